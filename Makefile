@@ -20,19 +20,22 @@ export PYTHON UPGRADE
 WORKERS ?= 4
 PYTEST := scripts/pytest.sh -n $(WORKERS) --dist worksteal
 
-.PHONY: help run test test-apps check pytest vitest e2e lint format types web-check coverage coverage-wire soak bench fuzz build release generate \
-	pins clean dev web web-modules
+# Python imports compiled modules instead of their source, so tests remove them, except those of `make test-compiled`.
+BUILD ?= pure
+
+.PHONY: help run test test-apps check pytest pytest-all vitest e2e lint format types web-check coverage coverage-wire soak bench fuzz docs build wheels release generate \
+	compile pure current test-compiled pins clean dev web web-modules
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: .venv/.run $(BUNDLE) ## start a gateway on this machine (ARGS="--port 8081": options of `hawse serve`)
+run: .venv/.run $(BUNDLE) current ## start a gateway on this machine (ARGS="--port 8081": options of `hawse serve`)
 	@exec $(BIN)/hawse serve $(ARGS)
 
 test: ## run all tests: pytest, vitest, and a real Chromium against a real gateway; ends with a summary
-	@scripts/stages.sh pytest soak vitest e2e
+	@scripts/stages.sh pytest-all vitest e2e
 
-test-apps: dev web $(APPS) ## hawse with programs of others: JupyterLab, Next.js, nginx, Prometheus, … (downloads 500 MB)
+test-apps: dev web $(APPS) ## hawse with programs of others: JupyterLab, Next.js, nginx, Prometheus, … (downloads 600 MB)
 	@scripts/need_tools.sh
 	@PATH="$(SERVERS)" scripts/need_tools.sh e2e/apps/debian-packages.txt
 	HAWSE_CHROMIUM="$$(scripts/find_chromium.sh --with-interface)" && export HAWSE_CHROMIUM && \
@@ -41,18 +44,22 @@ test-apps: dev web $(APPS) ## hawse with programs of others: JupyterLab, Next.js
 check: ## before a commit: lint, format, types, all tests but the long ones and the browser's; ends with a summary
 	@scripts/stages.sh lint format types web-check pytest vitest
 
-pytest: dev web $(KERNELS) ## the Python tests but the long ones (ARGS="tests/wire -k frame": options of pytest)
+pytest: dev web $(KERNELS) $(BUILD) ## the Python tests but the long ones (ARGS="tests/wire -k frame": options of pytest)
 	@scripts/need_tools.sh
 	$(PYTEST) -m 'not soak' $(ARGS)
 
-soak: dev web $(KERNELS) ## the long Python tests, which wait for most of their time
+pytest-all: dev web $(KERNELS) $(BUILD) ## all Python tests: the long ones wait for most of their time, so they run beside the others
+	@scripts/need_tools.sh
+	$(PYTEST) $(ARGS)
+
+soak: dev web $(KERNELS) pure ## the long Python tests, which wait for most of their time
 	@scripts/need_tools.sh
 	$(PYTEST) -m soak tests/integration $(ARGS)
 
 vitest: web-modules ## the TypeScript tests
 	cd web && npm test
 
-e2e: dev web ## the browser tests (ARGS="-k resize": options of pytest)
+e2e: dev web pure ## the browser tests (ARGS="-k resize": options of pytest)
 	@scripts/need_tools.sh
 	HAWSE_CHROMIUM="$$(scripts/find_chromium.sh)" && export HAWSE_CHROMIUM && scripts/pytest.sh e2e --ignore e2e/apps -n 3 --dist worksteal $(ARGS)
 
@@ -68,22 +75,43 @@ types: dev ## mypy
 web-check: web-modules ## biome and tsc
 	cd web && npm run check
 
-coverage: dev web $(KERNELS) ## the Python tests with branch coverage; build/coverage/index.html
+coverage: dev web $(KERNELS) pure ## the Python tests with branch coverage; build/coverage/index.html
 	@scripts/need_tools.sh
 	$(PYTEST) --cov --cov-report=term:skip-covered --cov-report=html $(ARGS)
 
-coverage-wire: dev ## fail unless the tests of hawse/wire that are not random cover each of its branches
+coverage-wire: dev pure ## fail unless the tests of hawse/wire that are not random cover each of its branches
 	scripts/pytest.sh tests/wire -q -m "not hypothesis" --cov=hawse/wire --cov-report=term-missing:skip-covered --cov-fail-under=100
 
-bench: dev web ## run the benchmarks and compare with the project's targets
+bench: dev web current ## run the benchmarks and compare with the project's targets
 	$(BIN)/python -m bench $(ARGS)
 
-fuzz: dev ## feed each parser with hostile input for ten minutes in all (ARGS="wire osc --seconds 60"): no case may fail
+fuzz: dev current ## feed each parser with hostile input for ten minutes in all (ARGS="wire osc --seconds 60"): no case may fail
 	$(BIN)/python -m tests.fuzz $(ARGS)
 
-build: dev web ## dist/: an sdist and a wheel that contain the browser client
+docs: build/docs/venv/.hawse-stamp ## the documentation site: build/docs/site/index.html; broken links fail
+	NO_MKDOCS_2_WARNING=1 build/docs/venv/bin/mkdocs build --quiet --strict
+
+compile: dev ## make machine code of the path of keys and bytes, beside its source; needs a C compiler; `make pure` removes it
+	@scripts/need_tools.sh scripts/compile-packages.txt
+	$(BIN)/python hatch_build.py
+
+pure: ## remove what `make compile` has made
+	@scripts/remove_compiled.sh
+
+current: # remove it if it was made of other sources
+	@scripts/remove_compiled.sh outdated
+
+test-compiled: ## the Python tests but the long ones, with compiled modules, which are removed afterwards
+	@trap 'scripts/remove_compiled.sh' EXIT; \
+	$(MAKE) --no-print-directory compile && HAWSE_BUILD=compiled $(MAKE) --no-print-directory pytest BUILD=current
+
+build: dev web ## dist/: an sdist and a pure wheel that contain the browser client
 	rm -rf dist
 	$(BIN)/python -m build --no-isolation
+
+wheels: web ## dist/: compiled wheels, one for each supported Python on this machine
+	@scripts/need_tools.sh scripts/compile-packages.txt
+	@scripts/wheels.sh
 
 release: dev web ## make a release: VERSION=1.2.3 (scripts/release.sh)
 	scripts/release.sh $(VERSION)
@@ -95,6 +123,7 @@ pins: ## write requirements/*.txt and e2e/apps/requirements.txt again (UPGRADE=1
 	scripts/pins.sh
 
 clean: ## remove everything that was built or installed here
+	@scripts/remove_compiled.sh
 	rm -rf .venv build dist gateway/_web web/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -115,6 +144,10 @@ web-modules: $(WEB_MODULES)
 $(WEB_MODULES): web/package.json web/package-lock.json
 	@scripts/need_node.sh
 	cd web && npm ci --no-audit --no-fund
+	@touch $@
+
+build/docs/venv/.hawse-stamp: requirements/docs.txt
+	@scripts/docs_venv.sh
 	@touch $@
 
 build/apps/venv/.hawse-stamp: e2e/apps/requirements.txt

@@ -1,5 +1,6 @@
 """Settings for all tests: tests/ and e2e/."""
 
+import faulthandler
 import gc
 import importlib
 import os
@@ -13,12 +14,17 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from hatch_build import outdated
+from hawse.build import BUILD
+
 # Until the tests are collected: what is loaded stays, and searching it for garbage takes a quarter of the time.
 gc.disable()
 
 # Keep the compiled tests also where PYTHONDONTWRITEBYTECODE is set: rewriting their `assert` statements is half of the
 # time that each process of pytest-xdist needs to collect them. Programs that the tests start inherit the variable.
 sys.dont_write_bytecode = False
+
+GRACE = 30.0  # seconds that a test gets to end by itself after its time limit
 
 pytest_plugins = ("tests.support.isolation",)
 
@@ -85,8 +91,22 @@ def list_test_files(config: pytest.Config) -> Iterator[Path]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Start the tests with the longest time limits first, so that no process of pytest-xdist ends long after others."""
-    items.sort(key=_time_limit, reverse=True)
+    """Start the longest tests first, so that no process of pytest-xdist ends long after others."""
+    items.sort(key=lambda item: (item.get_closest_marker("soak") is not None, _time_limit(item)), reverse=True)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """End the process if the time limit of a test has no effect: uvloop discards exceptions of signal handlers.
+
+    pytest-xdist then reports the test as failed and starts another process.
+    """
+    limit = _time_limit(item) or float(item.config.getini("timeout"))
+    faulthandler.dump_traceback_later(limit + GRACE, exit=True)
+    try:
+        return (yield)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
 
 
 def _time_limit(item: pytest.Item) -> float:
@@ -100,3 +120,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     config.pluginmanager.register(FailuresAtOnce(config))
+    if old := outdated(config.rootpath):
+        raise pytest.UsageError(f"compiled from older sources (`make pure` removes them): {', '.join(old)}")
+
+
+def pytest_report_header() -> str:
+    return f"hawse: {BUILD} build"

@@ -56,7 +56,7 @@ async def repeated(count: int, call: Callable[[], Awaitable[Any]]) -> AsyncItera
 @asynccontextmanager
 async def screens(stack: Stack, box: Sandbox) -> AsyncIterator[None]:
     async with (
-        box.terminal("rows", argv=["sh", "-c", f"{ROWS}; exec cat"]) as terminal,
+        box.terminals.open("rows", argv=["sh", "-c", f"{ROWS}; exec cat"]) as terminal,
         repeated(100, lambda: terminal.screen(format="html", scrollback=6000)),
     ):
         yield
@@ -66,7 +66,7 @@ async def screens(stack: Stack, box: Sandbox) -> AsyncIterator[None]:
 async def waits(stack: Stack, box: Sandbox) -> AsyncIterator[None]:
     argv = ["sh", "-c", "while :; do seq 2000; sleep 0.1; done"]
     async with (
-        box.terminal("busy", argv=argv) as terminal,
+        box.terminals.open("busy", argv=argv) as terminal,
         repeated(300, lambda: terminal.wait_for(pattern="never in the output", timeout=60)),
     ):
         yield

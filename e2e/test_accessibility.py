@@ -13,39 +13,22 @@ expect.set_options(timeout=WAIT)
 _IN_TERMINAL = "() => document.activeElement === window.hawse.terminal.textarea"
 
 
-async def test_ctrl_f6_leaves_the_terminal_and_returns_to_it(open_page: Open) -> None:
+async def test_ctrl_f6_walks_the_regions_of_the_page_and_returns_to_the_terminal(open_page: Open) -> None:
     view = await open_page()
     page = view.page
     await view.until(_IN_TERMINAL)
-    assert "Control F6" in (await page.evaluate("() => window.hawse.terminal.textarea.ariaLabel"))
+    assert "F6" in (await page.evaluate("() => window.hawse.terminal.textarea.ariaLabel"))
     await view.press("Control+F6")
-    await expect(page.locator("#more")).to_be_focused()
+    await expect(page.locator(".status-line button").first).to_be_focused()
+    await view.press("Control+F6")
+    await expect(page.locator("#sandboxes")).to_be_focused()
     await view.press("Tab")
     assert not await page.evaluate(_IN_TERMINAL)
     await view.press("Control+F6")
     await view.until(_IN_TERMINAL)
-    await page.locator("#more").click()
-    await expect(page.get_by_text("moves the keyboard focus")).to_be_visible()
+    await view.press("Control+Shift+F6")
+    await expect(page.locator("#sandboxes")).to_be_focused()
     assert (await view.state())["inputEnd"] == 0, "the keys were sent to the program"
-
-
-async def test_escape_closes_the_settings_from_their_button_and_toggles_show_their_state(open_page: Open) -> None:
-    view = await open_page()
-    page = view.page
-    more, toggle = page.locator("#more"), page.locator("#reader")
-    await more.focus()
-    await view.press("Enter")
-    await expect(more).to_have_attribute("aria-expanded", "true")
-    colour = "element => getComputedStyle(element).color"
-    before = await toggle.evaluate(colour)
-    await toggle.focus()
-    await view.press("Enter")
-    await expect(toggle).to_have_attribute("aria-pressed", "true")
-    assert "✓" in await toggle.evaluate("element => getComputedStyle(element, '::after').content")
-    assert await toggle.evaluate(colour) != before
-    await more.focus()
-    await view.press("Escape")
-    await expect(more).to_have_attribute("aria-expanded", "false")
 
 
 async def test_the_sign_in_dialog_holds_the_focus(browser: Browser, gateway: Stack) -> None:
@@ -66,7 +49,7 @@ async def test_forced_colours_keep_the_status_and_the_button_of_this_viewer_is_n
 ) -> None:
     page = (await open_page()).page
     colour = "element => getComputedStyle(element).backgroundColor"
-    dot = page.locator("#pill i")
+    dot = page.locator("#tabs .status")
     before = await dot.evaluate(colour)
     await page.emulate_media(forced_colors="active")
     assert await dot.evaluate(colour) == before

@@ -59,10 +59,10 @@ async def test_a_read_only_page_shows_the_terminal_and_cannot_type(open_page: Op
     await eve.until_text("still here")
     assert "by eve" not in "\n".join(await eve.screen())
     assert await size(ada) == before == await size(eve)
-    assert await eve.page.locator("#stage.letterboxed").count() == 1
+    assert await eve.page.locator(".stage.letterboxed").count() == 1
     # The runtime enforces this, not only the page: input that the page sends anyway is rejected.
     await eve.page.evaluate("() => window.hawse.channel.send(new TextEncoder().encode('rm'))")
-    await eve.page.locator("#failure-text", has_text="You are signed in, but").wait_for()
+    await eve.page.locator(".failure-text", has_text="You are signed in, but").wait_for()
     code = await eve.page.evaluate(
         """() => window.hawse.client.call("exec", { command: "id" }, { sandbox: "local" }).catch(e => e.code)"""
     )
@@ -73,7 +73,7 @@ async def test_a_viewer_of_a_missing_terminal_is_not_offered_a_new_shell(browser
     context = await browser.new_context()
     page = await context.new_page()
     await page.goto(f"{stack.base}/?terminal=missing#token={stack.viewer_token}")
-    await page.locator("#ended", has_text="only an owner can start it").wait_for()
+    await page.locator(".ended", has_text="only an owner can start it").wait_for()
     await page.get_by_role("button", name="Try again").wait_for()
     assert await page.get_by_role("button", name="New shell").count() == 0
     await context.close()
@@ -82,7 +82,7 @@ async def test_a_viewer_of_a_missing_terminal_is_not_offered_a_new_shell(browser
 async def test_the_view_only_link_gives_access_without_a_token(open_page: Open) -> None:
     ada = await open_page()
     await ada.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    await ada.page.get_by_role("button", name="Copy view-only link").click()
+    await ada.choose("Copy view-only link")
     await ada.page.get_by_text("can view, but not type").wait_for()
     link = await ada.page.evaluate("() => navigator.clipboard.readText()")
     eve = await open_page(address=link)
@@ -94,7 +94,7 @@ async def test_one_viewer_takes_the_lease_and_another_takes_over(open_page: Open
     ada, bob = await open_page(), await open_page()
     await take_name(ada, "Ada")
     await take_name(bob, "Bob")
-    await ada.page.get_by_role("button", name="Type alone").click()
+    await ada.choose("Type alone")
     await bob.page.get_by_text("Only Ada may type").wait_for()
     await bob.run("echo by b''ob")
     await bob.page.get_by_text("Only Ada may type. Take over to type.").wait_for()
@@ -110,7 +110,7 @@ async def test_one_viewer_takes_the_lease_and_another_takes_over(open_page: Open
     await ada.page.evaluate("() => window.hawse.channel.send(new TextEncoder().encode('too late'))")
     await ada.page.get_by_text("Not sent: only Bob may type").wait_for()
     await ada.until_live()
-    await bob.page.get_by_role("button", name="Type alone").click()
+    await bob.choose("Type alone")
     await ada.page.locator("#held").wait_for(state="hidden")
     await ada.run("echo fr''ee")
     await bob.until_text("free")
@@ -125,12 +125,12 @@ async def test_the_size_follows_the_viewer_in_use_and_the_other_page_is_letterbo
     for page in (large, small):
         await page.until("size => window.hawse.state().cols < size", large_size[0])
     small_size = await size(small)
-    await large.page.locator("#stage.letterboxed").wait_for()
-    await small.page.locator("#stage:not(.letterboxed)").wait_for()
+    await large.page.locator(".stage.letterboxed").wait_for()
+    await small.page.locator(".stage:not(.letterboxed)").wait_for()
     assert await size(large) == small_size
     await large.type(" ")
     await small.until("size => window.hawse.state().cols === size", large_size[0])
-    await small.page.locator("#stage.letterboxed").wait_for()
+    await small.page.locator(".stage.letterboxed").wait_for()
     assert await size(small) == large_size
     await large.page.close()
     await small.until("size => window.hawse.state().cols === size", small_size[0])

@@ -53,7 +53,7 @@ async def site(tmp_path: Path) -> AsyncIterator[tuple[Stack, Site]]:
         await sandbox.files.write("site/main.js", MAIN.encode())
         await sandbox.files.write("site/package.json", b'{"type": "module"}')
         await sandbox.files.write("site/word.js", b'export const word = "first";\n')
-        async with sandbox.process(["node", str(VITE), "--port", "0"], cwd="site"):
+        async with sandbox.processes.start(["node", str(VITE), "--port", "0"], cwd="site"):
             async with asyncio.timeout(TIMEOUT), sandbox.ports.watch() as watch:
                 async for ports in watch:
                     if ports:
@@ -130,7 +130,7 @@ async def test_a_page_opens_a_websocket_of_a_program_that_compares_origin_with_h
     site: tuple[Stack, Site], page: Page, address: str
 ) -> None:
     _, vite = site
-    async with vite.sandbox.process([sys.executable, program.__file__]) as process:
+    async with vite.sandbox.processes.start([sys.executable, program.__file__]) as process:
         port = await process.wait_for_log(pattern=r"^\d+\n")
         preview = await vite.sandbox.ports.expose(int(port.text))
         await page.goto(f"{getattr(preview, address)}page")
@@ -139,7 +139,7 @@ async def test_a_page_opens_a_websocket_of_a_program_that_compares_origin_with_h
 
 async def test_a_script_cannot_set_a_cookie_for_another_preview(site: tuple[Stack, Site], page: Page) -> None:
     _, vite = site
-    async with vite.sandbox.process([sys.executable, program.__file__]) as process:
+    async with vite.sandbox.processes.start([sys.executable, program.__file__]) as process:
         port = await process.wait_for_log(pattern=r"^\d+\n")
         other = await vite.sandbox.ports.expose(int(port.text))
         await page.goto(f"{other.url}seen")

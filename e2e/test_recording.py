@@ -67,7 +67,7 @@ async def test_a_terminal_is_recorded_and_played_in_the_page(open_page: Open, st
     other = await open_page(width=800, height=600)
     page = view.page
     await expect(page.locator("#recording")).to_be_hidden()
-    await page.get_by_role("button", name="Record this terminal").click()
+    await view.choose("Record this terminal")
     await expect(page.locator("#recording")).to_be_visible()
     await expect(other.page.locator("#recording")).to_be_visible()
     await view.run("echo fir''st")
@@ -80,11 +80,11 @@ async def test_a_terminal_is_recorded_and_played_in_the_page(open_page: Open, st
     await view.until_text("second")
     await mark(page, "two")
     await view.settled()
-    await page.get_by_role("button", name="Stop recording").click()
+    await view.choose("Stop recording")
     await expect(page.locator("#recording")).to_be_hidden()
     await expect(other.page.locator("#recording")).to_be_hidden()
 
-    await page.get_by_role("button", name="Recordings").click()
+    await view.choose("Recordings")
     await page.locator("dialog.recordings a").click()
     await until_settled(page)
     assert "recording=" in page.url
@@ -151,13 +151,13 @@ async def played_by_asciinema(page: Page, cast: str) -> None:
 async def test_seeking_in_a_large_recording_reads_a_bounded_part(open_page: Open, stack: Stack) -> None:
     view = await open_page()
     page = view.page
-    await page.get_by_role("button", name="Record this terminal").click()
+    await view.choose("Record this terminal")
     await expect(page.locator("#recording")).to_be_visible()
     await view.run("for i in $(seq 6); do seq $((i * 100000)) $((i * 100000 + 99999)); sleep 0.2; done; echo the-''end")
     await view.until_text("the-end")
-    await page.get_by_role("button", name="Stop recording").click()
+    await view.choose("Stop recording")
     await expect(page.locator("#recording")).to_be_hidden()
-    await page.get_by_role("button", name="Recordings").click()
+    await view.choose("Recordings")
     await page.locator("dialog.recordings a").click()
     await until_settled(page)
     size = await page.evaluate("() => window.playback.player.info.size")
@@ -187,20 +187,18 @@ async def test_seeking_in_a_large_recording_reads_a_bounded_part(open_page: Open
     await until_shown(page, "the-end")
 
 
-async def test_a_marker_is_set_by_a_button_and_can_be_jumped_to(open_page: Open) -> None:
+async def test_a_marker_is_set_in_the_menu_and_can_be_jumped_to(open_page: Open) -> None:
     view = await open_page()
     page = view.page
-    await expect(page.locator("#mark")).to_be_hidden()
-    await page.get_by_role("button", name="Record this terminal").click()
+    await view.choose("Record this terminal")
     await view.run("echo be''fore")
     await view.until_text("before")
-    await page.get_by_role("button", name="Mark this moment").click()
+    await view.choose("Mark this moment")
     await expect(page.locator("#toast")).to_have_text("Marker added to the recording.")
     await view.run("echo af''ter")
     await view.until_text("after")
-    await page.get_by_role("button", name="Stop recording").click()
-    await expect(page.locator("#mark")).to_be_hidden()
-    await page.get_by_role("button", name="Recordings").click()
+    await view.choose("Stop recording")
+    await view.choose("Recordings")
     await page.locator("dialog.recordings a").click()
     await until_settled(page)
     await page.locator(".ticks button").click()
@@ -215,15 +213,17 @@ async def recordings(page: Page) -> list[dict[str, Any]]:
     return listed["recordings"]
 
 
-async def test_a_double_click_on_record_starts_one_recording_and_the_button_stays_in_place(open_page: Open) -> None:
+async def test_a_double_click_on_record_starts_one_recording_and_offers_markers(open_page: Open) -> None:
     page = (await open_page()).page
-    button = page.locator("#record")
-    before = await button.bounding_box()
-    await button.dblclick()
+    await page.get_by_role("button", name="More", exact=True).click()
+    box = await page.get_by_role("menuitem", name="Record this terminal").bounding_box()
+    assert box is not None
+    await expect(page.get_by_role("menuitem", name="Mark this moment")).to_have_count(0)
+    await page.mouse.dblclick(box["x"] + 20, box["y"] + 10)
     await expect(page.locator("#recording")).to_be_visible()
-    await expect(page.locator("#mark")).to_be_visible()
     assert [recording["state"] for recording in await recordings(page)] == ["recording"]
-    assert await button.bounding_box() == before
+    await page.get_by_role("button", name="More", exact=True).click()
+    await expect(page.get_by_role("menuitem", name="Mark this moment")).to_be_visible()
 
 
 async def test_buttons_pressed_while_disconnected_do_nothing_later(open_page: Open, stack: Stack) -> None:
@@ -232,7 +232,7 @@ async def test_buttons_pressed_while_disconnected_do_nothing_later(open_page: Op
     await stack.kill()
     await view.until("() => window.hawse.state().connection !== 'live'")
     for name in ("Record this terminal", "Recordings"):
-        await page.get_by_role("button", name=name).click()
+        await view.choose(name)
         await expect(page.locator("#toast")).to_have_text(re.compile("Not connected to the gateway"))
     await stack.start()
     await view.until_live()
@@ -243,13 +243,12 @@ async def test_buttons_pressed_while_disconnected_do_nothing_later(open_page: Op
 async def test_on_a_phone_a_wide_recording_is_readable_and_scrolls_by_touch(open_page: Open) -> None:
     view = await open_page(width=1400, height=800, touch=True)
     page = view.page
-    await page.get_by_role("button", name="Record this terminal").click()
+    await view.choose("Record this terminal")
     await view.run("printf 'x%.0s' $(seq 150); echo; echo wi''de")
     await view.until_text("wide")
-    await page.get_by_role("button", name="Stop recording").click()
+    await view.choose("Stop recording")
     await page.set_viewport_size({"width": 390, "height": 844})
-    await page.locator("#more").click()
-    await page.get_by_role("button", name="Recordings").click()
+    await view.choose("Recordings")
     await page.locator("dialog.recordings a").click()
     await until_settled(page)
     await seek(page, 1e9)

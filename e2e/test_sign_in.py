@@ -45,8 +45,7 @@ async def test_signing_out_ends_the_session_in_all_tabs(open_page: Open, stack: 
     second = View(await first.page.context.new_page())
     await second.page.goto(stack.base)
     await second.until_live()
-    await first.page.get_by_role("button", name="Settings").click()
-    await first.page.get_by_role("button", name="Sign out").click()
+    await first.choose("Sign out")
     for view in (first, second):
         await view.page.locator("#sign-in").wait_for()
     await second.page.reload()

@@ -30,8 +30,9 @@ async def call(view: View, method: str, params: dict[str, Any]) -> Any:
 
 
 async def until_shown(view: View, terminal: str) -> None:
-    """Wait until the page shows the terminal, which may need a navigation."""
+    """Wait until the page shows the terminal and its address leads there."""
     await view.page.wait_for_url(f"**/?sandbox=local&terminal={terminal}")
+    await view.until("id => window.hawse?.channel.address.id === id", terminal)
     await view.until_live()
     await expect(tab_of(view.page, terminal)).to_have_attribute("aria-current", "page")
 
@@ -39,7 +40,7 @@ async def until_shown(view: View, terminal: str) -> None:
 async def test_terminals_are_opened_switched_and_closed_in_tabs(open_page: Open) -> None:
     view = await open_page()
     page = view.page
-    await expect(page.get_by_role("navigation", name="Terminals")).to_be_hidden()
+    await expect(tabs(page)).to_have_count(1)
     await view.run("cd /tmp && echo in ma''in")
     await view.until_text("in main")
     await page.locator("#terminal-new").click()
@@ -58,9 +59,8 @@ async def test_terminals_are_opened_switched_and_closed_in_tabs(open_page: Open)
     await until_shown(view, "shell-2")
     await view.until_text("in second")
     await page.locator("#close-of-shell-2").click()
-    await page.wait_for_url("**/?sandbox=local&terminal=main")
-    await view.until_live()
-    await expect(page.get_by_role("navigation", name="Terminals")).to_be_hidden()
+    await until_shown(view, "main")
+    await expect(tabs(page)).to_have_count(1)
 
 
 async def test_a_tab_is_named_by_the_title_of_its_program(open_page: Open) -> None:
@@ -93,8 +93,7 @@ async def test_a_terminal_with_a_running_command_is_closed_only_after_a_question
     assert (await call(view, "terminal.get", {"id": "shell-2"}))["state"] == "running"
     await page.locator("#close-of-shell-2").click()
     await page.locator("#close-end").click()
-    await page.wait_for_url("**/?sandbox=local&terminal=main")
-    await view.until_live()
+    await until_shown(view, "main")
     assert (await call(view, "terminal.get", {"id": "shell-2"}))["state"] == "exited"
 
 

@@ -6,12 +6,11 @@ import pytest
 from playwright.async_api import Browser, BrowserContext
 
 from e2e.conftest import Open
-from e2e.view import View
 from tests.support.stack import Stack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-DARK, LIGHT = "rgb(8, 11, 16)", "rgb(233, 237, 241)"
+DARK, LIGHT = "rgb(11, 15, 20)", "rgb(236, 239, 243)"
 _BACKGROUND = "() => getComputedStyle(document.body).backgroundColor"
 _BACKGROUND_IS = "colour => getComputedStyle(document.body).backgroundColor === colour"
 _IS_LIGHT = "() => window.hawse.terminal.options.theme.background === '#fbfcfd'"
@@ -48,19 +47,12 @@ async def test_the_theme_follows_the_system_until_the_user_chooses_one(open_page
     await view.page.emulate_media(color_scheme="dark")
     await view.until(_IS_DARK)
     await view.until(_BACKGROUND_IS, DARK)
-    await press_setting(view, "Larger text")  # storing another setting must not store the theme
+    await view.choose("Larger text")  # storing another setting must not store the theme
     await view.page.emulate_media(color_scheme="light")
     await view.until(_IS_LIGHT)
     await view.until(_BACKGROUND_IS, LIGHT)
-    await press_setting(view, "Light theme")
+    await view.choose("Light theme")
     await view.until(_IS_DARK)
     await view.page.reload()
     await view.until_live()
     assert await view.page.evaluate(_BACKGROUND) == DARK
-
-
-async def press_setting(view: View, name: str) -> None:
-    button = view.page.get_by_role("button", name=name)
-    if not await button.is_visible():
-        await view.page.get_by_role("button", name="Settings").click()
-    await button.click()

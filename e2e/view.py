@@ -70,6 +70,11 @@ class View:
         await self.type(command)
         await self.press("Enter")
 
+    async def choose(self, name: str) -> None:
+        """Choose an entry of the page's menu."""
+        await self.page.get_by_role("button", name="More", exact=True).click()
+        await self.page.get_by_role("menu", name="More").get_by_text(name, exact=True).click()
+
     async def swipe(self, start: tuple[int, int], end: tuple[int, int]) -> None:
         """Swipe with one finger from `start` to `end` (CSS pixels). The context needs touch."""
         finger = await self.page.context.new_cdp_session(self.page)

@@ -14,7 +14,7 @@ async def main(address: str, port: int) -> None:
         box = client.sandbox()
         await box.files.write_text("site/index.html", "<h1>It works</h1>")
         command = ["python3", "-u", "-m", "http.server", str(port), "--bind", "127.0.0.1", "-d", "site"]
-        async with box.process(command) as server:
+        async with box.processes.start(command) as server:
             await server.wait_for_port(port)
 
             # Anyone with this address can reach the port, and nothing else.

@@ -15,7 +15,7 @@ COUNT = ["sh", "-c", "n=0; while [ $n -lt 200 ]; do n=$((n+1)); echo line $n; sl
 
 async def main(address: str) -> None:
     output = b""
-    async with hawse.connect(address) as client, client.sandbox().terminal("counter", argv=COUNT) as terminal:
+    async with hawse.connect(address) as client, client.sandbox().terminals.open("counter", argv=COUNT) as terminal:
         async for chunk in terminal:
             output += chunk
             if b"line 50" in output:
@@ -25,7 +25,7 @@ async def main(address: str) -> None:
 
     async with (
         hawse.connect(address) as client,
-        client.sandbox().terminal("counter", instance=instance, since=offset) as terminal,
+        client.sandbox().terminals.attach("counter", instance=instance, since=offset) as terminal,
     ):
         async for chunk in terminal:
             output += chunk

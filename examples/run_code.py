@@ -7,7 +7,7 @@ import hawse
 
 
 async def main(address: str) -> None:
-    async with hawse.connect(address) as client, client.sandbox().code("python") as ctx:
+    async with hawse.connect(address) as client, client.sandbox().code.create("python") as ctx:
         # Variables, imports and the working directory stay from one run to the next.
         await ctx.run("from IPython.display import HTML\nsquares = [n * n for n in range(5)]")
         done = await ctx.run("sum(squares)")

@@ -12,8 +12,8 @@ import hawse
 async def main(address: str) -> None:
     async with (
         hawse.connect(address) as client,
-        client.sandbox().terminal("main", name="Ada", kind="person") as person,
-        client.sandbox().terminal("main", name="helper", kind="agent") as agent,
+        client.sandbox().terminals.open("main", name="Ada", kind="person") as person,
+        client.sandbox().terminals.open("main", name="helper", kind="agent") as agent,
     ):
         print("participants:", sorted(viewer.name for viewer in agent.viewers))
 

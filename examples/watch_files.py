@@ -13,7 +13,7 @@ async def main(address: str) -> None:
         await box.files.mkdir("notes", parents=True)
 
         # Every change after `async with` is reported. A reconnect misses nothing.
-        async with box.watch("notes", include=["*.txt"]) as watch:
+        async with box.watches.start("notes", include=["*.txt"]) as watch:
             await box.files.write_text("notes/ignored.log", "not matched by `include`")
             await box.exec("echo first > notes/a.txt; echo second > notes/b.txt", check=True)
             seen: set[str] = set()

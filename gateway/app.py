@@ -47,6 +47,7 @@ from gateway.sandboxes.methods import SandboxMethods
 from gateway.sandboxes.owners import Owners
 from gateway.sandboxes.records import RUNS
 from gateway.static import SecurityHeaders, pages
+from gateway.store.base import ANY_TABLE
 from gateway.upstream.links import Links
 from gateway.upstream.observer import CallObserver, Observers
 from hawse.rpc.shares import Shares
@@ -178,7 +179,9 @@ def create_app(
             table = connect.links = Links(
                 sandboxes, tasks, own_methods, observer=observer, owns=owners.owns, limits=call_limits
             )
-            stop_listening = sandboxes.store.listen(lambda name, key: table.retry_waiting() if name == RUNS else None)
+            stop_listening = sandboxes.store.listen(
+                lambda name, key: table.retry_waiting() if name in (RUNS, ANY_TABLE) else None
+            )
             sandboxes.calls = LinkedRuntimeCalls(links)
             task = tasks.create_task(feed.run(), name="sandbox.watch")
             yield

@@ -111,6 +111,12 @@ class StreamLink(asyncio.Protocol):
         return self.connection.pending + self.held > CONGESTED
 
     @property
+    def transport(self) -> asyncio.Transport:
+        """What carries the bytes. The link must have been connected."""
+        assert self._transport is not None
+        return self._transport
+
+    @property
     def peer(self) -> PeerCredentials | None:
         """The process at the other end. None if it is connected over TCP, or not connected."""
         return None if self._transport is None else credentials(self._transport)

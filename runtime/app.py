@@ -40,6 +40,7 @@ from runtime.process.methods import ProcessMethods
 from runtime.process.process import ProcessContext
 from runtime.recording.methods import RecordingMethods
 from runtime.rpc.stream_slots import StreamSlots
+from runtime.screen.screen_process import ScreenProcess
 from runtime.session.methods import SessionMethods
 from runtime.settings import RuntimeSettings
 from runtime.terminal.automation import AutomationMethods
@@ -66,7 +67,8 @@ class Runtime:
         private = settings.private
         self._command = settings.command
         self._id_file = RuntimeIdFile(private) if private is not None else None
-        self.terminals = TerminalMethods(environment, journals, trees, of_each=limits.terminals_of_each)
+        screens = self.screens = ScreenProcess(settings.python)
+        self.terminals = TerminalMethods(environment, journals, trees, screens, of_each=limits.terminals_of_each)
         orphaned_pipes = self.orphaned_pipes = OrphanedPipes()
         context = ProcessContext(
             tasks=tasks,
@@ -207,6 +209,7 @@ class Runtime:
         await self.processes.close()  # including what the others have left running
         self.orphaned_pipes.close()
         await self.recordings.close()
+        await self.screens.close()
         self.trees.close()
         if self._id_file is not None:
             self._id_file.remove()

@@ -8,14 +8,14 @@ import msgspec
 from hawse.api.processes import ProcessStart
 from hawse.rpc.dispatcher import STOP_DELAY
 from hawse.rpc.idempotency import IdempotencyLimits
-from hawse.rpc.server import ServerLimits
+from hawse.rpc.server_limits import ServerLimits
 from runtime.code.host_protocol import OWN_PYTHON
 from runtime.code.limits import CodeLimits
 from runtime.core.folder import Folder
 from runtime.core.registry import Retention
 from runtime.files.write import UploadLimits
 from runtime.git.runner import GitLimits
-from runtime.journal.journal import JournalLimits
+from runtime.journal.limits import JournalLimits
 from runtime.journal.spill import SpillLimits
 from runtime.process.process import ProcessLimits
 from runtime.session.session import SessionLimits

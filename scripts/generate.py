@@ -1,6 +1,7 @@
 """Write what derives from the method declarations in `hawse/api`: `python -m scripts.generate [--check]`.
 
     web/src/wire/methods.ts   the TypeScript types of every method
+    web/src/wire/streams.ts   the names of the methods that send events or bytes
     docs/methods.md           the reference of every method
     docs/openapi.json         the HTTP API
     hawse/client/base/causes.py   the exceptions of the Python client
@@ -130,6 +131,15 @@ def _typescript_lines() -> Iterator[str]:
             yield f"    events: {{ {events} }};" if events else "    events: Record<string, never>;"
             yield "  };"
         yield "}"
+
+
+def typescript_streams() -> str:
+    names = [name for name, spec in sorted(all_methods().items()) if spec.stream]
+    lines = "".join(f"  {json.dumps(name)},\n" for name in names)
+    return (
+        f"// {NOTE}\n\n/** The methods that send events or bytes, or take bytes. */\n"
+        f"export const STREAMS = [\n{lines}] as const;\n\nexport type StreamMethod = (typeof STREAMS)[number];\n"
+    )
 
 
 def _comment(text: str) -> Iterator[str]:
@@ -338,6 +348,7 @@ def http_api() -> str:
 
 FILES: Final[dict[str, Callable[[], str]]] = {
     "web/src/wire/methods.ts": typescript,
+    "web/src/wire/streams.ts": typescript_streams,
     "docs/methods.md": reference,
     "docs/openapi.json": http_api,
     "hawse/client/base/causes.py": error_classes,

@@ -19,4 +19,6 @@ compile() {
 compile pyproject.toml --extra docker --extra oidc --extra mcp -o requirements/run.txt
 compile pyproject.toml --extra dev -c requirements/run.txt -o requirements/dev.txt
 compile requirements/build.in -c requirements/dev.txt -o requirements/build.txt
+compile requirements/docs.in -o requirements/docs.txt
+compile requirements/compile.in -c requirements/dev.txt -o requirements/compile.txt
 compile e2e/apps/requirements.in -o e2e/apps/requirements.txt

@@ -23,14 +23,20 @@ CLASSES: Final = (
     "hawse.client.files.files.Files",
     "hawse.client.files.transfer_streams.FileReader",
     "hawse.client.files.transfer_streams.FileWriter",
+    "hawse.client.code.contexts.Code",
     "hawse.client.code.context.CodeContext",
     "hawse.client.code.run.CodeRunStream",
     "hawse.client.git.Git",
     "hawse.client.ports.Ports",
     "hawse.client.ports.PortConnection",
+    "hawse.client.process.processes.Processes",
     "hawse.client.process.process.Process",
+    "hawse.client.process.output.OutputStream",
+    "hawse.client.process.sessions.Sessions",
     "hawse.client.process.session.Session",
+    "hawse.client.terminal.terminals.Terminals",
     "hawse.client.terminal.terminal.Terminal",
+    "hawse.client.terminal.recordings.Recordings",
     "hawse.client.terminal.recording.Recording",
     "hawse.client.calls.state_stream.StateStream",
     "hawse.client.watch.Watch",
@@ -49,7 +55,13 @@ CREATED: Final = '''class CreatedSandbox(Sandbox):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
 '''
-SPECIAL: Final = {"__aenter__": "__enter__", "__aexit__": "__exit__", "__aiter__": "__iter__", "__call__": "__call__"}
+SPECIAL: Final = {
+    "__aenter__": "__enter__",
+    "__aexit__": "__exit__",
+    "__aiter__": "__iter__",
+    "__anext__": "__next__",
+    "__call__": "__call__",
+}
 NAMES: Final = {
     "AsyncIterator": "Iterator",
     "AsyncIterable": "Iterable",
@@ -57,6 +69,7 @@ NAMES: Final = {
     "OutputIterator": "Iterator",
     "States": "Iterator[ConnectionState]",
     "SandboxCreation": "CreatedSandbox",
+    "ProcessStarting": "Process",
 }
 
 
@@ -79,11 +92,8 @@ def stub() -> str:
                 if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) and _public(function.name):
                     members.setdefault(function.name, _function(function, item, used))
         parameter = "[T]" if name == "StateStream" else ""
-        extra = {"Client": ["    def close(self) -> None:\n" + _docstring("End all calls and close the connection.")]}
         head = f"class {name}{'(Generic' + parameter + ')' if parameter else ''}:\n"
-        bodies.append(
-            head + _docstring(inspect.getdoc(cls) or "", 4) + "\n".join([*members.values(), *extra.get(name, [])])
-        )
+        bodies.append(head + _docstring(inspect.getdoc(cls) or "", 4) + "\n".join(members.values()))
     bodies.append(CREATED)
     connect = _connect()
     lines = sorted({imports[name] for name in used - {"T"} if name in imports})
@@ -156,6 +166,8 @@ def _item_type(cls: type) -> str:
         if isinstance(base, ast.Subscript) and ast.unparse(base.value) == "StreamHandle":
             assert isinstance(base.slice, ast.Tuple)
             return ast.unparse(base.slice.elts[-1])
+        if isinstance(base, ast.Subscript) and ast.unparse(base.value) == "ByteStreamHandle":
+            return "bytes"
     return ""
 
 
@@ -178,7 +190,8 @@ def _imports(tree: ast.Module, module: str) -> dict[str, str]:
 
 def _connect() -> str:
     return (
-        "def connect(url: str, *, token: Token = None, ca: Authorities = None, options: Options | None = None, "
+        "def connect(url: str | None = None, *, token: Token = None, ca: Authorities = None, "
+        "options: Options | None = None, "
         "on_state: Callable[[ConnectionState], None] | None = None) -> Client:\n"
         + _docstring(inspect.getdoc(importlib.import_module("hawse.sync").connect) or "", 4)
     )

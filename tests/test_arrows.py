@@ -84,7 +84,7 @@ RULES = {
         ours=("hawse.wire", "hawse.api", "hawse.client", "hawse.cli"),
         others=("msgspec", "click", "rich"),
         lazily=("runtime", "gateway", "hawse.mcp"),
-        exactly=("hawse.mcp.tool",),
+        exactly=("hawse.build", "hawse.mcp.tool"),
     ),
     "hawse.mcp": Rule(
         ours=("hawse.wire", "hawse.api", "hawse.client", "hawse.mcp"),
@@ -95,18 +95,32 @@ RULES = {
         ours=("hawse.wire", "hawse.api", "hawse.client", "hawse.mcp.excerpt", "hawse.mcp.tool", "hawse.mcp.tools"),
         others=("msgspec",),  # what an agent can do does not depend on how it asks for it
     ),
+    "hawse.adapters": Rule(  # each module but `tools` also imports its own framework
+        ours=("hawse.wire", "hawse.client", "hawse.sync", "hawse.mcp.tool", "hawse.mcp.tools", "hawse.adapters"),
+    ),
     # Loading hawse.wire loads hawse first, so every module loads what `hawse` itself imports eagerly.
     "hawse": Rule(ours=(), others=(), not_stdlib=WAITING, lazily=("hawse.wire", "hawse.client")),
     "hawse.logs": Rule(ours=(), others=(), not_stdlib=WAITING),
+    "hawse.build": Rule(ours=("hawse.wire",), others=(), not_stdlib=WAITING),
+    "hawse.referable": Rule(ours=(), others=(), not_stdlib=WAITING),
     "hawse.sockets": Rule(ours=(), others=(), not_stdlib=WAITING),
     "hawse.link": Rule(ours=("hawse.wire", "hawse.link"), others=()),
     "runtime": Rule(
-        ours=("hawse.wire", "hawse.api", "hawse.link", "hawse.logs", "hawse.rpc", "hawse.sockets", "runtime"),
+        ours=(
+            "hawse.wire",
+            "hawse.api",
+            "hawse.link",
+            "hawse.logs",
+            "hawse.referable",
+            "hawse.rpc",
+            "hawse.sockets",
+            "runtime",
+        ),
         exactly=("hawse",),  # its version
     ),
     "runtime.core": Rule(ours=("hawse.wire", "runtime.core"), exactly=("hawse.api.paths",)),
     "runtime.posix": Rule(ours=("hawse.wire", "hawse.api", "hawse.sockets", *GROUND)),
-    "runtime.journal": Rule(ours=("hawse.wire", "runtime.core", "runtime.journal")),
+    "runtime.journal": Rule(ours=("hawse.referable", "hawse.wire", "runtime.core", "runtime.journal")),
     "runtime.rpc": Rule(ours=(*SERVED, "runtime.core", "runtime.rpc")),
     "runtime.files": Rule(ours=(*SERVED, *GROUND, "runtime.rpc", "runtime.files")),
     "runtime.git": Rule(ours=(*SERVED, *GROUND, "runtime.rpc", "runtime.git")),
@@ -137,12 +151,21 @@ RULES = {
     "runtime.terminal": Rule(
         ours=(
             *("hawse.wire", "hawse.api", "hawse.rpc", *GROUND, "runtime.journal", "runtime.people", "runtime.rpc"),
-            *("runtime.screen", "runtime.terminal"),
+            *("hawse.referable", "runtime.screen", "runtime.terminal"),
         )
     ),
     "gateway": Rule(
-        ours=("hawse.wire", "hawse.api", "hawse.link", "hawse.logs", "hawse.rpc", "hawse.sockets", "gateway"),
-        exactly=("hawse",),  # its version
+        ours=(
+            "hawse.wire",
+            "hawse.api",
+            "hawse.link",
+            "hawse.logs",
+            "hawse.referable",
+            "hawse.rpc",
+            "hawse.sockets",
+            "gateway",
+        ),
+        exactly=("hawse", "hawse.build"),
     ),
     "gateway.auth": Rule(ours=("hawse.wire", "hawse.api", "gateway.auth", "gateway.limits", "gateway.store")),
     "gateway.context": Rule(ours=("hawse.logs", "hawse.wire")),
@@ -162,6 +185,7 @@ RULES = {
     "gateway.upstream": Rule(
         ours=(
             *LINK,
+            "hawse.referable",
             "hawse.rpc",
             "hawse.sockets",
             "gateway.upstream",
@@ -201,7 +225,7 @@ RULES = {
             "gateway.auth",
             "gateway.audit",
         ),
-        exactly=("gateway",),
+        exactly=("gateway", "hawse.build"),
     ),
 }
 

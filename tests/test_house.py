@@ -65,7 +65,10 @@ def test_a_lockfile_of_npm_pins_by_hash_and_not_by_address(folder: str) -> None:
     assert [name for name, entry in installed.items() if not entry.get("integrity") and not entry.get("inBundle")] == []
 
 
-PINS = ["requirements/run.txt", "requirements/dev.txt", "requirements/build.txt", "e2e/apps/requirements.txt"]
+PINS = [
+    *(f"requirements/{name}.txt" for name in ("run", "dev", "docs", "build", "compile")),
+    "e2e/apps/requirements.txt",
+]
 
 
 @pytest.mark.parametrize("name", PINS)

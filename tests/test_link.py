@@ -29,7 +29,6 @@ from hawse.wire import (
     encode_stream,
 )
 from hawse.wire.frames import HEADER_SIZE
-from tests.support.exposed_link import ExposedLink
 
 WINDOW = 4 << 20
 SOCKET_BUFFER = 64 << 10
@@ -157,14 +156,14 @@ def sockets() -> tuple[socket.socket, socket.socket]:
     return pair
 
 
-async def make(sock: socket.socket, connection: Connection, owner: Owner, **options: float) -> ExposedLink:
+async def make(sock: socket.socket, connection: Connection, owner: Owner, **options: float) -> StreamLink:
     loop = asyncio.get_running_loop()
-    _, link = await loop.create_unix_connection(lambda: ExposedLink(connection, owner, **options), sock=sock)
+    _, link = await loop.create_unix_connection(lambda: StreamLink(connection, owner, **options), sock=sock)
     return link
 
 
 @asynccontextmanager
-async def two_links(client: Owner, server: Owner) -> AsyncIterator[tuple[ExposedLink, ExposedLink]]:
+async def two_links(client: Owner, server: Owner) -> AsyncIterator[tuple[StreamLink, StreamLink]]:
     """A client's and a server's link after the handshake."""
     ours, theirs = sockets()
     links = [
@@ -185,7 +184,7 @@ async def two_links(client: Owner, server: Owner) -> AsyncIterator[tuple[Exposed
 @asynccontextmanager
 async def link_and_peer(
     owner: Owner, limits: Limits | None = None, **options: float
-) -> AsyncIterator[tuple[ExposedLink, Peer]]:
+) -> AsyncIterator[tuple[StreamLink, Peer]]:
     """A server's link and the plain socket at its other end, after the handshake."""
     ours, theirs = sockets()
     peer = Peer(theirs)
@@ -199,7 +198,7 @@ async def link_and_peer(
         peer.close()
 
 
-def buffered(link: ExposedLink) -> int:
+def buffered(link: StreamLink) -> int:
     return link.transport.get_write_buffer_size()
 
 

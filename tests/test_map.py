@@ -2,6 +2,7 @@
 
 `hawse/wire/x.py` -> `tests/wire/test_x.py`, `runtime/a/x.py` -> `tests/runtime/a/test_x.py`, and so on. Tests
 of several modules together are in `tests/integration/`, tests of the repository itself directly in `tests/`.
+Adapters of frameworks, which `make test-apps` installs, are tested in `e2e/apps/adapters/`.
 """
 
 import re
@@ -19,6 +20,8 @@ def test_file_of(module: Path) -> Path:
     """The test file of a module. The folder `hawse/` is left out of its path."""
     parts = module.relative_to(ROOT).parts
     folders = parts[1:-1] if parts[0] == "hawse" else parts[:-1]
+    if folders == ("adapters",) and module.stem != "tools":
+        return ROOT / "e2e" / "apps" / "adapters" / f"test_{module.stem}.py"
     return TESTS.joinpath(*folders, f"test_{module.stem.lstrip('_')}.py")
 
 

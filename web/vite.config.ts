@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
+import { precompress } from "./build/precompress.ts";
+import { preloadFont } from "./build/preload-font.ts";
 
 // The gateway serves what is built here, under a Content-Security-Policy without inline scripts.
 const gateway = process.env.HAWSE_GATEWAY ?? "http://127.0.0.1:8080";
@@ -18,7 +20,7 @@ function fontLicense(): Plugin {
 
 export default defineConfig({
   base: "./",
-  plugins: [fontLicense()],
+  plugins: [fontLicense(), preloadFont(), precompress()],
   build: {
     outDir: "../gateway/_web",
     emptyOutDir: true,
@@ -27,7 +29,23 @@ export default defineConfig({
     // Half a megabyte is xterm.js with its WebGL renderer: wanted at once, so in one file.
     chunkSizeWarningLimit: 600,
     modulePreload: { polyfill: false },
-    rolldownOptions: { input: ["index.html", "recording.html"] },
+    rolldownOptions: {
+      input: ["index.html", "recording.html"],
+      // One chunk, whose name e2e/test_budget.py exempts. Languages are chunks of their own.
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: "editor", test: /[\\/](codemirror|@codemirror[\\/](?!lang-))/ },
+            // What both documents need, and small modules of the first route that later chunks share: one file
+            // compresses better than twenty.
+            {
+              name: "base",
+              test: /[\\/](preact|@preact|src[\\/](base|wire|connection|client|terminal))[\\/]|frame[\\/](icon|actions)\.|page[\\/](address|clipboard|dom|status|theme|themes)\.ts|preload-helper|icons[\\/](folder|logs|panel-left|plus|terminal|x)\.mjs/,
+            },
+          ],
+        },
+      },
+    },
     license: { fileName: "licenses.md" },
   },
   server: {

@@ -48,7 +48,7 @@ class Programs:
         """
         port = free_port()
         words = [word.replace("PORT", str(port)) for word in argv]
-        process = await self._exits.enter_async_context(self.sandbox.process(words, cwd=str(cwd)))
+        process = await self._exits.enter_async_context(self.sandbox.processes.start(words, cwd=str(cwd)))
         await process.wait_for_port(port, path=ready, status=status, timeout=START)
         return await self.sandbox.ports.expose(port)
 

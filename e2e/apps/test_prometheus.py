@@ -48,7 +48,7 @@ async def test_prometheus_scrapes_the_gateway_and_its_runtimes(stack: Stack, tmp
     options += [f"--web.listen-address=127.0.0.1:{port}"]
     async with (
         hawse.connect(stack.base, token=stack.token) as hw,
-        hw.sandbox().terminal(argv=["cat"]),
+        hw.sandbox().terminals.open(argv=["cat"]),
         server(["prometheus", *options], port, log=tmp_path / "log"),
         httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}/api/v1/", trust_env=False) as api,
     ):

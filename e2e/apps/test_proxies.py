@@ -224,7 +224,7 @@ async def test_pings_keep_idle_connections_open(kind: str, tmp_path: Path, chrom
         view.page.on("websocket", lambda socket: opened.append(socket.url))
 
         hw = await exits.enter_async_context(hawse.connect(proxy.stack.base, token=proxy.stack.token))
-        process = await exits.enter_async_context(hw.sandbox().process([sys.executable, site.__file__]))
+        process = await exits.enter_async_context(hw.sandbox().processes.start([sys.executable, site.__file__]))
         port = int((await process.wait_for_log(pattern=r"^\d+\n")).text)
         app = await hw.sandbox().ports.expose(port)
         other = await view.page.context.new_page()

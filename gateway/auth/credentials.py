@@ -5,7 +5,6 @@ hash altogether, so the time of the look-up does not depend on how much of a gue
 because no secret has less than 256 random bits.
 """
 
-import asyncio
 import hashlib
 import hmac
 import logging
@@ -31,6 +30,7 @@ from gateway.store.base import (
     store_errors_unavailable,
 )
 from gateway.store.clock import Clock, Moment
+from gateway.store.table_follower import TableFollower
 from hawse.wire import HawseError, Principal
 
 log = logging.getLogger(__name__)
@@ -43,7 +43,6 @@ OF_EACH_USER: Final = 1024  # so that no user can use up all of them
 SESSIONS_OF_EACH: Final = 64  # of one token or link; the oldest ends when another browser signs in
 SESSION_LIFETIME: Final = 7 * 86_400.0  # s without use after which a browser has to sign in again
 SESSION_STEP: Final = 3_600.0  # s between two writes of the end of a session that is used
-RETRY: Final = 1.0  # s until the store is read again after a failure
 ATTEMPTS: Final = 5  # to write a row that other gateways change at the same time
 
 
@@ -64,8 +63,7 @@ class Credentials:
         self._clock = clock or Clock()
         self._rows: dict[str, tuple[Credential, int]] = {}  # by id, with the version
         self._by_digest: dict[str, str] = {}  # the ids
-        self._changed: set[str] = set()  # ids of rows to read again
-        self._wake = asyncio.Event()
+        self._follower = TableFollower(store, TABLE, self._apply, lambda: list(self._rows))
         self._owner_digest = digest
         self.external: ExternalTokens | None = None
         self.on_ended: list[Callable[[str], None]] = []  # are called with the id of each credential that has ended
@@ -73,16 +71,8 @@ class Credentials:
     @asynccontextmanager
     async def running(self) -> AsyncIterator["Credentials"]:
         """Load the rows and follow them. Raises `StoreError`."""
-        stop = self._store.listen(self._heard)
-        try:
-            for id, row in (await self._store.rows(TABLE)).items():
-                self._put(id, row)
-            async with asyncio.TaskGroup() as tasks:
-                following = tasks.create_task(self._follow(), name="follow credentials")
-                yield self
-                following.cancel()
-        finally:
-            stop()
+        async with self._follower.running():
+            yield self
 
     # ---- reading
 
@@ -351,35 +341,20 @@ class Credentials:
             for callback in self.on_ended:
                 callback(id)
 
-    def _heard(self, table: str, key: str) -> None:
-        if table == TABLE:
-            self._changed.add(key)
-            self._wake.set()
-
-    async def _follow(self) -> None:
-        while True:
-            await self._wake.wait()
-            self._wake.clear()
-            while self._changed:
-                id = self._changed.pop()
-                try:
-                    await self._read(id)
-                except HawseError as error:
-                    log.warning("! credential %s cannot be read: %s", id, error)
-                    self._changed.add(id)
-                    await asyncio.sleep(RETRY)
-
-    async def _read(self, id: str) -> None:
-        """Read one row again, which another gateway may have changed or deleted."""
-        try:
-            row = await self._store.get(TABLE, id)
-        except StoreError as error:
-            raise HawseError("unavailable", str(error)) from error
+    def _apply(self, id: str, row: Row | None) -> None:
+        """Take a row that was read, which another gateway may have changed or deleted."""
         if row is None:
             for one in (id, *self._descendants(id)):
                 self._drop(one)
         elif id not in self._rows or self._rows[id][1] < row.version:
             self._put(id, row)
+
+    async def _read(self, id: str) -> None:
+        """Read one row again, which another gateway may have changed or deleted."""
+        try:
+            await self._follower.read(id)
+        except StoreError as error:
+            raise HawseError("unavailable", str(error)) from error
 
 
 def _digest(secret: str) -> str:

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
-STALL_TIMEOUT: Final = 10.0  # s in which a client with more than `Limits.backlog` bytes must read something
+STALL_TIMEOUT = 10.0  # s in which a client with more than `Limits.backlog` bytes must read something
 SHARED: Final = 128 << 20  # bytes for all clients together: 300 large screens of terminals
 
 

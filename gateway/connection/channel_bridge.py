@@ -12,7 +12,6 @@ from gateway.connection.credit_budget import CreditBudget
 from gateway.connection.output_queue import OutputQueue, send_message
 from gateway.context import CallContext
 from gateway.upstream.input_queue import InputQueue, send
-from hawse.link import StreamLink
 from hawse.wire import (
     Call,
     Cancel,
@@ -23,6 +22,7 @@ from hawse.wire import (
     Error,
     Event,
     FairWriter,
+    FrameSource,
     HawseError,
     Principal,
     Result,
@@ -56,6 +56,22 @@ class BridgeHost(Protocol):
         """The channel `ch` is closed: drop its state."""
 
 
+class BridgeLink(Protocol):
+    """What a bridge needs of a `StreamLink`."""
+
+    @property
+    def connection(self) -> Connection: ...
+
+    @property
+    def writer(self) -> FairWriter: ...
+
+    def attach(self, ch: int, source: FrameSource) -> None: ...
+
+    def wake(self, ch: int) -> None: ...
+
+    def flush(self) -> None: ...
+
+
 class ChannelBridge:
     """Connected to a link by `start`; until then, the client's input waits."""
 
@@ -64,7 +80,7 @@ class ChannelBridge:
         self.call = call
         self.principal = host.principal
         self.context = CallContext(host.name, call.trace)
-        self.link: StreamLink | None = None  # from `start` until the final message of the runtime
+        self.link: BridgeLink | None = None  # from `start` until the final message of the runtime
         self.link_ch = 0
         self.done = False  # the final message has arrived, or the client has disconnected
         self._host = host
@@ -74,7 +90,7 @@ class ChannelBridge:
 
     # ---- the link
 
-    def start(self, link: StreamLink, waited: float = 0.0) -> int:
+    def start(self, link: BridgeLink, waited: float = 0.0) -> int:
         """Send the call on `link` and return its channel there.
 
         Args:
@@ -190,7 +206,7 @@ class ChannelBridge:
 
     # ---- both
 
-    def _fits(self, item: Data | End | Cancel, link: StreamLink) -> bool:
+    def _fits(self, item: Data | End | Cancel, link: BridgeLink) -> bool:
         return not isinstance(item, Data) or len(item.payload) <= link.connection.window(self.link_ch)
 
     def _finish(self) -> None:

@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 
 BATCH: Final = 64 << 10  # bytes the writer takes at a time: the most that a new control message waits for
 INPUT_HIGH: Final = 1 << 20  # bytes of one client that wait for runtimes, above which it is not read from
-CLOSE_TIMEOUT: Final = 2.0  # s for the final messages to a client
+CLOSE_TIMEOUT = 2.0  # s for the final messages to a client
 
 
 class ConnectionClose(NamedTuple):

@@ -29,6 +29,7 @@ from gateway.upstream.sandbox_link import SandboxLink
 from hawse.api.rights import OPERATE, check
 from hawse.api.runtime import ECHO_BOUNDS, RuntimeMetricsResult
 from hawse.api.sandboxes import SandboxInfo, SandboxState
+from hawse.build import BUILD
 from hawse.wire import HawseError
 
 ANSWER_TIME: Final = 1.0  # s for a runtime to answer, after which it is reported as down
@@ -98,7 +99,8 @@ class MetricsEndpoint:
         connect, counts = self._connect, self._connect.counts
         states: list[str] = [sandbox.state for sandbox in sandboxes]
         channels = sum(len(client.connection.channels) for client in connect.open)
-        out.add(Family("hawse_info", "gauge", "The version of the gateway."), [({"version": VERSION}, 1)])
+        info = Family("hawse_info", "gauge", "The version and the build of the gateway.")
+        out.add(info, [({"version": VERSION, "build": BUILD}, 1)])
         out.add(Family("hawse_connections", "gauge", "Clients that are connected."), [({}, connect.client_count)])
         out.add(
             Family("hawse_connections_total", "counter", "Clients accepted since the start."), [({}, connect.accepted)]

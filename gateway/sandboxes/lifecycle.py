@@ -17,6 +17,7 @@ from gateway.providers.base import Capabilities, Endpoint, Observation, Provider
 from gateway.sandboxes import records
 from gateway.sandboxes.admission import Admission
 from gateway.sandboxes.driver import Driver
+from gateway.sandboxes.outcomes import cleanup_pending, not_started
 from gateway.sandboxes.pool import Pool, stocks
 from gateway.sandboxes.progress import ProgressTable
 from gateway.sandboxes.records import Rows, Run, SandboxRecord, Stored, Wanted
@@ -191,7 +192,7 @@ class Sandboxes:
             found = await self._table.existing(id)
             assert found.sandbox is not None
             if found.sandbox.value.wanted == "deleted":
-                raise self._pending(found) from None
+                raise cleanup_pending(found, self._clock) from None
             if found.sandbox.value.fingerprint != record.fingerprint:
                 raise HawseError("conflict", f"sandbox {id!r} exists, and was created with other parameters") from None
         try:
@@ -211,7 +212,7 @@ class Sandboxes:
         """Start a sandbox, also one that is stopped or paused. Raises why it did not start."""
         rows = await self._bring(sandbox, "running")
         if rows.live is None or rows.live.value.state != "running":
-            raise self._not_started(rows)
+            raise not_started(rows, self._clock)
         return self.describe(rows)
 
     async def stop(self, sandbox: str) -> SandboxInfo:
@@ -222,7 +223,7 @@ class Sandboxes:
         """
         rows = await self._bring(sandbox, "stopped")
         if rows.run is not None:
-            raise self._pending(rows)
+            raise cleanup_pending(rows, self._clock)
         return self._reached(rows, sandbox)
 
     async def pause(self, sandbox: str) -> SandboxInfo:
@@ -251,7 +252,7 @@ class Sandboxes:
         """
         rows = await self._bring(sandbox, "deleted")
         if rows.sandbox is not None or rows.run is not None:
-            raise self._pending(rows)
+            raise cleanup_pending(rows, self._clock)
 
     # ---- for links
 
@@ -285,7 +286,7 @@ class Sandboxes:
             if rows.live is not None and (endpoint := rows.live.value.endpoint) is not None:
                 return endpoint
             if rows.sandbox is None or rows.sandbox.value.wanted != "running":
-                raise self._not_started(rows)
+                raise not_started(rows, self._clock)
         raise HawseError("unavailable", f"sandbox {sandbox!r} did not start")
 
     async def configuration(self, sandbox: str) -> RuntimeConfigure | None:
@@ -371,27 +372,6 @@ class Sandboxes:
         except ConflictError:
             return  # it has changed meanwhile
         self._driver.settle(row.value.sandbox)
-
-    def _pending(self, rows: Rows) -> HawseError:
-        """The error for a sandbox of which something has not ended."""
-        retry_at, reason = None, None
-        if rows.run is not None:
-            retry_at, reason = rows.run.value.retry_at, rows.run.value.reason
-        elif rows.sandbox is not None:
-            retry_at, reason = rows.sandbox.value.retry_at, rows.sandbox.value.reason
-        delay = 1.0 if retry_at is None else max(self._clock.until(retry_at), 0.1)
-        text = f"sandbox {rows.id!r} has not ended yet{f': {reason}' if reason else ''}"
-        return HawseError("cleanup_pending", text, details={"retry_after": round(delay, 1)})
-
-    def _not_started(self, rows: Rows) -> HawseError:
-        """The error for a sandbox that was to be started and does not run."""
-        if rows.run is not None:
-            return self._pending(rows)
-        if rows.sandbox is None or rows.sandbox.value.wanted == "deleted":
-            return HawseError("not_found", f"sandbox {rows.id!r} was deleted while it was started")
-        if rows.sandbox.value.failure is not None:
-            return rows.sandbox.value.failure.to_exception()
-        return HawseError("stopped", f"sandbox {rows.id!r} was stopped while it was started")
 
     def _reached(self, rows: Rows, sandbox: str) -> SandboxInfo:
         """Describe a sandbox after an operation. Another client may have deleted it meanwhile."""

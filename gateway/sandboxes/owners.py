@@ -3,7 +3,6 @@
 The look-up takes the same time for a sandbox of another user as for one that does not exist.
 """
 
-import asyncio
 import hashlib
 import logging
 import re
@@ -14,12 +13,12 @@ from typing import Final
 import msgspec
 
 from gateway.sandboxes.records import SANDBOXES
-from gateway.store.base import Row, Store, StoreError
+from gateway.store.base import Row, Store
+from gateway.store.table_follower import TableFollower
 from hawse.wire import Principal
 
 log = logging.getLogger(__name__)
 
-RETRY: Final = 1.0  # s until a row is read again after a failure
 _PLAIN: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,23}")
 
 
@@ -46,22 +45,13 @@ class Owners:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._owners: dict[str, str] = {}  # by the id of the sandbox
-        self._changed: dict[str, None] = {}  # ids of rows to read again
-        self._wake = asyncio.Event()
+        self._follower = TableFollower(store, SANDBOXES, self._put, lambda: list(self._owners))
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator["Owners"]:
         """Load the rows and follow them. Raises `StoreError`."""
-        stop = self._store.listen(self._heard)
-        try:
-            for id, row in (await self._store.rows(SANDBOXES)).items():
-                self._put(id, row)
-            async with asyncio.TaskGroup() as tasks:
-                following = tasks.create_task(self._follow(), name="follow owners")
-                yield self
-                following.cancel()
-        finally:
-            stop()
+        async with self._follower.running():
+            yield self
 
     def owns(self, principal: Principal, sandbox: str) -> bool:
         """Return whether a sandbox exists and belongs to the user."""
@@ -81,22 +71,3 @@ class Owners:
             self._owners.pop(id, None)
         else:
             self._owners[id] = found.owner
-
-    def _heard(self, table: str, key: str) -> None:
-        if table == SANDBOXES:
-            self._changed[key] = None
-            self._wake.set()
-
-    async def _follow(self) -> None:
-        while True:
-            await self._wake.wait()
-            self._wake.clear()
-            while self._changed:
-                id = next(iter(self._changed))
-                del self._changed[id]
-                try:
-                    self._put(id, await self._store.get(SANDBOXES, id))
-                except StoreError as error:
-                    log.warning("! the owner of sandbox %s cannot be read: %s", id, error)
-                    self._changed[id] = None
-                    await asyncio.sleep(RETRY)

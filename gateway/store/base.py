@@ -13,6 +13,8 @@ from hawse.wire import HawseError
 
 ABSENT: Final = 0  # the version of a row that does not exist
 
+ANY_TABLE: Final = ""  # the table that listeners get when rows of any table may have changed without a call
+
 Listener = Callable[[str, str], None]  # gets the table and the key of a row
 
 
@@ -156,7 +158,8 @@ class Store(Protocol):
         """Call `listener` in the event loop after each change of a row, and with table `leases` when a lease ends.
 
         Changes that are close together may be reported once, and expiry is not reported: listeners read the state, and
-        do not rely on a call for each change.
+        do not rely on a call for each change. Table `ANY_TABLE` means that rows of any table may have changed without a
+        call, because the store was not connected.
 
         Returns:
             What ends the calls.

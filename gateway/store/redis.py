@@ -13,6 +13,7 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from gateway.store.base import (
+    ANY_TABLE,
     Change,
     ConflictError,
     Lease,
@@ -149,7 +150,7 @@ class RedisStore(Listeners):
     def _receive(self, message: dict[str, Any]) -> None:
         if message["type"] == "subscribe":
             self._listening.set()
-            self.notify("", "")  # anything may have changed while there was no subscription
+            self.notify(ANY_TABLE, "")  # anything may have changed while there was no subscription
         else:
             table, _, key = message["data"].decode().partition(" ")
             self.notify(table, key)

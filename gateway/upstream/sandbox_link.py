@@ -19,6 +19,7 @@ from gateway.upstream.observer import CallObserver, Unobserved
 from hawse.api import METHODS, Params
 from hawse.api.sandboxes import STARTING, SandboxStarting
 from hawse.link import StreamLink
+from hawse.referable import referable
 from hawse.wire import (
     Call,
     Credit,
@@ -37,8 +38,8 @@ from hawse.wire.messages import CHANNEL_MAX, to_raw
 
 log = logging.getLogger(__name__)
 
-RETRY_DELAYS: Final = (0.05, 0.2, 0.5)  # s between attempts of one connect: a runtime that is starting or ending
-OVERDUE: Final = 0.5  # s after its timeout until the gateway ends a call: the runtime should have done so
+RETRY_DELAYS = (0.05, 0.2, 0.5)  # s between attempts of one connect: a runtime that is starting or ending
+OVERDUE = 0.5  # s after its timeout until the gateway ends a call: the runtime should have done so
 CONGESTED: Final = 1 << 20  # bytes of unwritten control messages above which the gateway does not read from clients
 
 
@@ -73,6 +74,7 @@ class UpstreamCaller(Protocol):
     def abandon(self) -> None: ...
 
 
+@referable
 class SandboxLink:
     """Connects to one sandbox and passes what its link receives to the caller of the channel."""
 

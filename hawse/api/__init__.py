@@ -4,25 +4,50 @@ The servers decode parameters with these types, and the client decodes results. 
 TypeScript types and docs/methods.md are derived from them. A new surface is a module here that is imported below.
 """
 
-from hawse.api import (  # noqa: F401  # importing a module declares its methods
-    access,
-    audit,
-    automation,
-    code,
-    files,
-    gateway,
-    git,
-    images,
-    people,
-    ports,
-    processes,
-    recordings,
-    runtime,
-    sandboxes,
-    sessions,
-    terminals,
-    watches,
-)
-from hawse.api.spec import GATEWAY, METHODS, Nothing, Params, Spec, method, spec_of
+import importlib
+from typing import TYPE_CHECKING, Any, Final
+
+from hawse.api.spec import Nothing, Params, Spec, method, spec_of
+
+if TYPE_CHECKING:
+    from hawse.api.spec import GATEWAY, METHODS
 
 __all__ = ["GATEWAY", "METHODS", "Nothing", "Params", "Spec", "method", "spec_of"]
+
+# Importing a module declares its methods. Servers need all of them, a client only those that it calls.
+SURFACES: Final = (
+    "access",
+    "audit",
+    "automation",
+    "code",
+    "edits",
+    "extraction",
+    "files",
+    "gateway",
+    "git",
+    "images",
+    "people",
+    "ports",
+    "processes",
+    "recordings",
+    "runtime",
+    "sandboxes",
+    "sessions",
+    "terminals",
+    "watches",
+)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in ("METHODS", "GATEWAY"):
+        raise AttributeError(f"module 'hawse.api' has no attribute {name!r}")
+    for surface in SURFACES:
+        importlib.import_module(f"hawse.api.{surface}")
+    from hawse.api import spec
+
+    for methods in (spec.METHODS, spec.GATEWAY):  # in the order of the surfaces, whichever was imported first
+        ordered = sorted(methods.items(), key=lambda item: SURFACES.index(item[1].params.__module__.rpartition(".")[2]))
+        methods.clear()
+        methods.update(ordered)
+    globals().update(METHODS=spec.METHODS, GATEWAY=spec.GATEWAY)
+    return globals()[name]

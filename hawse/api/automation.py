@@ -213,7 +213,7 @@ class TerminalScreen(Params[TerminalScreenResult], kw_only=True):
     audit=False,
     requires=WRITE,
     terminal="id",
-    raises=("not_found", "stale_handle", "exited", "forbidden", "lease_held", "input_overflow"),
+    raises=("not_found", "stale_handle", "exited", "forbidden", "lease_held", "input_overflow", "limit_exceeded"),
 )
 class TerminalSend(Params[TerminalSendResult], kw_only=True):
     """Type text, pasted text and keys into a terminal, in this order, in one piece.

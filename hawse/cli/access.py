@@ -8,10 +8,10 @@ import click
 
 from hawse.api.access import ShareCreateResult, ShareInfo, TokenCreateResult, TokenInfo
 from hawse.api.rights import Role
-from hawse.cli.config import find_gateway
 from hawse.cli.output import duration, print_json, print_table
 from hawse.cli.target import Target, target_options
 from hawse.client import Client, Sandbox
+from hawse.client.config import find_gateway
 
 UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400}  # s
 

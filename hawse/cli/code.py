@@ -48,10 +48,11 @@ def code(
         language = next((name for end, name in LANGUAGES.items() if file.name.endswith(end)), None)
 
     async def work(client: Client, box: Sandbox) -> int:
-        known = [info.id for info in await box.code_contexts()] if context is not None else []
-        wanted = box.code(
-            language, id=context, cwd=cwd, timeout=timeout, create=context not in known or context is None
-        )
+        known = [info.id for info in await box.code.list()] if context is not None else []
+        if context is not None and context in known:
+            wanted = box.code.attach(context)
+        else:
+            wanted = box.code.create(language, id=context, cwd=cwd, timeout=timeout)
         async with wanted as ctx:
             if context is not None:
                 ctx.detach()

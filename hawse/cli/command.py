@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 import click
 
 from hawse import __version__
+from hawse.build import BUILD
 
 
 class Entry(NamedTuple):
@@ -36,6 +37,7 @@ COMMANDS: Final[dict[str, Entry]] = {
         "processes", ps="List processes.", kill="End processes or terminals.", logs="Print the output of a process."
     ),
     **_entries("files", ls="List a directory.", cat="Print files.", edit="Edit a file in the local editor."),
+    **_entries("extract", extract="Unpack an archive that is in a sandbox."),
     **_entries("copy", cp="Copy files and directories to and from a sandbox."),
     **_entries("watch", watch="Print changes of files as they happen."),
     **_entries("ports", port="List, expose and forward ports."),
@@ -44,6 +46,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     **_entries("access", token="Create, list and revoke tokens.", share="Create, list and revoke share links."),
     **_entries("audit", audit="List or follow the audit log."),
     **_entries("mcp", mcp="Serve the tools of a sandbox to an agent (MCP)."),
+    **_entries("man", man="Print the manual page."),
     **_entries("completion", completion="Print the completion script for a shell."),
     **_entries("doctor", doctor="Check this machine and the connection to the gateway."),
 }
@@ -72,7 +75,7 @@ class LazyGroup(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="The gateway is that of --url or HAWSE_URL, of `hawse login`, or the one that runs on this machine.",
 )
-@click.version_option(__version__, message="hawse %(version)s")
+@click.version_option(__version__, message=f"hawse %(version)s ({BUILD})")
 def hawse() -> None:
     """Work with sandboxes over one WebSocket."""
 

@@ -159,7 +159,7 @@ async def plan_download(files: Files, source: str, destination: str) -> list[Tra
         return [Transfer(target, source, info.size, info.mode & 0o777)]
     target.mkdir(parents=True, exist_ok=True)
     transfers = []
-    async for entry in files.walk(source):
+    async for entry in files.list(source, recursive=True):
         path = PurePosixPath(entry.path)
         if path.is_absolute() or ".." in path.parts:
             raise click.ClickException(f"the sandbox names a file outside of the directory: {printable(entry.path)}")

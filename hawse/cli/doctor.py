@@ -10,10 +10,10 @@ from typing import Literal, NamedTuple
 import click
 
 import hawse
-from hawse.cli.config import ConfigError, find_gateway
 from hawse.cli.output import print_json
 from hawse.cli.target import HINTS, Target, target_options
 from hawse.client import Options, connect
+from hawse.client.config import ConfigError, find_gateway
 from hawse.wire import HawseError
 
 TIMEOUT = 10.0  # s for the connection

@@ -72,7 +72,7 @@ def exec(
                 }
             )
             return exit_code(result)
-        async with box.process(wanted, cwd=cwd, env=variables, timeout=timeout, stdin=with_stdin) as process:
+        async with box.processes.start(wanted, cwd=cwd, env=variables, timeout=timeout, stdin=with_stdin) as process:
             await _stream(process, with_stdin)
             return exit_code(await process.wait())
 

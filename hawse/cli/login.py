@@ -4,10 +4,9 @@ import asyncio
 
 import click
 
-from hawse.cli import config
-from hawse.cli.config import ConfigError, Gateway
 from hawse.cli.target import failure
-from hawse.client import Client, Options
+from hawse.client import Client, Options, config
+from hawse.client.config import ConfigError, Gateway
 from hawse.client.connection.dial import address, base, token_in
 from hawse.wire import HawseError
 

@@ -24,7 +24,7 @@ def ps(target: Target, with_ended: bool) -> None:
     """List the processes that were started by `process.start`, with their output's size."""
 
     async def work(client: Client, box: Sandbox) -> list[ProcessInfo]:
-        return [info for info in await box.processes() if with_ended or info.state == "running"]
+        return [info for info in await box.processes.list() if with_ended or info.state == "running"]
 
     found = target.run(work)
     if target.as_json:
@@ -84,11 +84,11 @@ def logs(target: Target, id: str, follow: bool) -> int:
     """Print the output of the process ID that the sandbox keeps: standard output and standard error, separately."""
 
     async def work(client: Client, box: Sandbox) -> int:
-        info = await box.process_info(id)
+        info = await box.processes.get(id)
         missing = 0 if follow else _kept(info)
         if not follow and missing == 0:
             return 0
-        process = await box.attach_process(id, instance=info.instance)
+        process = await box.processes.attach(id, instance=info.instance)
         async for stream, data in process.output():
             if target.as_json:
                 print_json({"stream": stream, "data": data.decode(errors="replace")})

@@ -34,7 +34,7 @@ def recordings(target: Target) -> None:
     """List the recordings of a sandbox, the newest first."""
 
     async def work(client: Client, box: Sandbox) -> list[RecordingInfo]:
-        return await box.recordings()
+        return await box.recordings.list()
 
     found = target.run(work)
     if target.as_json:
@@ -57,13 +57,13 @@ def record(target: Target, terminal: str, title: str | None, with_input: bool, s
     """Record the terminal TERMINAL from now on, and print the id of the recording."""
 
     async def begin(client: Client, box: Sandbox) -> list[RecordingInfo]:
-        async with box.terminal(terminal, create=False, read_only=True) as attached:
+        async with box.terminals.attach(terminal, read_only=True) as attached:
             recording = await attached.record(title=title, input=with_input)
             return [await recording.info()]
 
     async def end(client: Client, box: Sandbox) -> list[RecordingInfo]:
-        running = [each for each in await box.recordings(terminal=terminal) if each.state == "recording"]
-        return [await box.recording(each.id).stop() for each in running]
+        running = [each for each in await box.recordings.list(terminal=terminal) if each.state == "recording"]
+        return [await box.recordings.attach(each.id).stop() for each in running]
 
     found = target.run(end if stop else begin)
     if target.as_json:
@@ -90,7 +90,7 @@ def play(target: Target, recording: str, speed: float, idle_limit: float, output
     """Play the recording with the id RECORDING, or an asciicast file, in this terminal. Ctrl-C ends."""
 
     async def work(client: Client, box: Sandbox) -> None:
-        lines = _remote_lines(box.recording(recording))
+        lines = _remote_lines(box.recordings.attach(recording))
         if output is None:
             await _play(lines, speed, idle_limit)
             return

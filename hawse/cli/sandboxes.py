@@ -84,7 +84,7 @@ def create(
             idle_timeout=idle_timeout,
             keep_alive=keep_alive,
         )
-        return await box.status()
+        return await box.info()
 
     info = target.run(work)
     if target.as_json:

@@ -17,7 +17,7 @@ from hawse.api.types import Exit
 from hawse.cli.emulator_replies import without_replies
 from hawse.cli.local_terminal import RESET, LocalTerminal
 from hawse.cli.target import Target, first, target_options
-from hawse.client import Client, Sandbox, Terminal
+from hawse.client import Client, Sandbox, Terminal, ViewerOptions
 from hawse.wire import HawseError
 
 DETACH: Final = "ctrl-]"
@@ -107,18 +107,12 @@ def _show(
     async def work(client: Client, box: Sandbox) -> tuple[int, bool]:
         local = LocalTerminal()
         cols, rows = local.size
-        terminal = box.terminal(
-            id,
-            argv=argv,
-            cwd=cwd,
-            env={"TERM": os.environ.get("TERM", "xterm-256color"), "COLORTERM": os.environ.get("COLORTERM")},
-            cols=cols,
-            rows=rows,
-            create=create,
-            read_only=read_only,
-            emulator=not read_only,
-            kind="person",
-        )
+        viewer: ViewerOptions = {"read_only": read_only, "emulator": not read_only, "kind": "person"}
+        env = {"TERM": os.environ.get("TERM", "xterm-256color"), "COLORTERM": os.environ.get("COLORTERM")}
+        if not create:
+            terminal = box.terminals.attach(id, **viewer)
+        else:
+            terminal = box.terminals.open(id, argv=argv, cwd=cwd, env=env, cols=cols, rows=rows, **viewer)
         async with terminal:
             with local:
                 exit_ = await _connect(local, terminal, detach, read_only)

@@ -8,8 +8,8 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from hawse.cli.config import ConfigError, find_gateway
 from hawse.client import Client, Options, Sandbox, connect
+from hawse.client.config import ConfigError, find_gateway
 from hawse.wire import HawseError
 
 T = TypeVar("T")
@@ -39,9 +39,9 @@ class Target:
     """The gateway and the sandbox that a sub-command works with.
 
     Attributes:
-        url: The address of the gateway; None: see `hawse.cli.config`.
-        token: The token for it; None: see `hawse.cli.config`.
-        ca: The file of the certificates that are trusted; None: see `hawse.cli.config`.
+        url: The address of the gateway; None: see `hawse.client.config`.
+        token: The token for it; None: see `hawse.client.config`.
+        ca: The file of the certificates that are trusted; None: see `hawse.client.config`.
         sandbox: The id of the sandbox.
         as_json: Whether results are printed as JSON.
     """

@@ -17,7 +17,7 @@ def terminals(target: Target) -> None:
     """List the terminals of a sandbox, those that run and the latest that have ended."""
 
     async def work(client: Client, box: Sandbox) -> list[TerminalInfo]:
-        return await box.terminals()
+        return await box.terminals.list()
 
     found = target.run(work)
     if target.as_json:

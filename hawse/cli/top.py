@@ -62,7 +62,7 @@ def top(target: Target, interval: float, once: bool) -> None:
 
 
 async def _look(box: Sandbox) -> Look:
-    metrics, terminals, processes = await asyncio.gather(box.metrics(), box.terminals(), box.processes())
+    metrics, terminals, processes = await asyncio.gather(box.metrics(), box.terminals.list(), box.processes.list())
     return Look(time.time(), metrics, terminals, processes)
 
 

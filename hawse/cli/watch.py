@@ -16,7 +16,7 @@ def watch(target: Target, path: str, include: tuple[str, ...], exclude: tuple[st
     """Print changes below the directory PATH as they happen, until Ctrl-C: `added`, `modified` or `deleted`."""
 
     async def work(client: Client, box: Sandbox) -> None:
-        async with box.watch(path, include=include or None, exclude=exclude or None) as changes:
+        async with box.watches.start(path, include=include or None, exclude=exclude or None) as changes:
             if not target.as_json:
                 click.echo(f"watching {printable(changes.path)}", err=True)
             async for change in changes:

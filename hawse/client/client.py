@@ -1,30 +1,36 @@
 """`connect` and `Client`: one WebSocket, which is re-established when it is lost, and the calls on it."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hawse.api.gateway import PreviewHost
-from hawse.client.access import ShareLinks, Tokens
-from hawse.client.audit import AuditTrail
 from hawse.client.base.options import Options
 from hawse.client.base.results import ConnectionState
 from hawse.client.calls.call import ClientCall
 from hawse.client.calls.call_table import CallTable
+from hawse.client.config import from_environment
 from hawse.client.connection.dial import Authorities, address, base, token_in, trust
 from hawse.client.connection.reconnect import Reconnector, Token
-from hawse.client.images import Images
 from hawse.client.sandbox import Sandbox
-from hawse.client.sandboxes import Sandboxes
 from hawse.wire import Welcome
+
+if TYPE_CHECKING:  # each is loaded when it is first used, so that a program starts fast
+    from hawse.client.access import ShareLinks, Tokens
+    from hawse.client.audit import AuditTrail
+    from hawse.client.images import Images
+    from hawse.client.sandboxes import Sandboxes
 
 RAW_WINDOW = 64 * 1024  # bytes of events that a call by name may be sent ahead; they are ignored
 POSTED_TIMEOUT = 1.0  # seconds that closing waits for calls whose outcome is ignored, such as the end of a command
 
 
 class Client:
-    """`async with connect(url, token=…) as hw:` connects. Leaving ends all calls and closes the connection."""
+    """`async with connect(url, token=…) as hw:` connects. Leaving ends all calls and closes the connection.
+
+    `hw = await connect(url, token=…)` connects as well, until `close`, in the same task.
+    """
 
     def __init__(
         self,
@@ -44,6 +50,14 @@ class Client:
         self._task: asyncio.Task[None] | None = None
         self._calls: CallTable
         self._reconnector: Reconnector
+        self._closed = False
+
+    def __await__(self) -> Generator[Any, Any, "Client"]:
+        return self.__aenter__().__await__()
+
+    async def close(self) -> None:
+        """End all calls and close the connection. Does nothing the second time."""
+        await self.__aexit__(None, None, None)
 
     async def __aenter__(self) -> "Client":
         if self._group is not None:
@@ -66,6 +80,9 @@ class Client:
     ) -> None:
         assert self._group is not None
         assert self._task is not None
+        if self._closed:
+            return
+        self._closed = True
         try:
             await self._calls.settle_posted(POSTED_TIMEOUT)
         finally:
@@ -83,28 +100,38 @@ class Client:
         return Sandbox(self._calls, id, self._options, gateway=base(self._uri))
 
     @property
-    def sandboxes(self) -> Sandboxes:
+    def sandboxes(self) -> "Sandboxes":
         """The sandboxes of the gateway: `create`, `get`, `list`, `watch`."""
+        from hawse.client.sandboxes import Sandboxes
+
         return Sandboxes(self._calls, self._options, gateway=base(self._uri))
 
     @property
-    def images(self) -> Images:
+    def images(self) -> "Images":
         """The images of the gateway's provider: `list`, `pull`, `remove`."""
+        from hawse.client.images import Images
+
         return Images(self._calls)
 
     @property
-    def tokens(self) -> Tokens:
+    def tokens(self) -> "Tokens":
         """The tokens of the gateway."""
+        from hawse.client.access import Tokens
+
         return Tokens(self._calls)
 
     @property
-    def links(self) -> ShareLinks:
+    def links(self) -> "ShareLinks":
         """The share links of the gateway."""
+        from hawse.client.access import ShareLinks
+
         return ShareLinks(self._calls)
 
     @property
-    def audit(self) -> AuditTrail:
+    def audit(self) -> "AuditTrail":
         """The audit log of the gateway."""
+        from hawse.client.audit import AuditTrail
+
         return AuditTrail(self._calls)
 
     async def preview_host(self) -> str | None:
@@ -181,17 +208,18 @@ class States:
 
 
 def connect(
-    url: str,
+    url: str | None = None,
     *,
     token: Token = None,
     ca: Authorities = None,
     options: Options | None = None,
     on_state: Callable[[ConnectionState], None] | None = None,
 ) -> Client:
-    """Return a client for the gateway at `url`, to be entered with `async with`.
+    """Return a client for the gateway at `url`, to be awaited, or entered with `async with`.
 
     Args:
-        url: `http(s)://` or `ws(s)://host[:port]`, also as `hawse serve` prints it (`…/#token=…`).
+        url: `http(s)://` or `ws(s)://host[:port]`, also as `hawse serve` prints it (`…/#token=…`). None: the gateway of
+            HAWSE_URL, HAWSE_TOKEN and HAWSE_CA, or what `hawse login` has saved, or the gateway of this machine.
         token: A string, or an async function that returns a fresh one for each attempt; None: the token in `url`.
         ca: A file of PEM certificates to trust instead of those of the system, or an `ssl.SSLContext`.
         options: Timeouts, windows and delays.
@@ -199,7 +227,11 @@ def connect(
 
     Raises:
         ValueError: `url` is not the URL of a gateway, or `ca` not a file of certificates.
+        ConfigError: What `hawse login` has saved cannot be read.
         RefusedError: When entering: the gateway refused the connection.
         GaveUpError: When entering: there was no connection within the connect timeout.
     """
+    if url is None:
+        found = from_environment()
+        url, token, ca = found.url, token if token is not None else found.token, ca if ca is not None else found.ca
     return Client(url, token=token, ca=ca, options=options, on_state=on_state)

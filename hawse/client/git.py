@@ -33,7 +33,7 @@ from hawse.api.git import (
 from hawse.api.paths import from_text
 from hawse.client.calls.call import ClientCall, event_cost, new_key
 from hawse.client.calls.call_table import CallTable, R
-from hawse.client.files.files import PathLike, wire_path
+from hawse.client.files.changes import PathLike, wire_path
 from hawse.wire import Event
 
 WINDOW = 64 << 10  # bytes of progress events that the server may send ahead

@@ -22,7 +22,7 @@ class Lifecycle:
     id: str
     _calls: CallTable
 
-    async def status(self) -> SandboxInfo:
+    async def info(self) -> SandboxInfo:
         """Return the sandbox as the gateway knows it. It is not started. Raises `not_found`."""
         return await self._manage(SandboxGet(id=self.id))
 

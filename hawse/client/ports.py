@@ -28,7 +28,7 @@ from hawse.client.calls.input_stream import BytesLike, InputStream
 from hawse.client.calls.offset_cursor import OffsetCursor
 from hawse.client.calls.receive_buffer import BufferedChunk, DiscardedRange, ReceiveBuffer
 from hawse.client.calls.state_stream import StateStream, StateStreamCall
-from hawse.client.calls.stream_handle import StreamHandle
+from hawse.client.calls.stream_handle import ByteStreamHandle
 from hawse.wire import Data, Event, HawseError, Kind, Limits, RemoteProtocolError
 
 LANE = "port"
@@ -72,7 +72,7 @@ class PortConnectCall(ClientCall):
         self.receive_buffer.put_bytes(LANE, data.offset, self._cursor.accept(data.offset, data.payload))
 
 
-class PortConnection(StreamHandle[PortConnectCall, bytes]):
+class PortConnection(ByteStreamHandle[PortConnectCall]):
     """`async with box.ports.connect(5432) as stream:` — a TCP connection. Leaving resets it unless it has ended.
 
     Entering raises `unavailable` if no program listens, `forbidden` if the port is not the sandbox's, and `not_found`.
@@ -105,7 +105,7 @@ class PortConnection(StreamHandle[PortConnectCall, bytes]):
         with self._call.receive_buffer.without_readers():
             await self._calls.outcome(self._call)
 
-    async def _next(self) -> bytes:
+    async def _receive(self) -> bytes:
         _, item = await self._call.receive_buffer.get(LANE)
         if isinstance(item, DiscardedRange):
             raise TruncatedError("the port", item.size)

@@ -189,10 +189,9 @@ class Sandboxes:
         assert params.id is not None
         return SandboxCreation(self._calls, params, self._handle(params.id))
 
-    async def get(self, id: str) -> Sandbox:
-        """Return a handle to a sandbox that exists. Raises `not_found`."""
-        await self._calls.request(SandboxGet(id=id), sandbox=None)
-        return self._handle(id)
+    async def get(self, id: str) -> SandboxInfo:
+        """Return a sandbox as the gateway knows it. It is not started. Raises `not_found`."""
+        return await self._calls.request(SandboxGet(id=id), sandbox=None)
 
     async def list(self, *, labels: Mapping[str, str] | None = None) -> list[SandboxInfo]:
         """Return the sandboxes that have all of the labels. None is started."""

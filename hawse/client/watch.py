@@ -20,7 +20,7 @@ from hawse.client.calls.call import ClientCall, event_cost
 from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.receive_buffer import ReceiveBuffer
 from hawse.client.calls.stream_handle import StreamHandle
-from hawse.client.files.files import PathLike, wire_path
+from hawse.client.files.changes import PathLike, wire_path
 from hawse.wire import Event
 
 LANE = "watch"
@@ -69,7 +69,7 @@ class WatchCall(ClientCall):
 
 
 class Watch(StreamHandle[WatchCall, WatchedChange | WatchRescan]):
-    """`async with box.watch(path) as watch: async for change in watch: …`
+    """`async with box.watches.start(path) as watch: async for change in watch: …`
 
     Yields each `WatchedChange`, and a `WatchRescan` where some are unknown: then list the directory. Raises `not_found`
     when the directory was deleted; ends when a client stops the watch.
@@ -111,14 +111,14 @@ class Watch(StreamHandle[WatchCall, WatchedChange | WatchRescan]):
 
 
 class Watches:
-    """The watches of a sandbox: `box.watch(path)` streams changes, `box.watch.changes(path, since=…)` polls."""
+    """The watches of a sandbox. It holds nothing open."""
 
     def __init__(self, calls: CallTable, sandbox: str, *, window: int) -> None:
         self._calls = calls
         self._sandbox = sandbox
         self._window = window
 
-    def __call__(
+    def start(
         self,
         path: PathLike,
         *,
@@ -155,9 +155,9 @@ class Watches:
 
         Args:
             path: The directory.
-            recursive: As for `watch`.
-            include: As for `watch`.
-            exclude: As for `watch`.
+            recursive: As for `start`.
+            include: As for `start`.
+            exclude: As for `start`.
             since: The version of the previous answer; None begins to watch.
 
         Raises:

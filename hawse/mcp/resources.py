@@ -44,7 +44,7 @@ async def resources(box: Sandbox) -> list[Listed]:
     """Return the terminals that run: files are found with the tools."""
     return [
         Listed(f"{SCHEME}://{box.id}/terminals/{quote(info.id)}", info.id, info.title or " ".join(info.argv) or "shell")
-        for info in await box.terminals()
+        for info in await box.terminals.list()
         if info.state == "running"
     ]
 

@@ -5,12 +5,11 @@ import hmac
 import logging
 from contextlib import ExitStack
 
-import msgspec
-
 from hawse.link import StreamLink
 from hawse.logs import TRACE
 from hawse.rpc import Dispatcher, typed
 from hawse.rpc.call import ServerCall
+from hawse.rpc.server_limits import ServerLimits
 from hawse.rpc.shares import Shares
 from hawse.wire import (
     Call as CallMessage,
@@ -21,22 +20,12 @@ from hawse.wire import (
     End,
     HawseError,
     Hello,
-    Limits,
     Message,
     Role,
 )
-from hawse.wire.limits import LINK_CHANNELS
 from hawse.wire.messages import ABILITY_PRINCIPALS
 
 log = logging.getLogger(__name__)
-
-
-class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """The bounds of a server's links."""
-
-    links: int = 64  # at the same time: gateways, and tests; each may hold a write buffer
-    calls: int = LINK_CHANNELS  # open at the same time on all links; guests leave a share to the owner
-    wire: Limits = msgspec.field(default_factory=lambda: Limits(channels=LINK_CHANNELS))  # of each link
 
 
 class Server:

@@ -12,16 +12,22 @@ import hawse.client as asynchronous
 from hawse.client.access import ShareLinks as AsyncShareLinks, Tokens as AsyncTokens
 from hawse.client.audit import AuditTrail as AsyncAuditTrail
 from hawse.client.code.context import CodeContext as AsyncCodeContext
+from hawse.client.code.contexts import Code as AsyncCode
 from hawse.client.code.run import CodeRunStream as AsyncCodeRunStream
 from hawse.client.files.transfer_streams import FileReader as AsyncFileReader, FileWriter as AsyncFileWriter
 from hawse.client.git import Git as AsyncGit
 from hawse.client.images import Images as AsyncImages
 from hawse.client.ports import PortConnection as AsyncPortConnection, Ports as AsyncPorts
+from hawse.client.process.output import OutputStream as AsyncOutputStream
+from hawse.client.process.processes import Processes as AsyncProcesses
+from hawse.client.process.sessions import Sessions as AsyncSessions
 from hawse.client.sandboxes import (
     SandboxChanges as AsyncSandboxChanges,
     SandboxCreation as AsyncSandboxCreation,
     Sandboxes as AsyncSandboxes,
 )
+from hawse.client.terminal.recordings import Recordings as AsyncRecordings
+from hawse.client.terminal.terminals import Terminals as AsyncTerminals
 from hawse.client.watch import Watches as AsyncWatches
 from hawse.sync.background import DEFAULT
 from hawse.sync.wrapping import creates, synchronous
@@ -29,6 +35,7 @@ from hawse.wire import HawseError
 
 AuditTrail = synchronous(AsyncAuditTrail)
 Sandbox = synchronous(asynchronous.Sandbox)
+Code = synchronous(AsyncCode)
 CodeContext = synchronous(AsyncCodeContext)
 CodeRunStream = synchronous(AsyncCodeRunStream)
 Files = synchronous(asynchronous.Files)
@@ -38,14 +45,19 @@ Git = synchronous(AsyncGit)
 Ports = synchronous(AsyncPorts)
 PortConnection = synchronous(AsyncPortConnection)
 Images = synchronous(AsyncImages)
+OutputStream = synchronous(AsyncOutputStream)
 Process = synchronous(asynchronous.Process)
+Processes = synchronous(AsyncProcesses)
 Recording = synchronous(asynchronous.Recording)
+Recordings = synchronous(AsyncRecordings)
 Session = synchronous(asynchronous.Session)
+Sessions = synchronous(AsyncSessions)
 SandboxChanges = synchronous(AsyncSandboxChanges)
 Sandboxes = synchronous(AsyncSandboxes)
 ShareLinks = synchronous(AsyncShareLinks)
 StateStream = synchronous(asynchronous.StateStream)
 Terminal = synchronous(asynchronous.Terminal)
+Terminals = synchronous(AsyncTerminals)
 Tokens = synchronous(AsyncTokens)
 Watch = synchronous(asynchronous.Watch)
 Watches = synchronous(AsyncWatches)
@@ -81,11 +93,12 @@ class Client(synchronous(asynchronous.Client)):
         self.__exit__(None, None, None)
 
 
-def connect(url: str, **options: Any) -> Client:
+def connect(url: str | None = None, **options: Any) -> Client:
     """Connect to the gateway at `url` and return the client: use it in `with`, or call `close`.
 
     Args:
-        url: `http(s)://` or `ws(s)://host[:port]`, also as `hawse serve` prints it (`…/#token=…`).
+        url: `http(s)://` or `ws(s)://host[:port]`, also as `hawse serve` prints it (`…/#token=…`). None: the gateway of
+            HAWSE_URL, HAWSE_TOKEN and HAWSE_CA, or what `hawse login` has saved, or the gateway of this machine.
         options: `token`, `ca`, `options` and `on_state`, as for `hawse.connect`.
 
     Raises:

@@ -24,6 +24,10 @@ from hawse.api.code import CodeCompleteResult
 from hawse.api.code import CodeContextInfo
 from hawse.api.code import CodeInspectResult
 from hawse.api.code import CodeLanguage
+from hawse.api.edits import FileEditResult
+from hawse.api.edits import TextEdit
+from hawse.api.extraction import FileExtractProgress
+from hawse.api.extraction import FileExtractResult
 from hawse.api.files import FileOpened
 from hawse.api.files import FileTransferResult
 from hawse.api.git import GitAuthor
@@ -64,6 +68,7 @@ from hawse.client.base.options import Options
 from hawse.client.base.results import CommandResult
 from hawse.client.base.results import ConnectionState
 from hawse.client.base.results import TerminalEvent
+from hawse.client.base.surroundings import Env
 from hawse.client.calls.input_stream import BytesLike
 from hawse.client.code.context import Callbacks
 from hawse.client.code.results import CodeEvent
@@ -71,22 +76,29 @@ from hawse.client.code.results import CodeInput
 from hawse.client.code.results import CodeResult
 from hawse.client.connection.dial import Authorities
 from hawse.client.connection.reconnect import Token
-from hawse.client.files.files import PathLike
+from hawse.client.files.changes import PathLike
 from hawse.client.files.local_files import Progress
 from hawse.client.ports import Preview
 from hawse.client.process.exec import OutputCallbacks
 from hawse.client.process.program import Command
-from hawse.client.process.program import Env
+from hawse.client.process.program import StartFields
 from hawse.client.process.program import StartOptions
 from hawse.client.process.session import SessionResult
 from hawse.client.sandboxes import SandboxChange
 from hawse.client.terminal.automation import RunResult
+from hawse.client.terminal.terminals import ViewerOptions
 from hawse.wire import Welcome
 
 T = TypeVar("T")
 
 class Client:
-    """`with connect(url, token=…) as hw:` connects. Leaving ends all calls and closes the connection."""
+    """`with connect(url, token=…) as hw:` connects. Leaving ends all calls and closes the connection.
+
+    `hw = connect(url, token=…)` connects as well, until `close`, in the same task.
+    """
+    def close(self) -> None:
+        """End all calls and close the connection. Does nothing the second time."""
+
     def __enter__(self) -> Client:
         ...
 
@@ -154,9 +166,6 @@ class Client:
 
     def states(self) -> Iterator[ConnectionState]:
         """Iterate over the present state and its changes, to `CLOSED`. A state that is not read in time is left out."""
-
-    def close(self) -> None:
-        """End all calls and close the connection."""
 
 class Tokens:
     """The tokens that this client may revoke: its own, or all if it is the gateway's owner."""
@@ -282,8 +291,8 @@ class Sandboxes:
                 `cleanup_pending`, `invalid_params`, `unavailable`.
         """
 
-    def get(self, id: str) -> Sandbox:
-        """Return a handle to a sandbox that exists. Raises `not_found`."""
+    def get(self, id: str) -> SandboxInfo:
+        """Return a sandbox as the gateway knows it. It is not started. Raises `not_found`."""
 
     def list(self, *, labels: Mapping[str, str] | None=None) -> list[SandboxInfo]:
         """Return the sandboxes that have all of the labels. None is started."""
@@ -310,123 +319,49 @@ class SandboxChanges:
 
 class Sandbox:
     """A handle to one sandbox. It holds nothing open."""
-    def info(self) -> RuntimeInfoResult:
+    def runtime(self) -> RuntimeInfoResult:
         """Return the version and the state of the sandbox's runtime."""
-
-    def url(self, port: int) -> str:
-        """Return the address of a preview of a port, which is made unless it exists. Raises `forbidden`."""
 
     def metrics(self) -> RuntimeMetricsResult:
         """Return the counters of the sandbox's runtime."""
 
-    def session(self, id: str | None=None, *, cwd: str | None=None, env: Env | None=None, shell: str | None=None, command_timeout: float | None=None, create: bool=True) -> Session:
-        """Return a persistent shell, to be entered with `with`: see `Session`.
+    @property
+    def processes(self) -> Processes:
+        """Processes, which outlive the client: `start`, `attach`, `get`, `list`."""
 
-        Args:
-            id: The id of the session; None: a random one.
-            cwd: Its working directory at first.
-            env: Is added to its environment; None unsets a variable.
-            shell: The path of the shell; None: bash.
-            command_timeout: Seconds after which a command is killed whose `exec` has no `timeout`; None: never.
-            create: Whether entering creates it, and leaving deletes it. False uses the existing one with that `id`.
+    @property
+    def sessions(self) -> Sessions:
+        """Persistent shells: `create`, `attach`, `get`, `list`."""
 
-        Raises:
-            ValueError: `create` is false, and there is no `id`.
-        """
+    @property
+    def code(self) -> Code:
+        """Code in Python, JavaScript, TypeScript, bash and others: `run`, `create`, `attach`, `get`, `list`."""
 
-    def sessions(self) -> list[SessionInfo]:
-        """Return the sessions that live, and the latest that have ended."""
+    @property
+    def terminals(self) -> Terminals:
+        """Terminals, for people and programs: `open`, `attach`, `get`, `list`."""
 
-    def code(self, language: str | None=None, *, id: str | None=None, kernel: str | None=None, cwd: str | None=None, env: Env | None=None, timeout: float | None=None, create: bool=True) -> CodeContext:
-        """Return a code context, to be entered with `with`: see `CodeContext`.
-
-        Args:
-            language: The language; None: that of `kernel`, or python.
-            id: The id of the context; None: a random one.
-            kernel: The name of an installed Jupyter kernel; None: the one for `language`.
-            cwd: Its working directory at first.
-            env: Is added to its environment; None unsets a variable.
-            timeout: Seconds after which a run is ended that names no time; None: never.
-            create: Whether entering creates it, and leaving deletes it. False uses the existing one with that `id`.
-
-        Raises:
-            ValueError: `create` is false, and there is no `id`.
-        """
-
-    def run_code(self, source: str, language: str | None=None, *, timeout: float | None=None, key: str | None=None, max_output: int=..., **callbacks: Unpack[Callbacks]) -> CodeResult:
-        """Run code in a new executor that is ended afterwards: see `CodeContext.run`.
-
-        Args:
-            source: The code.
-            language: The language; None: python.
-            timeout: Seconds after which it is ended; None: never.
-            key: The same key again, from any client, joins the same run.
-            max_output: The first bytes of stdout and of stderr that are kept.
-            callbacks: `on_stdout`, `on_stderr`, `on_result`, `on_error`, `on_input`: see `Callbacks`.
-
-        Raises:
-            HawseError: `language_unavailable`, `spawn_failed`, and what closed the client.
-        """
-
-    def code_contexts(self) -> list[CodeContextInfo]:
-        """Return all code contexts."""
-
-    def languages(self) -> list[CodeLanguage]:
-        """Return the languages of code contexts, installed and known."""
-
-    def terminal(self, id: str | None=None, *, argv: list[str] | None=None, cwd: str | None=None, env: Env | None=None, cols: int=80, rows: int=24, create: bool=True, read_only: bool=False, lossless: bool=False, emulator: bool=False, name: str | None=None, kind: Literal['person', 'agent']='agent', instance: str | None=None, since: int | None=None) -> Terminal:
-        """Return a terminal, to be entered with `with`: see `Terminal`. Leaving detaches.
-
-        Args:
-            id: The id of the terminal; None: a random one.
-            argv: The program; None: the user's shell.
-            cwd: Its working directory.
-            env: Is added to its environment; None unsets a variable.
-            cols: Columns of a new terminal.
-            rows: Rows of a new terminal.
-            create: Whether entering creates the terminal, unless one of that `id` runs.
-            read_only: Whether this viewer cannot type.
-            lossless: Whether the program waits for this viewer instead of a snapshot replacing output: up to 30 s
-                while the viewer makes no progress or has no connection.
-            emulator: Whether this viewer's emulator can answer a program's queries: see `Terminal.answers`.
-            name: The name that other viewers see.
-            kind: The kind that other viewers see.
-            instance: Only this instance of the `id`, which is not created.
-            since: The offset to begin at; None: everything that is kept is replayed.
-
-        Raises:
-            ValueError: There is no `id`, and the terminal is not to be created.
-        """
-
-    def terminals(self) -> list[TerminalInfo]:
-        """Return the terminals, running and exited."""
-
-    def recording(self, id: str) -> Recording:
-        """Return a handle to a recording, running or finished. Nothing is sent."""
-
-    def recordings(self, *, terminal: str | None=None) -> list[RecordingInfo]:
-        """Return all recordings, or those of one terminal, the newest first."""
-
-    def watch_recordings(self, *, terminal: str | None=None) -> StateStream[list[RecordingInfo]]:
-        """Return a context manager and iterator of the running recordings: those of now, and after every change."""
+    @property
+    def recordings(self) -> Recordings:
+        """Recordings of terminals: `attach`, `get`, `list`, `watch`. `Terminal.record` begins one."""
 
     @property
     def files(self) -> Files:
-        """The files of this sandbox: `read`, `write`, `upload`, `list`, `copy`, `archive` and more."""
+        """Files: `read`, `write`, `edit`, `upload`, `list`, `search`, `copy`, `archive` and more."""
 
     @property
     def git(self) -> Git:
-        """Git in this sandbox: `box.git.clone(url)`, `box.git.status("project")`."""
+        """Git: `clone`, `status`, `commit` and more."""
 
     @property
-    def watch(self) -> Watches:
-        """Changes in a directory: `with box.watch(path) as watch`, `box.watch.changes(path)`."""
+    def watches(self) -> Watches:
+        """Changes in directories: `start` streams them, `changes` asks for them."""
 
     @property
     def ports(self) -> Ports:
         """Open ports: `list` and `watch` them, make previews with `expose`, connect with `connect`."""
 
-    def status(self) -> SandboxInfo:
+    def info(self) -> SandboxInfo:
         """Return the sandbox as the gateway knows it. It is not started. Raises `not_found`."""
 
     def wake(self) -> SandboxInfo:
@@ -497,45 +432,6 @@ class Sandbox:
             TruncatedError: Output was lost.
             HawseError: `spawn_failed`, `unavailable`; `deadline_exceeded` if the call took longer than `timeout` and
                 the client's `request_timeout`; what closed the client.
-        """
-
-    def start(self, command: Command, **options: Unpack[StartOptions]) -> Process:
-        """Start exactly one process and attach to it. It outlives the client.
-
-        Args:
-            command: A sequence is an argv; a string is for the shell.
-            options: `id`, `cwd`, `env`, `stdin`, `timeout`: see `StartOptions`.
-
-        Raises:
-            HawseError: `conflict` if a process of that `id` runs, `spawn_failed`, `limit_exceeded`, and what closed
-                the client.
-        """
-
-    def attach_process(self, id: str, *, instance: str | None=None, since: Mapping[StreamName, int] | None=None) -> Process:
-        """Attach to a process, running or exited.
-
-        Args:
-            id: The id of the process.
-            instance: The instance of that id; None: any.
-            since: The offset in each stream to begin at; None: all that is kept.
-
-        Raises:
-            HawseError: `not_found`, `stale_handle` if the process is another instance, and what closed the client.
-        """
-
-    def processes(self) -> list[ProcessInfo]:
-        """Return the processes that run and the latest that have ended, in the order of their start.
-
-        `argv` is truncated after 256 characters.
-        """
-
-    def process_info(self, id: str) -> ProcessInfo:
-        """Return a process as it is now, running or ended. Raises `not_found`, and what closed the client."""
-
-    def process(self, command: Command, **options: Unpack[StartOptions]) -> AbstractContextManager[Process]:
-        """`start` as a context manager, which kills the process at its end unless `detach` was called.
-
-        For the arguments and errors see `start`.
         """
 
 class Files:
@@ -632,9 +528,6 @@ class Files:
             on_error: Is called for what cannot be read, and the iteration continues; None: it raises.
         """
 
-    def walk(self, path: PathLike='.', **options: Any) -> Iterator[api.FileEntry]:
-        """Iterate over everything below a directory: `list` with `recursive`."""
-
     def search(self, pattern: str | None=None, path: PathLike='.', *, literal: bool=False, ignore_case: bool=False, hidden: bool=True, include: Sequence[str] | None=None, exclude: Sequence[str] | None=None, limit: int=1000, on_error: Callable[[api.FileFailure], object] | None=None) -> Iterator[api.SearchMatch]:
         """Iterate over the lines that match `pattern`; without a pattern, over the files that the globs select.
 
@@ -653,6 +546,59 @@ class Files:
 
         Raises:
             HawseError: `too_large` after `limit` matches if there are more.
+        """
+
+    def archive(self, path: PathLike='.', *, format: api.ArchiveFormat='tar.gz', include: Sequence[str] | None=None, exclude: Sequence[str] | None=None) -> Iterator[bytes]:
+        """Iterate over the bytes of an archive, which is made while it is read. Symlinks are kept.
+
+        It cannot be resumed: a lost connection raises `interrupted`.
+
+        Args:
+            path: A directory or a file.
+            format: `tar`, `tar.gz` or `zip`.
+            include: Globs of what is included, as for `list`.
+            exclude: Globs of what is left out.
+        """
+
+    def edit(self, path: PathLike, old: str | None=None, new: str | None=None, *, all: bool=False, edits: Sequence[TextEdit] | None=None, patch: str | None=None, if_version: str | None=None) -> FileEditResult:
+        """Change a file atomically, by `old` and `new`, several `edits`, or a `patch`: all of it or nothing.
+
+        Args:
+            path: The file.
+            old: The text to replace, which has to occur exactly once.
+            new: The text in its place.
+            all: Whether to replace `old` wherever it is.
+            edits: Replacements, made one after the other, in place of `old` and `new`.
+            patch: A unified diff of this file, in place of `old` and `new`.
+            if_version: The version that the file must have, as `stat` and `write` return it.
+
+        Returns:
+            The size and version of the file, and how many places were `replaced`.
+
+        Raises:
+            ValueError: Not exactly one of `old` with `new`, `edits` and `patch` is given.
+            HawseError: `conflict` if a text does not occur, or several times without `all` (`details`: `edit`,
+                `found`), if a hunk has no single place (`hunk`, `found`), or if the file has changed; `too_large`
+                beyond 16 MiB.
+        """
+
+    def extract(self, archive: PathLike, to: PathLike='.', *, overwrite: bool=False, strip: int=0, max_entries: int=100000, max_bytes: int=..., on_progress: Callable[[FileExtractProgress], object] | None=None) -> FileExtractResult:
+        """Extract an archive that is in the sandbox: tar, also with gzip, bzip2 or xz, or zip.
+
+        Nothing is written outside `to`. If the caller is cancelled, the extraction ends; what was extracted stays.
+
+        Args:
+            archive: The file.
+            to: The directory, which is created if it is missing.
+            overwrite: Whether existing files are replaced; otherwise one is a `conflict`.
+            strip: Number of leading components to remove from each name.
+            max_entries: Number of entries after which it ends with `too_large`.
+            max_bytes: Bytes, unpacked, after which it ends with `too_large`.
+            on_progress: Is called a few times in a second.
+
+        Raises:
+            HawseError: `permission_denied` for an entry that leaves `to` (`details`: `entry`), `invalid_params` for
+                an archive that is damaged or encrypted, `interrupted` for a lost connection, `too_large`, `no_space`.
         """
 
     def mkdir(self, path: PathLike, *, parents: bool=False, mode: int | None=None) -> bool:
@@ -688,20 +634,8 @@ class Files:
             overwrite: Whether to replace an existing file.
         """
 
-    def archive(self, path: PathLike='.', *, format: api.ArchiveFormat='tar.gz', include: Sequence[str] | None=None, exclude: Sequence[str] | None=None) -> Iterator[bytes]:
-        """Iterate over the bytes of an archive, which is made while it is read. Symlinks are kept.
-
-        It cannot be resumed: a lost connection raises `interrupted`.
-
-        Args:
-            path: A directory or a file.
-            format: `tar`, `tar.gz` or `zip`.
-            include: Globs of what is included, as for `list`.
-            exclude: Globs of what is left out.
-        """
-
 class FileReader:
-    """`with box.files.open_read(path) as file:` — `file.info`, then `for chunk in file`.
+    """`with box.files.open_read(path) as file:` — `file.info`, then `for chunk in file`, or `file.lines()`.
 
     Entering raises `not_found`, `is_directory`, `permission_denied`, or `conflict` for another version. Iterating
     raises `conflict` if the file has changed when a lost connection is resumed.
@@ -709,6 +643,16 @@ class FileReader:
     @property
     def info(self) -> FileOpened:
         """The file as it was opened."""
+
+    def lines(self, *, encoding: str='utf-8', errors: str='replace') -> Iterator[str]:
+        """Iterate over the lines, without their ends (LF or CR LF). The last one need not have an end.
+
+        A line of more than 1 MiB is yielded in parts.
+
+        Args:
+            encoding: The encoding of the text.
+            errors: What is done with bytes that are not valid, as for `bytes.decode`.
+        """
 
     def __enter__(self) -> Self:
         ...
@@ -734,11 +678,60 @@ class FileWriter:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         ...
 
-class CodeContext:
-    """`with box.code("python") as ctx: done = ctx.run("1 + 1")`
+class Code:
+    """Code in a sandbox. It holds nothing open."""
+    def create(self, language: str | None=None, *, id: str | None=None, kernel: str | None=None, cwd: str | None=None, env: Env | None=None, timeout: float | None=None) -> CodeContext:
+        """Create a code context: the result, or use it in `with`, which deletes it at the end.
 
-    Entering creates it; leaving deletes it with everything that its code started, unless `detach` was called. Its runs
-    are made one at a time, in the order of the calls of all clients; contexts run in parallel.
+        Args:
+            language: The language; None: that of `kernel`, or python.
+            id: The id of the context; None: a random one.
+            kernel: The name of an installed Jupyter kernel; None: the one for `language`.
+            cwd: Its working directory at first.
+            env: Is added to its environment; None unsets a variable.
+            timeout: Seconds after which a run is ended that names no time; None: never.
+
+        Raises:
+            HawseError: When awaited: `conflict` if there is one of that id, `language_unavailable`, `spawn_failed`,
+                `limit_exceeded`.
+        """
+
+    def attach(self, id: str) -> CodeContext:
+        """Return the context with that id: it, or use it in `with`, which does not delete it.
+
+        Raises:
+            HawseError: When awaited: `not_found`.
+        """
+
+    def run(self, source: str, language: str | None=None, *, timeout: float | None=None, key: str | None=None, max_output: int=..., **callbacks: Unpack[Callbacks]) -> CodeResult:
+        """Run code in a new executor that is ended afterwards: see `CodeContext.run`.
+
+        Args:
+            source: The code.
+            language: The language; None: python.
+            timeout: Seconds after which it is ended; None: never.
+            key: The same key again, from any client, joins the same run.
+            max_output: The first bytes of stdout and of stderr that are kept.
+            callbacks: `on_stdout`, `on_stderr`, `on_result`, `on_error`, `on_input`: see `Callbacks`.
+
+        Raises:
+            HawseError: `language_unavailable`, `spawn_failed`, and what closed the client.
+        """
+
+    def get(self, id: str) -> CodeContextInfo:
+        """Return a context as it is now. Raises `not_found`."""
+
+    def list(self) -> builtins.list[CodeContextInfo]:
+        """Return all contexts."""
+
+    def languages(self) -> builtins.list[CodeLanguage]:
+        """Return the languages of contexts, installed and known."""
+
+class CodeContext:
+    """`with box.code.create("python") as ctx: done = ctx.run("1 + 1")`
+
+    Leaving deletes a context that was created so, with everything that its code started, unless `detach` was called.
+    Its runs are made one at a time, in the order of the calls of all clients; contexts run in parallel.
     """
     def run(self, source: str, *, timeout: float | None=None, store_history: bool=True, key: str | None=None, max_output: int=..., **callbacks: Unpack[Callbacks]) -> CodeResult:
         """Run code after the runs before it, and return its end with its output. An error of the code is no exception.
@@ -812,7 +805,7 @@ class CodeContext:
         ...
 
     def __enter__(self) -> Self:
-        """Create it, or find the existing one.
+        """Create it, or find the existing one. Does nothing if this handle has been awaited.
 
         Raises:
             HawseError: `conflict` if there is one of that id, `spawn_failed`, `limit_exceeded`, of a code context
@@ -1020,6 +1013,16 @@ class PortConnection:
     def close(self) -> None:
         """Close this half and wait until the other end closes its own; what arrives meanwhile is discarded."""
 
+    def lines(self, *, encoding: str='utf-8', errors: str='replace') -> Iterator[str]:
+        """Iterate over the lines, without their ends (LF or CR LF). The last one need not have an end.
+
+        A line of more than 1 MiB is yielded in parts.
+
+        Args:
+            encoding: The encoding of the text.
+            errors: What is done with bytes that are not valid, as for `bytes.decode`.
+        """
+
     def __enter__(self) -> Self:
         ...
 
@@ -1029,8 +1032,58 @@ class PortConnection:
     def __iter__(self) -> Iterator[bytes]:
         ...
 
+class Processes:
+    """The processes of a sandbox. It holds nothing open."""
+    def start(self, command: Command, **options: Unpack[StartOptions]) -> Process:
+        """Start exactly one process and attach to it.
+
+        `process = box.processes.start(…)` starts one that outlives the client. `with
+        box.processes.start(…) as process:` kills it at the end, unless `detach` was called.
+
+        Args:
+            command: A sequence is an argv; a string is for the shell.
+            options: `id`, `cwd`, `env`, `stdin`, `timeout`: see `StartOptions`.
+
+        Raises:
+            HawseError: When awaited: `conflict` if a process of that `id` runs, `spawn_failed`, `limit_exceeded`, and
+                what closed the client.
+        """
+
+    def attach(self, id: str, *, instance: str | None=None, since: Mapping[StreamName, int] | None=None) -> Process:
+        """Attach to a process, running or exited.
+
+        Args:
+            id: The id of the process.
+            instance: The instance of that id; None: any.
+            since: The offset in each stream to begin at; None: all that is kept.
+
+        Raises:
+            HawseError: `not_found`, `stale_handle` if the process is another instance, and what closed the client.
+        """
+
+    def get(self, id: str) -> ProcessInfo:
+        """Return a process as it is now, running or ended. Raises `not_found`, and what closed the client."""
+
+    def list(self) -> list[ProcessInfo]:
+        """Return the processes that run and the latest that have ended, in the order of their start.
+
+        `argv` is truncated after 256 characters.
+        """
+
+    def begin(self, fields: StartFields) -> Process:
+        """Start a process and attach to it: what awaiting the result of `start` does."""
+
 class Process:
-    """A process that this client is attached to. It keeps running after `close`."""
+    """A process that this client is attached to. It keeps running after `close`.
+
+    Leaving `with` kills a process that this handle has started, unless `detach` was called, and closes it.
+    """
+    def __enter__(self) -> Self:
+        ...
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        ...
+
     @property
     def id(self) -> str:
         ...
@@ -1042,23 +1095,6 @@ class Process:
     @property
     def pid(self) -> int:
         """The process id, in the sandbox's numbering."""
-
-    def output(self) -> Iterator[tuple[StreamName, bytes]]:
-        """Iterate over `(stream, bytes)` in the order of arrival, to the end of both streams.
-
-        The server sends at most a window of bytes ahead of the reader.
-
-        Iterating raises `TruncatedError` where bytes are no longer kept (iterating again continues after them),
-        `BusyError` if another task reads the same stream, and the call's error.
-        """
-
-    @property
-    def stdout(self) -> Iterator[bytes]:
-        """Iterate over stdout alone. Both streams share a window: if there may be much of stderr, read that as well."""
-
-    @property
-    def stderr(self) -> Iterator[bytes]:
-        """Iterate over stderr alone."""
 
     def write(self, data: BytesLike) -> None:
         """Write to stdin; return when the bytes are buffered. Waits while the program reads slowly.
@@ -1074,24 +1110,22 @@ class Process:
     def end(self) -> None:
         """Send EOF on stdin, after what was written."""
 
-    def wait(self) -> Exit:
+    def wait(self, *, timeout: float | None=None) -> Exit:
         """Wait until the process has ended and its output has arrived; return how it ended.
 
         Output that is not read meanwhile can be read afterwards, as far as the sandbox keeps it.
 
+        Args:
+            timeout: Seconds; None: no limit. The process goes on after them.
+
         Raises:
             TruncatedError: The last bytes of its output are no longer kept.
             ClientClosedError: After `close`.
-            HawseError: The call's error.
+            HawseError: `deadline_exceeded`, and the call's error.
         """
 
-    def wait_for_exit(self, *, timeout: float=...) -> Exit:
-        """Wait until the process has ended, at most `timeout` seconds. Its output stays where it is.
-
-        Raises:
-            HawseError: `deadline_exceeded`; `not_found` and `stale_handle` if it is no longer kept; what closed the
-                client.
-        """
+    def info(self) -> ProcessInfo:
+        """Return the process as it is now. Raises `not_found`."""
 
     def wait_for_log(self, text: str | None=None, *, pattern: str | None=None, stream: StreamName | None=None, since: Mapping[StreamName, int] | None=None, timeout: float=30.0) -> LogMatch:
         """Wait until the process has printed `text`, or a match of `pattern`.
@@ -1105,7 +1139,7 @@ class Process:
 
         Raises:
             HawseError: `exited` if the process ends without a match (`details["exit"]` is the `Exit`),
-                `deadline_exceeded`, `invalid_params`, and as `wait_for_exit`.
+                `deadline_exceeded`, `invalid_params`, `not_found`, `stale_handle`, and what closed the client.
         """
 
     def wait_for_port(self, port: int, *, path: str | None=None, status: tuple[int, int]=..., timeout: float=30.0) -> int | None:
@@ -1140,14 +1174,76 @@ class Process:
     def close(self) -> None:
         """Stop reading and writing. The process keeps running."""
 
-    def leave(self) -> None:
-        """End `with box.process(…)`: kill the process if it runs, unless `detach` was called, and `close`."""
+    @property
+    def offset(self) -> Mapping[StreamName, int]:
+        """The offset in each stream after the last byte that was read: `attach` with this `since` continues there."""
+
+    @property
+    def stdout(self) -> OutputStream:
+        """Iterate over stdout alone. Both streams share a window: if there may be much of stderr, read that as well."""
+
+    @property
+    def stderr(self) -> OutputStream:
+        """Iterate over stderr alone."""
+
+    def output(self) -> Iterator[tuple[StreamName, bytes]]:
+        """Iterate over `(stream, bytes)` in the order of arrival, to the end of both streams."""
+
+    def lines(self, *, encoding: str='utf-8', errors: str='replace') -> Iterator[tuple[StreamName, str]]:
+        """Iterate over `(stream, line)` of both streams in the order of arrival: see `OutputStream.lines`."""
+
+class OutputStream:
+    """The bytes of stdout or stderr as they arrive; `lines` yields them by lines."""
+    def __iter__(self) -> OutputStream:
+        ...
+
+    def __next__(self) -> bytes:
+        ...
+
+    def lines(self, *, encoding: str='utf-8', errors: str='replace') -> Iterator[str]:
+        """Iterate over the lines, without their ends (LF or CR LF). The last one need not have an end.
+
+        A line of more than 1 MiB is yielded in parts.
+
+        Args:
+            encoding: The encoding of the text.
+            errors: What is done with bytes that are not valid, as for `bytes.decode`.
+        """
+
+class Sessions:
+    """The sessions of a sandbox. It holds nothing open."""
+    def create(self, id: str | None=None, *, cwd: str | None=None, env: Env | None=None, shell: str | None=None, command_timeout: float | None=None) -> Session:
+        """Create a persistent shell: the result, or use it in `with`, which deletes it at the end.
+
+        Args:
+            id: The id of the session; None: a random one.
+            cwd: Its working directory at first.
+            env: Is added to its environment; None unsets a variable.
+            shell: The path of the shell; None: bash.
+            command_timeout: Seconds after which a command is killed whose `exec` has no `timeout`; None: never.
+
+        Raises:
+            HawseError: When awaited: `conflict` if there is one of that id, `spawn_failed`, `limit_exceeded`.
+        """
+
+    def attach(self, id: str) -> Session:
+        """Return the session with that id: it, or use it in `with`, which does not delete it.
+
+        Raises:
+            HawseError: When awaited: `not_found`.
+        """
+
+    def get(self, id: str) -> SessionInfo:
+        """Return a session as it is now, or how it has ended. Raises `not_found`."""
+
+    def list(self) -> list[SessionInfo]:
+        """Return the sessions that live, and the latest that have ended."""
 
 class Session:
-    """`with box.session() as session: session.exec("cd /tmp"); …`
+    """`with box.sessions.create() as session: session.exec("cd /tmp"); …`
 
-    Entering creates it; leaving deletes it with everything that it started, unless `detach` was called. Its commands
-    run one at a time, in the order of the calls of all clients; sessions run in parallel.
+    Leaving deletes a session that was created so, with everything that it started, unless `detach` was called. Its
+    commands run one at a time, in the order of the calls of all clients; sessions run in parallel.
     """
     def exec(self, command: str, *, cwd: str | None=None, env: Env | None=None, stdin: BytesLike | None=None, timeout: float | None=None, check: bool=False, key: str | None=None, max_output: int=..., **callbacks: Unpack[OutputCallbacks]) -> SessionResult:
         """Run a command in the session's shell after those before it, and return its exit and its output.
@@ -1191,7 +1287,7 @@ class Session:
         """
 
     def start(self, command: Command, **options: Unpack[StartOptions]) -> Process:
-        """Start a process from the session's state when its turn comes, and attach to it: see `Sandbox.start`.
+        """Start a process from the session's state when its turn comes, and attach to it: see `Processes.start`.
 
         It has the session's directory and exported environment and, if `command` is a string, its aliases and, in bash,
         its functions and options. It does not change the session, and outlives it.
@@ -1201,7 +1297,7 @@ class Session:
             options: `id`, `cwd`, `env`, `stdin`, `timeout`: see `StartOptions`.
 
         Raises:
-            HawseError: `exited` as for `exec`, and as for `Sandbox.start`.
+            HawseError: `exited` as for `exec`, and as for `Processes.start`.
         """
 
     def info(self) -> SessionInfo:
@@ -1221,7 +1317,7 @@ class Session:
         ...
 
     def __enter__(self) -> Self:
-        """Create it, or find the existing one.
+        """Create it, or find the existing one. Does nothing if this handle has been awaited.
 
         Raises:
             HawseError: `conflict` if there is one of that id, `spawn_failed`, `limit_exceeded`, of a code context
@@ -1234,10 +1330,50 @@ class Session:
     def detach(self) -> None:
         """Let it live when the `with` is left."""
 
+class Terminals:
+    """The terminals of a sandbox. It holds nothing open."""
+    def open(self, id: str | None=None, *, argv: list[str] | None=None, cwd: str | None=None, env: Env | None=None, cols: int=80, rows: int=24, **viewer: Unpack[ViewerOptions]) -> Terminal:
+        """Attach to the terminal of that id, which is created unless it runs.
+
+        Await the result, and `close` it, or use it in `with`, which closes it at the end. The terminal remains.
+
+        Args:
+            id: The id of the terminal; None: a random one.
+            argv: The program of a new terminal; None: the user's shell.
+            cwd: Its working directory.
+            env: Is added to its environment; None unsets a variable.
+            cols: Columns of a new terminal.
+            rows: Rows of a new terminal.
+            viewer: `read_only`, `lossless`, `emulator`, `name`, `kind`: see `ViewerOptions`.
+
+        Raises:
+            HawseError: When awaited: `spawn_failed`, `limit_exceeded`, and what closed the client.
+        """
+
+    def attach(self, id: str, *, instance: str | None=None, since: int | None=None, **viewer: Unpack[ViewerOptions]) -> Terminal:
+        """Attach to a terminal that exists. Await the result, and `close` it, or use it in `with`.
+
+        Args:
+            id: The id of the terminal.
+            instance: The instance of that id; None: any.
+            since: The offset to begin at; None: everything that is kept is replayed.
+            viewer: `read_only`, `lossless`, `emulator`, `name`, `kind`: see `ViewerOptions`.
+
+        Raises:
+            HawseError: When awaited: `not_found`, `stale_handle` if the terminal is another instance, and what closed
+                the client.
+        """
+
+    def get(self, id: str) -> TerminalInfo:
+        """Return a terminal as it is now, running or exited. Raises `not_found`."""
+
+    def list(self) -> list[TerminalInfo]:
+        """Return the terminals, running and exited."""
+
 class Terminal:
-    """`with box.terminal("main") as term:` creates it unless it runs, and attaches. Leaving detaches."""
+    """`with box.terminals.open("main") as term:` creates it unless it runs, and attaches. Leaving detaches."""
     def __enter__(self) -> Terminal:
-        """Create the terminal if that was asked for, and attach.
+        """Create the terminal if that was asked for, and attach. Does nothing if this handle has been awaited.
 
         Raises:
             HawseError: `not_found`, `stale_handle` (another instance), `spawn_failed`, and what closed the client.
@@ -1425,6 +1561,20 @@ class Terminal:
     def history(self, *, limit: int=100, before: int | None=None) -> TerminalHistoryResult:
         """Return the latest `limit` (up to 1,000) commands with a number below `before`."""
 
+class Recordings:
+    """The recordings of a sandbox. It holds nothing open."""
+    def attach(self, id: str) -> Recording:
+        """Return a handle to a recording, running or finished. Nothing is sent."""
+
+    def get(self, id: str) -> RecordingInfo:
+        """Return a recording as it is now. Raises `not_found`."""
+
+    def list(self, *, terminal: str | None=None) -> builtins.list[RecordingInfo]:
+        """Return all recordings, or those of one terminal, the newest first."""
+
+    def watch(self, *, terminal: str | None=None) -> StateStream[builtins.list[RecordingInfo]]:
+        """Return a context manager and iterator of the running recordings: those of now, and after every change."""
+
 class Recording:
     """A handle to one recording. It holds nothing open: the recording continues until `stop` or the terminal's end."""
     id: str
@@ -1462,7 +1612,7 @@ class StateStream(Generic[T]):
         ...
 
 class Watch:
-    """`with box.watch(path) as watch: for change in watch: …`
+    """`with box.watches.start(path) as watch: for change in watch: …`
 
     Yields each `WatchedChange`, and a `WatchRescan` where some are unknown: then list the directory. Raises `not_found`
     when the directory was deleted; ends when a client stops the watch.
@@ -1488,8 +1638,8 @@ class Watch:
         ...
 
 class Watches:
-    """The watches of a sandbox: `box.watch(path)` streams changes, `box.watch.changes(path, since=…)` polls."""
-    def __call__(self, path: PathLike, *, recursive: bool=True, include: Sequence[str] | None=None, exclude: Sequence[str] | None=None, since: str | None=None) -> Watch:
+    """The watches of a sandbox. It holds nothing open."""
+    def start(self, path: PathLike, *, recursive: bool=True, include: Sequence[str] | None=None, exclude: Sequence[str] | None=None, since: str | None=None) -> Watch:
         """Return a watch of a directory, to be entered with `with`: see `Watch`.
 
         Args:
@@ -1508,9 +1658,9 @@ class Watches:
 
         Args:
             path: The directory.
-            recursive: As for `watch`.
-            include: As for `watch`.
-            exclude: As for `watch`.
+            recursive: As for `start`.
+            include: As for `start`.
+            exclude: As for `start`.
             since: The version of the previous answer; None begins to watch.
 
         Raises:
@@ -1526,11 +1676,12 @@ class CreatedSandbox(Sandbox):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
 
-def connect(url: str, *, token: Token = None, ca: Authorities = None, options: Options | None = None, on_state: Callable[[ConnectionState], None] | None = None) -> Client:
+def connect(url: str | None = None, *, token: Token = None, ca: Authorities = None, options: Options | None = None, on_state: Callable[[ConnectionState], None] | None = None) -> Client:
     """Connect to the gateway at `url` and return the client: use it in `with`, or call `close`.
 
     Args:
-        url: `http(s)://` or `ws(s)://host[:port]`, also as `hawse serve` prints it (`…/#token=…`).
+        url: `http(s)://` or `ws(s)://host[:port]`, also as `hawse serve` prints it (`…/#token=…`). None: the gateway of
+            HAWSE_URL, HAWSE_TOKEN and HAWSE_CA, or what `hawse login` has saved, or the gateway of this machine.
         options: `token`, `ca`, `options` and `on_state`, as for `hawse.connect`.
 
     Raises:

@@ -38,7 +38,7 @@ class SyncObject:
 
 
 class SyncContext:
-    """A context manager that enters an async one, such as `box.process(…)`."""
+    """A context manager that enters an async one."""
 
     def __init__(self, loop: BackgroundLoop, context: AbstractAsyncContextManager[Any]) -> None:
         self._loop = loop
@@ -99,6 +99,8 @@ def synchronous(cls: type) -> Any:
         members |= {"__enter__": _enter, "__exit__": _exit}
     if hasattr(cls, "__aiter__"):
         members["__iter__"] = _iterate
+    if hasattr(cls, "__anext__"):
+        members["__next__"] = lambda self: next(_iterate(self))
     made = type(cls.__name__, (SyncObject,), members)
     _classes[cls] = made
     return made

@@ -4,15 +4,13 @@ It enforces docs/wire.md in both directions. A violation by the other side raise
 this side raises `LocalProtocolError`. It must not know carriers, clocks or methods.
 """
 
-from hawse.wire.client_sender import ClientSender
 from hawse.wire.protocol_state import Role
 from hawse.wire.receiver import Receiver
-from hawse.wire.server_sender import ServerSender
 
 __all__ = ["Connection", "Role"]
 
 
-class Connection(Receiver, ClientSender, ServerSender):
+class Connection(Receiver):
     """One side of a connection, of either role.
 
     - `ProtocolState`: roles, the handshake, channels, `data_to_send`, `pending`, `send_connection_error`

@@ -29,10 +29,11 @@ from hawse.wire.messages import (
     from_server,
 )
 from hawse.wire.parsing import MalformedCallError, parse
-from hawse.wire.protocol_state import ProtocolState, Role
+from hawse.wire.protocol_state import Role
+from hawse.wire.server_sender import ServerSender
 
 
-class Receiver(ProtocolState):
+class Receiver(ServerSender):
     """Takes what the carrier receives and makes events of it."""
 
     def __init__(self, role: Role, limits: Limits | None = None, *, window: int = 0) -> None:
@@ -50,9 +51,9 @@ class Receiver(ProtocolState):
         self._check_unbroken()
         try:
             self._receive_message(parse(text, self._decode, self.limits.text))
-        except MalformedCallError as error:
-            if not self._refuse_call(error):
-                self._break(error)
+        except MalformedCallError as call:
+            if not self._refuse_call(call):
+                self._break(call)
         except RemoteProtocolError as error:
             self._break(error)
 

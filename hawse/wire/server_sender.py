@@ -5,15 +5,15 @@ from typing import Any
 import msgspec
 
 from hawse.wire.channel import Step
+from hawse.wire.client_sender import ClientSender
 from hawse.wire.errors import HawseError, LocalProtocolError
 from hawse.wire.limits import EVENT_OVERHEAD, PROTOCOL
 from hawse.wire.messages import Error, Event, Goaway, Result, Welcome, encode, to_raw
-from hawse.wire.protocol_state import ProtocolState
 
 SHORT_MESSAGE = 256  # characters that an error which is too large to send keeps of its message
 
 
-class ServerSender(ProtocolState):
+class ServerSender(ClientSender):
     """Answers calls and closes their channels."""
 
     def send_welcome(self, server: str, *, identity: str, role: str, abilities: list[str] | None = None) -> None:

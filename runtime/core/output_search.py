@@ -102,6 +102,16 @@ class OutputSearch:
         else:
             self._report(None)
 
+    def hold(self) -> None:
+        """Begin nothing until `resume`, because what is to be searched is not there yet."""
+        self._busy = True
+
+    def resume(self, search: Callable[[], MatchSpan | None], work: int) -> None:
+        """End `hold`, and `run` the search unless the whole search was closed meanwhile."""
+        self._busy = False
+        if not self._closed:
+            self.run(search, work)
+
     def run(self, search: Callable[[], MatchSpan | None], work: int) -> None:
         """Run one search: here, or in a thread if it is long.
 

@@ -3,6 +3,8 @@
 import os
 
 from hawse.api import Nothing, files as api
+from hawse.api.edits import FileEdit, FileEditResult
+from hawse.api.extraction import FileExtract
 from hawse.api.paths import to_text
 from hawse.rpc import IdempotencyTable, handles, serves
 from hawse.rpc.call import ServerCall
@@ -13,6 +15,8 @@ from runtime.files.archive import archive
 from runtime.files.atomic_replace import make_parents
 from runtime.files.copy import copy, move, rename_
 from runtime.files.delete import delete
+from runtime.files.edit import edit
+from runtime.files.extract import extract
 from runtime.files.initial_files import InitialFiles
 from runtime.files.listing import listing
 from runtime.files.quota import Quota
@@ -92,6 +96,11 @@ class FileMethods:
     def _archive(self, call: ServerCall, params: api.FileArchive) -> None:
         self._serve(call, archive(self._place(params), params))
 
+    @serves(FileExtract)
+    def _extract(self, call: ServerCall, params: FileExtract) -> None:
+        target = self._resolver.place(params.to, params.root)
+        self._serve(call, extract(self._place(params), target, params, self._quota))
+
     @handles(api.FileDelete, stops=True)
     async def _delete(self, params: api.FileDelete) -> api.FileDeleteResult:
         return await self._disk.finish(delete(self._place(params), params))
@@ -107,6 +116,10 @@ class FileMethods:
     @handles(api.FileCopy, stops=True)
     async def _copy(self, params: api.FileCopy) -> api.FileCopyResult:
         return await self._disk.finish(copy(*self._two(params), params, self._quota))
+
+    @handles(FileEdit)
+    async def _edit(self, params: FileEdit) -> FileEditResult:
+        return await self._disk.run(edit, self._place(params), params, self._quota)
 
     def _place(self, params: api.FileTarget) -> RootedPath:
         return self._resolver.place(params.path, params.root)

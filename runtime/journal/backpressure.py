@@ -15,6 +15,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Protocol
 
+from hawse.referable import referable
 from runtime.core.weak_callback import WeakCallback
 from runtime.journal.journal import Journal
 
@@ -34,14 +35,16 @@ class JournalReader(Protocol):
 class ReaderState:
     """The progress of one reader."""
 
-    def __init__(self, resume_id: str | None, follows: bool) -> None:
+    def __init__(self, resume_id: str | None, follows: bool, stores: bool) -> None:
         self.resume_id = resume_id
+        self.stores = stores  # it stores what it has taken where every reader can read it
         self.follows = follows  # it never sets the pace: its progress does not allow more output
         self.stalled = False  # it made no progress in time, and is ignored
         self.seen_at: int | None = None  # the offset from which its progress is measured
         self.since = 0.0  # when it was at that offset, by the loop's clock
 
 
+@referable
 class Backpressure:
     """Pauses and resumes the reading into one journal. `update` it after output, `advanced` after a cursor's move."""
 
@@ -91,15 +94,18 @@ class Backpressure:
         """Whether `reader`, which was added, is ignored because it made no progress in time."""
         return self._readers[reader].stalled
 
-    def add(self, reader: JournalReader, resume_id: str | None = None, *, follows: bool = False) -> None:
+    def add(
+        self, reader: JournalReader, resume_id: str | None = None, *, follows: bool = False, stores: bool = False
+    ) -> None:
         """Take `reader` into account from now on.
 
         Args:
             reader: A reader of the journal.
             resume_id: Names the reader across its reconnects: a position that is held under this name is released.
             follows: Whether it never sets the pace. Output is still not read so fast that it loses bytes.
+            stores: Whether every reader can read the bytes that it has taken elsewhere.
         """
-        self._readers[reader] = ReaderState(resume_id, follows)
+        self._readers[reader] = ReaderState(resume_id, follows, stores)
         if resume_id in self._holds:
             self._holds.pop(resume_id)[1].cancel()
         self.update()
@@ -174,8 +180,8 @@ class Backpressure:
             cursor = reader.cursor if reader.lossless else None
             if cursor is None or (state.stalled and cursor == state.seen_at):
                 continue
-            if state.follows:
-                return cursor  # it has stored the bytes before its cursor where every reader can read them
+            if state.stores:
+                return cursor
             if start <= cursor < needed:
                 needed = cursor
         for cursor, _ in self._holds.values():

@@ -5,6 +5,7 @@ Most of them concern the calling thread only: `unshare`, `setns`, `drop_capabili
 
 import ctypes
 import os
+import signal
 from typing import Final
 
 CLONE_FS: Final = 0x200
@@ -22,6 +23,7 @@ MS_REC: Final = 0x4000
 MS_PRIVATE: Final = 0x40000
 SEALED: Final = MS_NOSUID | MS_NODEV | MS_NOEXEC
 
+_PR_SET_PDEATHSIG: Final = 1
 _PR_SET_DUMPABLE: Final = 4
 _PR_SET_SECCOMP: Final = 22
 _PR_CAPBSET_DROP: Final = 24
@@ -79,6 +81,11 @@ def mount(source: str, target: str, kind: str | None = None, flags: int = 0, opt
 def deny_dumps() -> None:
     """Deny other processes of the same user access to this process' memory and initial environment (prctl(2))."""
     _libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
+def die_with_parent() -> None:
+    """Let the kernel kill this process when the thread that has started it ends (prctl(2))."""
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def drop_capabilities() -> None:

@@ -152,6 +152,32 @@ def spawn_reading(argv: Sequence[str], *, env: Mapping[str, str], cwd: str, stdi
     return _spawn(argv, env, cwd, actions)
 
 
+def spawn_own(argv: Sequence[str], *, extra: int) -> int:
+    """Start a part of the runtime: as the runtime's user, in its namespaces, where no program sees it. Return its pid.
+
+    It has no environment but PATH, and no descriptors but /dev/null, stderr, and `extra` as its EXTRA_FD.
+
+    Raises:
+        HawseError: As `spawn_pty` does.
+    """
+    actions = [
+        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
+        (os.POSIX_SPAWN_DUP2, extra, EXTRA_FD),
+    ]
+    try:
+        return os.posix_spawn(
+            *(argv[0], list(argv), {"PATH": os.environ.get("PATH", os.defpath)}),
+            file_actions=actions,
+            setsid=True,
+            setsigmask=[],
+            setsigdef=ALL_SIGNALS,
+        )
+    except OSError as error:
+        code = "limit_exceeded" if error.errno in (errno.EAGAIN, errno.ENOMEM) else "spawn_failed"
+        raise HawseError(code, f"{argv[0]}: {error.strerror}") from None
+
+
 def _name_of_pty(master: int) -> str:
     return f"/dev/pts/{struct.unpack('i', fcntl.ioctl(master, TIOCGPTN, bytes(4)))[0]}"
 

@@ -37,7 +37,7 @@ class KeptStream:
         self.pacer = Backpressure(journal, pause, resume, hold_room)
         self.spill = Spill(store, journal, WeakCallback(self.pacer.advanced)) if store is not None else None
         if self.spill is not None:
-            self.pacer.add(self.spill, follows=True)
+            self.pacer.add(self.spill, follows=True, stores=True)
 
     @property
     def end(self) -> int:

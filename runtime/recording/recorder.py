@@ -17,6 +17,8 @@ from hawse.api.recordings import RecordingEndReason
 from runtime.core.thread_pool import ThreadPool
 from runtime.recording.asciicast import exit_status
 from runtime.recording.cast_writer import CastEvent, CastWriter, QuotaError
+from runtime.screen.size_history import OutputPlace
+from runtime.screen.snapshot_cache import CachedSnapshot
 
 if TYPE_CHECKING:
     from runtime.terminal.terminal import Terminal
@@ -99,8 +101,11 @@ class Recorder:
         self.cursor: int | None = 0
         self._next_mark = 1
         self._size = terminal.size
+        self._first: asyncio.Future[CachedSnapshot] | None = None  # the screen when the recording starts
         if terminal.journal.end:
-            self._add_screen()
+            place, self._first = self._request_screen()
+            self._size = place.cols, place.rows
+            self.cursor, self._next_mark = place.offset, place.next_mark
         self._recorded_offset = self.cursor or 0  # output up to this offset is written or pending
         terminal.subscribe(self, on_input=self._input)
 
@@ -184,6 +189,9 @@ class Recorder:
         try:
             await self._disk.run(self.file.open, self._header(*self._size), *self._size)
             self.opened.set_result(None)
+            if self._first is not None:
+                screen = await self._first
+                self._pending.appendleft(PendingEvent(0.0, screen.offset, SCREEN, screen.data))
             await self._write()
         except Exception as error:  # any failure, such as no memory for the screen, ends only the recording
             self._failed(error)
@@ -197,7 +205,7 @@ class Recorder:
 
     async def _write(self) -> None:
         while True:
-            entries = self._next_batch()
+            entries = await self._next_batch()
             if entries:
                 await self._disk.run(self.file.write, entries)
             elif self.reason is not None:
@@ -215,7 +223,7 @@ class Recorder:
         except TimeoutError:
             pass
 
-    def _next_batch(self) -> list[CastEvent]:
+    async def _next_batch(self) -> list[CastEvent]:
         """Return the next events to write and move the cursor past them: the journal may drop that output."""
         assert self.cursor is not None
         entries: list[CastEvent] = []
@@ -223,7 +231,7 @@ class Recorder:
         while self._pending and size < BATCH:
             event = self._pending[0]
             if self.cursor < self._terminal.journal.start and self.cursor < event.offset:
-                entries += self._skip_lost_output()
+                entries += await self._skip_lost_output()
                 continue
             if self.cursor < event.offset:
                 stop = min(event.offset, self.cursor + EVENT_BYTES)
@@ -238,14 +246,18 @@ class Recorder:
         self._terminal.moved()
         return entries
 
-    def _skip_lost_output(self) -> list[CastEvent]:
+    async def _skip_lost_output(self) -> list[CastEvent]:
         """Continue with the present screen: the disk was too slow, and the journal dropped the output at the cursor.
 
         Returns a marker with the number of lost bytes, the size, and the screen.
         """
         assert self.cursor is not None
-        snapshot = self._terminal.snapshot()
-        lost = snapshot.offset - self.cursor
+        lost = -self.cursor
+        place, screen = self._request_screen()
+        self.cursor = place.offset  # what follows is kept meanwhile
+        self._terminal.moved()
+        snapshot = await screen
+        lost += snapshot.offset
         log.warning("! a recording of %s lost %d bytes", self._terminal.id, lost)
         self.lost += lost
         at = self._pending[0].at
@@ -259,11 +271,10 @@ class Recorder:
             CastEvent(at, "o", b"\x1bc" + snapshot.data),
         ]
 
-    def _add_screen(self) -> None:
-        snapshot = self._terminal.snapshot()
-        self._size = snapshot.cols, snapshot.rows
-        self.cursor, self._next_mark = snapshot.offset, snapshot.next_mark
-        self._pending.append(PendingEvent(0.0, snapshot.offset, SCREEN, snapshot.data))
+    def _request_screen(self) -> tuple[OutputPlace, asyncio.Future[CachedSnapshot]]:
+        """Request a snapshot; return where in the output it will be, and the snapshot when it is there."""
+        screen: asyncio.Future[CachedSnapshot] = asyncio.get_running_loop().create_future()
+        return self._terminal.snapshot(lambda made: None if screen.done() else screen.set_result(made)), screen
 
     def _failed(self, error: Exception) -> None:
         if isinstance(error, QuotaError):

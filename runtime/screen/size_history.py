@@ -16,6 +16,15 @@ class SizeMark(NamedTuple):
     rows: int
 
 
+class OutputPlace(NamedTuple):
+    """A place in the output: the size there, and the number of the next size change."""
+
+    offset: int
+    cols: int
+    rows: int
+    next_mark: int
+
+
 class SizeHistory:
     """The size changes of one terminal, in order. Those with a number below `first` have been dropped."""
 
@@ -26,6 +35,11 @@ class SizeHistory:
     @property
     def latest(self) -> SizeMark:
         return self._marks[-1]
+
+    @property
+    def next(self) -> int:
+        """The number of the next size change."""
+        return self.first + len(self._marks)
 
     @property
     def size(self) -> tuple[int, int]:
@@ -42,6 +56,13 @@ class SizeHistory:
         """Return the size change with that number; None if it has not happened yet."""
         index = number - self.first
         return self._marks[index] if index < len(self._marks) else None
+
+    def place_at(self, offset: int) -> OutputPlace:
+        """Return the place at `offset`, after the changes at that offset."""
+        index = 0
+        while index + 1 < len(self._marks) and self._marks[index + 1].offset <= offset:
+            index += 1
+        return OutputPlace(offset, self._marks[index].cols, self._marks[index].rows, self.first + index + 1)
 
     def size_at(self, offset: int) -> tuple[int, int, int]:
         """Return columns, rows and the number of the next change at `offset`, before the changes at that offset."""

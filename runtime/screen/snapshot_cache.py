@@ -10,7 +10,6 @@ from typing import Protocol
 import msgspec
 
 from hawse.wire import HawseError
-from runtime.screen.snapshot_turns import SnapshotTurns
 
 CACHE_BYTES = 32 << 20  # fifty full scrollbacks of 80 columns
 
@@ -41,7 +40,6 @@ class SnapshotCache:
     def __init__(self, limit: int = CACHE_BYTES) -> None:
         """`limit` in bytes. A larger snapshot is accepted if it is the only one."""
         self.limit = limit
-        self.turns = SnapshotTurns()
         self.held = 0  # bytes
         self._sent: OrderedDict[SnapshotHolder, tuple[CachedSnapshot, int]] = (
             OrderedDict()

@@ -1,6 +1,7 @@
 """Terminal automation: serves `terminal.screen`, `terminal.wait`, `terminal.send` and `terminal.history`."""
 
-from collections.abc import Generator
+import asyncio
+from collections.abc import Callable
 from contextlib import ExitStack
 
 import msgspec
@@ -19,12 +20,12 @@ from hawse.rpc.call import ServerCall
 from hawse.rpc.shares import Shares
 from hawse.wire import HawseError, Principal
 from hawse.wire.messages import to_raw
+from runtime.core.caller_turns import CallerTurns
 from runtime.core.output_matcher import Matcher
 from runtime.core.output_search import SearchContext
 from runtime.posix.fd_streams import WRITE_LIMIT
 from runtime.rpc.handle_checks import check_running
-from runtime.screen.formats import view
-from runtime.screen.key_encoder import encode_keys, encode_paste
+from runtime.screen.requests import Answer, AnyRequest, Keys, Show
 from runtime.terminal.methods import TerminalMethods, beyond_end
 from runtime.terminal.terminal import Terminal
 from runtime.terminal.viewer import INTERRUPT
@@ -32,7 +33,6 @@ from runtime.terminal.wait import TerminalWaitStream
 
 DEFAULT_TIMEOUT = 30.0  # seconds
 WAITS_LIMIT = 512  # at a time, in all terminals: each may hold 1 MiB, the memory of its pattern
-SCREEN_ATTEMPTS = 3  # to make a screen step by step; the last one is one step, for a screen that changes all the time
 HISTORY_LIMIT = 100  # commands that `terminal.history` returns by default
 
 
@@ -40,9 +40,10 @@ class AutomationMethods:
     """The methods that read, search and write a terminal without a viewer."""
 
     def __init__(self, terminals: TerminalMethods, search: SearchContext) -> None:
-        """`search`: where searches run, and the work on screens, which takes turns with them."""
+        """`search`: where searches run."""
         self._terminals = terminals
         self._search = search
+        self._turns = CallerTurns()  # to have a screen formatted
         self.waits = Shares(WAITS_LIMIT, "waits")
 
     def _get(self, params: TerminalScreen | TerminalWait | TerminalSend | TerminalHistory) -> Terminal:
@@ -50,27 +51,13 @@ class AutomationMethods:
 
     @handles(TerminalScreen, stops=True, caller=True)
     async def _screen(self, params: TerminalScreen, caller: Principal) -> msgspec.Raw:
-        return await self._search.work.run(caller.id, self._show(params))
-
-    def _show(self, params: TerminalScreen) -> Generator[None, None, msgspec.Raw]:
-        """Return the screen as JSON. It yields between steps; if the screen changes meanwhile, it starts again."""
-        for attempt in range(SCREEN_ATTEMPTS):
-            screen = self._get(params).current_screen()
-            shown = view(screen.emulator, params.format or "text", params.scrollback or 0)
-            before = screen.fed, screen.cols, screen.rows
-            try:
-                while True:
-                    next(shown)
-                    if attempt < SCREEN_ATTEMPTS - 1:
-                        yield
-                        self._get(params)  # raises if the terminal, and with it its screen, has been removed
-                        if before != (screen.fed, screen.cols, screen.rows):
-                            break
-            except StopIteration as end:
-                state = self._get(params).shell_state
-                result = end.value | {"title": state.title, "cwd": state.cwd, "offset": screen.fed}
-                return to_raw(msgspec.convert(result, TerminalScreenResult))
-        raise AssertionError("the last attempt does not yield")
+        terminal = self._get(params)
+        async with self._turns.turn(caller.id):
+            form, scrollback = params.format or "text", params.scrollback or 0
+            data, offset = await _ask(terminal, lambda screen: Show(screen, form, scrollback))
+        state = terminal.shell_state
+        shown = msgspec.json.decode(data) | {"title": state.title, "cwd": state.cwd, "offset": offset}
+        return to_raw(msgspec.convert(shown, TerminalScreenResult))
 
     @serves(TerminalWait)
     def _wait(self, call: ServerCall, params: TerminalWait) -> None:
@@ -99,17 +86,22 @@ class AutomationMethods:
         wait.wake()
 
     @handles(TerminalSend)
-    def _send(self, params: TerminalSend) -> TerminalSendResult:
+    async def _send(self, params: TerminalSend) -> TerminalSendResult:
         terminal = self._get(params)
+        async with terminal.sending:
+            data = (params.text or "").encode()
+            paste, keys = params.paste or "", params.keys or []
+            if paste or keys:
+                data += (await _ask(terminal, lambda screen: Keys(screen, paste, keys)))[0]
+            return self._write(terminal, params.viewer, data)
+
+    def _write(self, terminal: Terminal, viewer: str | None, data: bytes) -> TerminalSendResult:
+        """Write `data` for a viewer, or for the caller itself."""
         check_running("terminal", terminal)
-        participant = None if params.viewer is None else terminal.participants.find(params.viewer)
+        participant = None if viewer is None else terminal.participants.find(viewer)
         if participant is not None and participant.read_only:
             raise HawseError("forbidden", "this viewer is read-only")
         terminal.participants.check_may_write(participant, 0)
-        emulator = terminal.current_screen().emulator
-        data = (params.text or "").encode()
-        data += encode_paste(params.paste, emulator) if params.paste else b""
-        data += encode_keys(params.keys or [], emulator)
         if terminal.input_pending + len(data) > WRITE_LIMIT:
             raise HawseError("input_overflow", "the program does not read its input", details={"applied": 0})
         if participant is not None and data:
@@ -126,3 +118,15 @@ class AutomationMethods:
         commands, more = state.commands.list(params.limit or HISTORY_LIMIT, params.before)
         described = [command.describe() for command in commands]
         return TerminalHistoryResult(commands=described, more=more, reports_commands=state.reports_commands)
+
+
+async def _ask(terminal: Terminal, make: Callable[[int], AnyRequest]) -> tuple[bytes, int]:
+    """Send a request to the screen; return its data and the offset in the output. Raises the screen's refusal."""
+    answered: asyncio.Future[Answer | None] = asyncio.get_running_loop().create_future()
+    place = terminal.ask_screen(make, lambda answer: None if answered.done() else answered.set_result(answer))
+    answer = await answered
+    if answer is None:
+        raise HawseError("limit_exceeded", "the screen of this terminal cannot be read at the moment", retryable=True)
+    if (refusal := answer.refusal) is not None:
+        raise HawseError(refusal.code, refusal.message, details=refusal.details)
+    return answer.data, place.offset

@@ -33,11 +33,13 @@ from runtime.posix.environment import Environment
 from runtime.posix.process_tree import ProcessTrees
 from runtime.posix.spawn import default_shell
 from runtime.rpc.handle_checks import check_running, signal_number
+from runtime.screen.screen_process import ScreenProcess
 from runtime.screen.snapshot_cache import SnapshotCache
+from runtime.terminal.options import TerminalOptions, ViewerOptions
 from runtime.terminal.shell_integration import ShellLaunch, integrate
 from runtime.terminal.stats import TerminalStats
-from runtime.terminal.terminal import Terminal, TerminalOptions
-from runtime.terminal.viewer import Viewer, ViewerOptions
+from runtime.terminal.terminal import Terminal
+from runtime.terminal.viewer import Viewer
 
 RUNNING_LIMIT = 1024
 DEFAULT_COLS, DEFAULT_ROWS = 80, 24
@@ -50,7 +52,13 @@ class TerminalMethods:
     """By id: at most one instance each, running or exited."""
 
     def __init__(
-        self, environment: Environment, journals: JournalPool, trees: ProcessTrees, *, of_each: int | None = None
+        self,
+        environment: Environment,
+        journals: JournalPool,
+        trees: ProcessTrees,
+        screens: ScreenProcess,
+        *,
+        of_each: int | None = None,
     ) -> None:
         """Start without terminals.
 
@@ -58,12 +66,14 @@ class TerminalMethods:
             environment: What programs are started with.
             journals: Keep the output.
             trees: End programs.
+            screens: Serves the screens.
             of_each: How many running terminals a caller without every right may have created. None: any number.
         """
         self._of_each = of_each
         self._environment = environment
         self._journals = journals
         self._trees = trees
+        self._screens = screens
         self.registry: Registry[Terminal] = Registry(
             "terminal", limit=RUNNING_LIMIT, retention=Retention(EXITED_KEPT), on_drop=self._dropped
         )
@@ -112,7 +122,7 @@ class TerminalMethods:
         )
         with self.registry.reserve(terminal_id):
             terminal = Terminal(
-                *(terminal_id, options, self._journals.journal(), self.snapshots),
+                *(terminal_id, options, self._journals.journal(), self.snapshots, self._screens),
                 on_exit=self.registry.end,
                 stats=self.stats,
             )
@@ -154,6 +164,7 @@ class TerminalMethods:
             profile=params.viewer or ViewerProfile(),
             fit=(params.cols, params.rows) if params.cols and params.rows else None,
         )
+        self._screens.warm_soon()
         viewer = Viewer(terminal, call, options)
         viewer.attach()
         call.serve(viewer)

@@ -1,13 +1,12 @@
 """A terminal: a PTY, the journal of its output, the screen it shows, and its viewers."""
 
+import asyncio
 import os
 import secrets
 import signal
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Protocol
-
-import msgspec
 
 from hawse.api.paths import to_text
 from hawse.api.terminals import TerminalInfo
@@ -18,13 +17,15 @@ from runtime.journal.input_offsets import InputOffsets
 from runtime.journal.journal import Journal
 from runtime.people.participants import Participants
 from runtime.posix.child import adopt
-from runtime.posix.fd_streams import FdReader, FdWriter
+from runtime.posix.fd_streams import WRITE_LIMIT, FdReader, FdWriter
 from runtime.posix.process_table import PROCESS_MARK
 from runtime.posix.spawn import set_size, spawn_pty
-from runtime.screen.screen import ALL, Screen
-from runtime.screen.screen_tracker import ScreenTracker
-from runtime.screen.size_history import SizeHistory, SizeMark
+from runtime.screen.requests import Answer, AnyRequest
+from runtime.screen.screen_process import Screens
+from runtime.screen.screen_tracker import ALL, ScreenTracker
+from runtime.screen.size_history import OutputPlace, SizeHistory, SizeMark
 from runtime.screen.snapshot_cache import CachedSnapshot, SnapshotCache
+from runtime.terminal.options import TerminalOptions
 from runtime.terminal.output_coalescer import OutputCoalescer
 from runtime.terminal.shell_state import ShellStateTracker
 from runtime.terminal.stats import SILENT, TerminalStats
@@ -50,19 +51,6 @@ class Subscriber(JournalReader, Protocol):
         ...
 
 
-class TerminalOptions(msgspec.Struct, frozen=True):
-    """What a terminal is started with."""
-
-    argv: Sequence[str]
-    cwd: str
-    env: Mapping[str, str]
-    cols: int = 80
-    rows: int = 24
-    shown_argv: Sequence[str] | None = None  # what `describe` reports; None: `argv`
-    creator: str = ""  # the id of the principal that has created it
-    integrated: bool = False  # its shell marks its commands in the output (OSC 133)
-
-
 class Terminal:
     """One instance of a terminal, from its start to its removal."""
 
@@ -74,6 +62,7 @@ class Terminal:
         options: TerminalOptions,
         journal: Journal,
         snapshots: SnapshotCache,
+        screens: Screens,
         *,
         on_exit: Callable[["Terminal"], None],
         stats: TerminalStats | None = None,
@@ -85,6 +74,7 @@ class Terminal:
             options: What to start, and how.
             journal: Where its output is kept. The terminal owns it from now on.
             snapshots: Shared by all terminals.
+            screens: Serves its screen.
             on_exit: Called once, when the program has exited and its output is complete.
             stats: Shared by all terminals.
         """
@@ -100,6 +90,9 @@ class Terminal:
         self.shell_state = ShellStateTracker(journal, integrated=options.integrated)
         self.inputs = InputOffsets()
         self.exit: Exit | None = None
+        self.sending = (
+            asyncio.Lock()
+        )  # held by `terminal.send` while it waits for the screen, so that input is in order
         self._subscribers: dict[Subscriber, InputListener | None] = {}
         self._on_exit = on_exit
         self._typed: float | None = None  # when: input without output since
@@ -113,13 +106,16 @@ class Terminal:
             rows=options.rows,
         )
         self._child = adopt(pid, self._exited, self._fd)
-        self._tracker = ScreenTracker(journal, self.sizes, reply=WeakCallback(self._answer))
+        self._tracker = ScreenTracker(
+            journal, self.sizes, screens, reply=WeakCallback(self._answer), moved=WeakCallback(self.moved)
+        )
         self._writer = FdWriter(self._fd, owned=False)
         self._coalescer = OutputCoalescer(journal, WeakCallback(self._output_added))
         self._reader = FdReader(
             self._fd, journal.append, self._coalescer.output_added, self._writer.close, journal.portion
         )
         self.backpressure = Backpressure(journal, self._reader.pause, self._reader.resume)
+        self.backpressure.add(self._tracker, follows=True)
         self.participants = Participants(
             lambda: sizes.size, WeakCallback(self.resize), WeakCallback(self._wake), WeakCallback(self._writers_changed)
         )
@@ -222,13 +218,20 @@ class Terminal:
         """Note that the cursor of a subscriber has advanced."""
         self.backpressure.advanced()
 
-    def snapshot(self, scrollback: int = ALL) -> CachedSnapshot:
-        """Return a snapshot of the screen and of up to `scrollback` rows above it, with its offset in the output."""
-        return self._tracker.snapshot(scrollback)
+    def snapshot(self, done: Callable[[CachedSnapshot], None], scrollback: int = ALL) -> OutputPlace:
+        """Request a snapshot of the screen and of up to `scrollback` rows above it; return where in the output it is.
 
-    def current_screen(self) -> Screen:
-        """Return the screen after all output has been fed to it."""
-        return self._tracker.current()
+        `done` is called with it once, maybe before this returns.
+        """
+        return self._tracker.snapshot(scrollback, done)
+
+    def ask_screen(self, make: Callable[[int], AnyRequest], done: Callable[[Answer | None], None]) -> OutputPlace:
+        """Send a request to the screen after all output has been fed to it. See `ScreenTracker.request`."""
+        return self._tracker.request(make, done)
+
+    def plain_text(self) -> bytes:
+        """Return the last lines of the output as plain text, in place of a screen that cannot be read."""
+        return self._tracker.plain_text()
 
     def retire(self) -> None:
         """Accept no more viewers, and release everything when the viewers that still read have finished."""
@@ -257,7 +260,7 @@ class Terminal:
             subscriber.wake()
 
     def _answer(self, reply: bytes) -> None:
-        if self.viewers.answerer is None:
+        if self.input_pending + len(reply) <= WRITE_LIMIT:  # the program reads its input
             self.write(reply)
 
     def _writers_changed(self) -> None:
@@ -271,7 +274,6 @@ class Terminal:
         self._coalescer.flush()
         self._writer.close()
         self._reader.close()
-        self._tracker.follow()
         self.exit = result
         self.backpressure.close()
         self._wake()

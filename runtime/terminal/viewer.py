@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from hawse.api.people import ViewerProfile
 from hawse.api.terminals import (
     StartAt,
     TerminalAnswers,
@@ -23,11 +22,12 @@ from hawse.api.terminals import (
 from hawse.rpc.call import ServerCall
 from hawse.wire import Connection, HawseError, Kind
 from runtime.people.participants import ParticipantsCursor
-from runtime.people.size_policy import Size
 from runtime.posix.fd_streams import WRITE_LIMIT
-from runtime.screen.screen import ALL
+from runtime.screen.screen_tracker import ALL
+from runtime.screen.snapshot_cache import CachedSnapshot
 from runtime.terminal.congestion_window import PROBE, CongestionWindow
 from runtime.terminal.fanout import FanoutViewer, share
+from runtime.terminal.options import ViewerOptions
 
 if TYPE_CHECKING:
     from runtime.terminal.terminal import Terminal
@@ -35,18 +35,6 @@ if TYPE_CHECKING:
 INTERRUPT = b"\x03"  # Ctrl-C
 RESEED_ROWS = 500  # rows of scrollback in a snapshot after an interrupt, so that the prompt arrives quickly
 BACKLOG = 64 << 10  # bytes that a viewer may be behind without its output being skipped after an interrupt
-
-
-class ViewerOptions(msgspec.Struct, frozen=True):
-    """How a viewer attaches."""
-
-    since: int | None = None  # the offset at which output starts; None: from the start or a snapshot
-    input_id: str | None = None  # names its input stream across reconnects; None: it sends no input
-    lossless: bool = False  # the program waits for it, so that no output is skipped
-    emulator: bool = False  # it can answer the queries of programs
-    read_only: bool = False
-    profile: ViewerProfile = msgspec.field(default_factory=ViewerProfile)
-    fit: Size | None = None  # the size of terminal that fits its window
 
 
 class Viewer:
@@ -74,6 +62,9 @@ class Viewer:
         self._live = False
         self.next_mark = 0  # the number of the next size change to send
         self._lost = False  # its snapshot was dropped before all of it was sent
+        self._painting = False  # it waits for a snapshot, at whose offset its cursor is already
+        self._snapshot: CachedSnapshot | None = None  # what it waited for
+        self._detached = False
         self._answers = False  # the latest value sent: whether this viewer answers queries
         self._skip = False  # after an interrupt: skip the unsent output
         self._prober: asyncio.TimerHandle | None = None
@@ -93,14 +84,14 @@ class Viewer:
     # ---- Stream
 
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
-        if connection.window(ch) <= 0:
+        if connection.window(ch) <= 0 or self._painting:
             return False
         snapshots = self._terminal.snapshots
         if not self._opened or self.cursor is None:
             return self._begin(self._open, connection, ch)
         if snapshots.holds(self):
             connection.send_data(ch, Kind.SCREEN, *snapshots.take(self, min(size, connection.window(ch))))
-        elif self._lost or self._skip or self.cursor < self._terminal.journal.start:
+        elif self._snapshot is not None or self._lost or self._skip or self.cursor < self._terminal.journal.start:
             return self._begin(self._reseed, connection, ch)
         elif not self._send_control(connection, ch):
             room = self._send_output(connection, ch, size)
@@ -134,8 +125,8 @@ class Viewer:
     def detach(self) -> None:
         if self._prober is not None:
             self._prober.cancel()
+        self._detached = True
         self._terminal.snapshots.drop(self)
-        self._terminal.snapshots.turns.leave(self)
         self._terminal.viewers.remove(self, link_lost=self._call.link_lost)
         self._terminal.unsubscribe(self)
 
@@ -185,9 +176,11 @@ class Viewer:
     # ---- messages
 
     def _begin(self, step: Callable[[Connection, int], None], connection: Connection, ch: int) -> bool:
-        """Call `step`, which may need a snapshot; end the call if the snapshot memory is full."""
-        if self._needs_snapshot and not self._terminal.snapshots.turns.take(self):
-            return False  # `wake` is called in a later turn of the event loop
+        """Call `step` with the snapshot that it may need; end the call if the snapshot memory is full."""
+        if self._needs_snapshot and self._snapshot is None:
+            self._request_snapshot()
+            if self._snapshot is None:
+                return False  # `wake` is called when it is there
         try:
             step(connection, ch)
         except HawseError as error:
@@ -200,11 +193,11 @@ class Viewer:
         self._opened = True
         end = terminal.journal.end
         if start_at == "snapshot":
-            self.cursor = end
             cols, rows, screen = self._take_snapshot()
         else:
             self.cursor = self._since or 0
             (cols, rows, self.next_mark), screen = terminal.sizes.size_at(self.cursor), 0
+        assert self.cursor is not None
         self._live_at = end
         self._answers = terminal.viewers.answerer is self
         described = msgspec.structs.asdict(terminal.describe()) | {"cols": cols, "rows": rows}
@@ -225,8 +218,7 @@ class Viewer:
         terminal.moved()
 
     def _reseed(self, connection: Connection, ch: int) -> None:
-        cols, rows, screen = self._take_snapshot(RESEED_ROWS if self._skip else ALL)
-        self._skip = self._lost = False
+        cols, rows, screen = self._take_snapshot()
         self._terminal.stats.reseeds += 1
         self._live_at = self._terminal.journal.end
         self._live = False
@@ -234,9 +226,26 @@ class Viewer:
         connection.send_event(ch, "reseed", TerminalReseed(start=self.cursor, screen=screen, cols=cols, rows=rows))
         self._terminal.moved()
 
-    def _take_snapshot(self, scrollback: int = ALL) -> tuple[int, int, int]:
-        """Queue a new snapshot and move the cursor behind it; return its columns, rows and bytes."""
-        snapshot = self._terminal.snapshot(scrollback)
+    def _request_snapshot(self) -> None:
+        """Request a snapshot of the present screen, and move the cursor to its offset: the output behind it is kept."""
+        self._painting = True
+        rows = RESEED_ROWS if self._skip else ALL
+        self._skip = self._lost = False
+        place = self._terminal.snapshot(self._painted, rows)
+        if self._painting:
+            self.cursor, self.next_mark = place.offset, place.next_mark
+            self._terminal.moved()
+
+    def _painted(self, snapshot: CachedSnapshot) -> None:
+        self._painting = False
+        if not self._detached:
+            self._snapshot = snapshot
+            self.wake()
+
+    def _take_snapshot(self) -> tuple[int, int, int]:
+        """Queue the new snapshot and move the cursor behind it; return its columns, rows and bytes."""
+        snapshot, self._snapshot = self._snapshot, None
+        assert snapshot is not None
         self._terminal.snapshots.put(self, snapshot)
         self.cursor, self.next_mark = snapshot.offset, snapshot.next_mark
         return snapshot.cols, snapshot.rows, len(snapshot.data)
@@ -297,6 +306,8 @@ class Viewer:
         return (
             isinstance(other, Viewer)
             and self._live
+            and not self._painting
+            and self._snapshot is None
             and not self._skip
             and not self._lost
             and self.next_mark == other.next_mark

@@ -60,8 +60,6 @@ class ViewerGroup(Generic[V]):
         return iter(self._viewers)
 
     def add(self, viewer: V) -> None:
-        if viewer.emulator and self.answerer is None:
-            self._tracker.answer_queries()  # the screen answers the queries printed so far
         self._viewers[viewer] = None
         self._elect()
 
@@ -72,19 +70,11 @@ class ViewerGroup(Generic[V]):
         """
         self._viewers.pop(viewer, None)
         self._participants.leave(viewer.participant, viewer, link_lost=link_lost)
-        if viewer is self.answerer and viewer.cursor is not None:
-            self._tracker.answer_queries(viewer.cursor)  # it has answered the queries up to there
         self._elect()
-        if self.answerer is None:
-            self._tracker.answer_queries()
 
     def writers_changed(self) -> None:
         """Elect again after the writer lease has changed. Each query is answered once, by the old or the new one."""
-        before = self.answerer
-        self._tracker.answer_queries(None if before is None else before.cursor or 0)
         self._elect()
-        if self.answerer is None:
-            self._tracker.answer_queries()
 
     def skip_backlog(self) -> None:
         """Let every viewer skip the output printed before an interrupt."""
@@ -92,10 +82,15 @@ class ViewerGroup(Generic[V]):
             viewer.skip_backlog()
 
     def _elect(self) -> None:
-        """Choose the first viewer with an emulator and an input stream that may write."""
+        """Choose the first viewer with an emulator and an input stream that may write.
+
+        The screen answers the queries that were printed before there was one, and those that the last one was not sent.
+        """
+        before = self.answerer
         able = (v for v in self._viewers if v.emulator and v.input_id and self._participants.may_write(v.participant))
         answerer = next(able, None)
         if answerer is not self.answerer:
             self.answerer = answerer
+            self._tracker.hand_over(None if before is None else before.cursor or 0, to_viewer=answerer is not None)
             if answerer is not None:
                 answerer.wake()

@@ -15,6 +15,7 @@ from hawse.rpc.output_stream import OutputOnlyStream
 from hawse.wire import Connection
 from runtime.core.output_matcher import Matcher, MatchSpan
 from runtime.core.output_search import OutputSearch, SearchContext
+from runtime.screen.requests import Answer, Text
 
 if TYPE_CHECKING:
     from runtime.terminal.terminal import Terminal
@@ -82,9 +83,15 @@ class ScreenSearch(OutputSearch):
 
     def search_next(self) -> None:
         self._output.take_all()
-        screen = self._terminal.current_screen()
-        text, offset = screen.text(), screen.fed
-        self.run(lambda: self.matcher.search_in(text, offset), self.matcher.work(len(text)))
+        self.hold()
+        offset = self._output.offset
+
+        def shown(answer: Answer | None) -> None:
+            data = self._terminal.plain_text() if answer is None else answer.data
+            text = data.decode(errors="replace")
+            self.resume(lambda: self.matcher.search_in(text, offset), self.matcher.work(len(text)))
+
+        self._terminal.ask_screen(Text, shown)
 
 
 class TerminalWaitStream(OutputOnlyStream):

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from hawse.api.automation import TerminalScreen, TerminalSend, TerminalWait, TerminalWaitResult
-from runtime.screen.screen import SCROLLBACK_LINES
+from runtime.screen.requests import SCROLLBACK_LINES
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,14 @@ from importlib.metadata import version
 
 import pytest
 
+from hawse.build import BUILD
 from hawse.cli import main
 from hawse.cli.command import COMMANDS, hawse
 
 
 def test_the_version_is_that_of_the_distribution(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == 0
-    assert capsys.readouterr().out == f"hawse {version('hawse')}\n"
+    assert capsys.readouterr().out == f"hawse {version('hawse')} ({BUILD})\n"
 
 
 @pytest.mark.parametrize("argv", [[], ["nope"], ["serve", "--nope"]])
@@ -28,6 +29,21 @@ def test_the_gateway_is_not_imported_before_it_is_needed() -> None:
     program = """if True:
         import sys, hawse.cli
         print([name for name in sys.modules if name.partition(".")[0] in ("gateway", "uvicorn", "websockets", "rich")])
+    """
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert run.stdout == "[]\n"
+
+
+def test_a_terminal_opens_without_loading_what_it_does_not_use() -> None:
+    """`hawse shell` has 150 ms: what files, code, git and lists need is loaded when it is used."""
+    unused = (
+        "rich gateway hawse.client.code hawse.client.git hawse.client.files.files hawse.client.images hawse.api.git"
+    )
+    program = f"""if True:
+        import sys, hawse.cli.shell, hawse.client.terminal.terminals
+        from hawse.client import Client, Options
+        Client("http://127.0.0.1:1", options=Options())
+        print([name for name in {unused.split()} if name in sys.modules])
     """
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert run.stdout == "[]\n"

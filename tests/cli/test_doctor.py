@@ -2,7 +2,8 @@ import json
 
 import pytest
 
-from hawse.cli import config, main
+from hawse.cli import main
+from hawse.client import config
 from tests.support.stack import Stack, free_port
 
 

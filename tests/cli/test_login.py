@@ -3,7 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from hawse.cli import config, main
+from hawse.cli import main
+from hawse.client import config
 from tests.support.stack import Stack
 
 

@@ -25,7 +25,7 @@ def site(gateway: Stack) -> Iterator[int]:
     async def start(client: Client, box: Sandbox) -> str:
         await box.files.write_text("site/index.html", "hello")
         command = ["python3", "-m", "http.server", str(port), "--bind", "127.0.0.1", "-d", "site"]
-        process = await box.start(command)
+        process = await box.processes.start(command)
         await process.wait_for_port(port)
         return process.id
 
@@ -85,7 +85,7 @@ def test_both_directions_and_the_end_of_each_are_passed_on(gateway: Stack) -> No
     port = free_port()
 
     async def start(client: Client, box: Sandbox) -> str:
-        process = await box.start(["python3", "-c", COUNTER, str(port)])
+        process = await box.processes.start(["python3", "-c", COUNTER, str(port)])
         await process.wait_for_port(port)
         return process.id
 

@@ -17,7 +17,7 @@ def start(gateway: Stack, command: str) -> str:
     name = f"p-{secrets.token_hex(4)}"
 
     async def work(client: Client, box: Sandbox) -> Any:
-        process = await box.start(command, id=name)
+        process = await box.processes.start(command, id=name)
         await process.wait_for_log("\n")
 
     Target(url=gateway.base, token=gateway.token).run(work)
@@ -71,7 +71,7 @@ def test_logs_prints_what_is_kept_and_returns_while_the_process_runs(gateway: St
 
 def test_logs_of_a_process_without_output_returns(gateway: Stack, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     async def work(client: Client, box: Sandbox) -> str:
-        return (await box.start("exec sleep 1000")).id
+        return (await box.processes.start("exec sleep 1000")).id
 
     silent = Target(url=gateway.base, token=gateway.token).run(work)
     assert main(["logs", silent]) == 0

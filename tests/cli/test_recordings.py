@@ -32,7 +32,7 @@ def test_a_terminal_is_recorded_listed_and_played(
     name = capfd.readouterr().out.strip()
 
     async def type_(client: Client, box: Sandbox) -> None:
-        async with box.terminal(terminal, create=False) as attached:
+        async with box.terminals.attach(terminal) as attached:
             await attached.write(b"text\n")
             async for data in attached:
                 if b"printed-text" in data:

@@ -41,7 +41,7 @@ def test_work_runs_with_a_connected_client_and_the_sandbox(gateway: Stack) -> No
 
 def test_an_error_of_a_call_becomes_a_message_with_its_code(gateway: Stack) -> None:
     async def work(client: Client, box: Sandbox) -> None:
-        await box.process_info("missing")
+        await box.processes.get("missing")
 
     with pytest.raises(click.ClickException, match="not_found"):
         Target(url=gateway.base, token=gateway.token).run(work)

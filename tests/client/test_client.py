@@ -131,8 +131,8 @@ async def test_a_client_leaves_no_task_and_no_file_descriptor(server: FakeServer
     async def use() -> None:
         async with (
             hawse.connect(proxy.url, options=QUICK) as hw,
-            hw.sandbox().terminal("main") as term,
-            hw.sandbox().process(["cat"], stdin=True) as process,
+            hw.sandbox().terminals.open("main") as term,
+            hw.sandbox().processes.start(["cat"], stdin=True) as process,
         ):
             await term.write(b"x")
             proxy.cut()
@@ -174,10 +174,36 @@ def test_the_library_loads_its_names_on_demand() -> None:
         hawse.nonsense  # noqa: B018
 
 
+def test_every_name_of_the_client_is_loaded_when_it_is_used() -> None:
+    assert len(hawse.client.__all__) > 100
+    for name in hawse.client.__all__:
+        assert getattr(hawse.client, name) is not None
+    with pytest.raises(AttributeError):
+        hawse.client.nonsense  # noqa: B018
+
+
 def test_the_distribution_has_the_version_of_the_library() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     assert settings["project"]["dynamic"] == ["version"]
     assert ROOT / settings["tool"]["hatch"]["version"]["path"] == Path(hawse.__file__)
+
+
+async def test_a_client_that_is_awaited_is_connected_until_it_is_closed(server: FakeServer) -> None:
+    hw = await hawse.connect(server.url, options=QUICK)
+    assert await hw.call("echo", {"a": 1}) == {"a": 1}
+    await hw.close()
+    await hw.close()
+    assert hw.state is hawse.ConnectionState.CLOSED
+
+
+async def test_without_an_address_the_gateway_of_the_environment_is_used(
+    server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.world.token = "secret"
+    monkeypatch.setenv("HAWSE_URL", server.url)
+    monkeypatch.setenv("HAWSE_TOKEN", "secret")
+    async with hawse.connect(options=QUICK) as hw:
+        assert await hw.call("echo", {"a": 1}) == {"a": 1}
 
 
 # ---- completeness

@@ -109,7 +109,7 @@ async def test_a_clone_that_is_cancelled_ends_and_leaves_nothing(tmp_path: Path,
     async with Stack(tmp_path / "state") as stack, hawse.connect(stack.base, token=stack.token) as hw:
         box = hw.sandbox()
         folder = Path((await box.exec("pwd", check=True)).text.strip())
-        async with box.watch(".", exclude=[]) as watch:
+        async with box.watches.start(".", exclude=[]) as watch:
             cloning = asyncio.ensure_future(box.git.clone(server.url("project"), credentials=ACCESS))
             await asyncio.to_thread(server.stalled.wait)
             cloning.cancel()

@@ -40,7 +40,7 @@ def box(recorded: Recorded) -> Sandbox:
 
 
 async def test_each_method_calls_the_gateway_about_this_sandbox(box: Sandbox, recorded: Recorded) -> None:
-    await box.status()
+    await box.info()
     await box.wake()
     await box.stop()
     await box.pause()

@@ -36,11 +36,11 @@ def program(*words: str) -> list[str]:
 
 
 async def test_opened_and_closed_ports_are_reported(box: Sandbox) -> None:
-    await box.info()  # starts the sandbox: a stream that only watches does not
+    await box.runtime()  # starts the sandbox: a stream that only watches does not
     async with asyncio.timeout(20), box.ports.watch() as watch:
         states = aiter(watch)
         assert await anext(states) == []
-        async with box.process(program("quiet")):
+        async with box.processes.start(program("quiet")):
             (found,) = await anext(states)
             assert (found.addresses, found.exposed) == (["127.0.0.1"], False)
             assert await box.ports.list() == [found]
@@ -48,7 +48,7 @@ async def test_opened_and_closed_ports_are_reported(box: Sandbox) -> None:
 
 
 async def test_a_connection_carries_bytes_both_ways_and_each_end(box: Sandbox) -> None:
-    async with box.process(program("echo")) as process:
+    async with box.processes.start(program("echo")) as process:
         port = await _port(process)
         async with asyncio.timeout(20), box.ports.connect(port) as stream, asyncio.TaskGroup() as tasks:
 

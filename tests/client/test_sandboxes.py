@@ -94,8 +94,9 @@ async def test_a_deletion_that_fails_is_reported(sandboxes: Sandboxes, recorded:
 
 
 async def test_a_sandbox_is_found_and_listed(sandboxes: Sandboxes, recorded: Recorded) -> None:
-    assert (await sandboxes.get("a")).id == "a"
     info = SandboxInfo(id="a", state="running")
+    recorded.result = info
+    assert await sandboxes.get("a") == info
     recorded.result = SandboxListResult(sandboxes=[info])
     assert await sandboxes.list(labels={"x": "y"}) == [info]
     assert recorded.requests == [SandboxGet(id="a"), SandboxList(labels={"x": "y"})]

@@ -76,7 +76,7 @@ async def test_no_change_is_lost_or_repeated_over_lost_connections(tmp_path: Pat
     ):
         box = hw.sandbox()
         await box.exec("mkdir w")
-        async with box.watch("w", include=["*.txt"]) as watch:
+        async with box.watches.start("w", include=["*.txt"]) as watch:
             root = Path(watch.path)
             seen: list[str] = []
             progress = Changes()
@@ -101,22 +101,22 @@ async def test_no_change_is_lost_or_repeated_over_lost_connections(tmp_path: Pat
             assert proxy.cuts > 0
             since = watch.version
         (root / "later.txt").touch()
-        state = await box.watch.changes("w", include=["*.txt"], since=since)
+        state = await box.watches.changes("w", include=["*.txt"], since=since)
         assert (state.status, state.changes) == ("changed", [WatchedChange("added", str(root / "later.txt"))])
-        async with box.watch("w", include=["*.txt"], since=since) as watch:
+        async with box.watches.start("w", include=["*.txt"], since=since) as watch:
             assert await anext(aiter(watch)) == WatchedChange("added", str(root / "later.txt"))
             await watch.stop()
             await watch.stop()
             with pytest.raises(StopAsyncIteration):
                 await anext(aiter(watch))
         os.makedirs(os.fsencode(root) + b"/\xff/\xfe")
-        async with box.watch(os.fsencode(root) + b"/\xff", exclude=["\udcfe/x"]) as watch:
+        async with box.watches.start(os.fsencode(root) + b"/\xff", exclude=["\udcfe/x"]) as watch:
             os.close(os.open(os.fsencode(root) + b"/\xff/\xfe/x", os.O_CREAT))
             os.close(os.open(os.fsencode(root) + b"/\xff/\xfe/y", os.O_CREAT))
             assert watch.path == f"{root}/\udcff"
             assert await anext(aiter(watch)) == WatchedChange("added", f"{root}/\udcff/\udcfe/y")
         with pytest.raises(HawseError, match="not_found"):
-            async with box.watch("nowhere"):
+            async with box.watches.start("nowhere"):
                 pass
 
 
@@ -127,7 +127,7 @@ async def test_a_restarted_runtime_reports_rescan(tmp_path: Path) -> None:
     ):
         box = hw.sandbox()
         await box.exec("mkdir w")
-        async with box.watch("w") as watch:
+        async with box.watches.start("w") as watch:
             reader = aiter(watch)
             (Path(watch.path) / "a").touch()
             assert isinstance(await anext(reader), WatchedChange)

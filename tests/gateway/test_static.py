@@ -1,3 +1,4 @@
+import gzip
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,9 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import Mount
 
-from gateway.static import IMMUTABLE, SecurityHeaders, pages
+from gateway.static import IMMUTABLE, SecurityHeaders, accepted_encodings, pages
+
+GZIP = gzip.compress(b"let x", mtime=0)  # without the time, which the processes of pytest-xdist would differ in
 
 
 @pytest.fixture
@@ -18,6 +21,10 @@ def web(tmp_path: Path) -> Path:
     (web / "index.html").write_text("<!doctype html>hawse")
     (web / "recording.html").write_text("<!doctype html>recording")
     (web / "assets" / "main-4f2a.js").write_text("let x")
+    (web / "assets" / "main-4f2a.js.br").write_bytes(b"brotli")
+    (web / "assets" / "main-4f2a.js.gz").write_bytes(GZIP)
+    (web / "assets" / "old-77.js").write_text("let y")
+    (web / "assets" / "old-77.js.gz").write_bytes(GZIP)
     (web / "icon.svg").write_text("<svg/>")
     (tmp_path / "secret").write_text("token")
     (web / "link").symlink_to(tmp_path / "secret")
@@ -62,6 +69,86 @@ async def test_files_with_a_hash_in_their_name_are_cached_without_expiry(http: h
     assert answer.headers["cache-control"] == IMMUTABLE
     assert "javascript" in answer.headers["content-type"]
     assert (await http.get("/icon.svg")).headers["cache-control"] == "no-cache"
+
+
+# httpx would decode the content, so these read the raw bytes.
+async def _fetch(
+    http: httpx.AsyncClient, path: str, method: str = "GET", **headers: str
+) -> tuple[httpx.Response, bytes]:
+    names = {name.replace("_", "-"): value for name, value in headers.items()}
+    async with http.stream(method, path, headers=names) as answer:
+        return answer, b"".join([chunk async for chunk in answer.aiter_raw()])
+
+
+@pytest.mark.parametrize(
+    ("accept", "encoding", "content"),
+    [
+        ("gzip, deflate, br, zstd", "br", b"brotli"),
+        ("gzip", "gzip", GZIP),
+        ("GZIP;q=0.5", "gzip", GZIP),
+        ("*", "br", b"brotli"),
+        ("br;q=0, *", "gzip", GZIP),
+        ("br;q=0, gzip;q=0", None, b"let x"),
+        ("identity", None, b"let x"),
+        ("", None, b"let x"),
+        ("br;q=nan, ;;, gzip;q=", None, b"let x"),
+    ],
+)
+async def test_a_file_is_sent_in_the_best_encoding_that_the_client_accepts(
+    http: httpx.AsyncClient, accept: str, encoding: str | None, content: bytes
+) -> None:
+    answer, raw = await _fetch(http, "/assets/main-4f2a.js", accept_encoding=accept)
+    assert (answer.status_code, raw) == (200, content)
+    assert answer.headers.get("content-encoding") == encoding
+    assert answer.headers["content-length"] == str(len(content))
+    assert answer.headers["vary"] == "Accept-Encoding"
+    assert answer.headers["cache-control"] == IMMUTABLE
+    assert "javascript" in answer.headers["content-type"]
+
+
+async def test_an_encoding_that_the_build_has_not_written_is_not_used(http: httpx.AsyncClient) -> None:
+    answer, raw = await _fetch(http, "/assets/old-77.js", accept_encoding="br, gzip")
+    assert (answer.headers["content-encoding"], raw) == ("gzip", GZIP)
+    answer, raw = await _fetch(http, "/icon.svg", accept_encoding="br, gzip")
+    assert ("content-encoding" in answer.headers, raw) == (False, b"<svg/>")
+
+
+async def test_each_encoding_has_an_etag_of_its_own(http: httpx.AsyncClient) -> None:
+    path = "/assets/main-4f2a.js"
+    tags = [(await _fetch(http, path, accept_encoding=accept))[0].headers["etag"] for accept in ("br", "gzip", "")]
+    assert len(set(tags)) == 3
+    answer, raw = await _fetch(http, path, accept_encoding="br", if_none_match=tags[0])
+    assert (answer.status_code, raw, answer.headers["vary"]) == (304, b"", "Accept-Encoding")
+    assert answer.headers["etag"] == tags[0]
+    assert (await _fetch(http, path, accept_encoding="gzip", if_none_match=tags[0]))[0].status_code == 200
+
+
+async def test_head_describes_what_get_sends(http: httpx.AsyncClient) -> None:
+    got, _ = await _fetch(http, "/assets/main-4f2a.js", accept_encoding="br")
+    head, raw = await _fetch(http, "/assets/main-4f2a.js", "HEAD", accept_encoding="br")
+    assert (head.status_code, raw, dict(head.headers)) == (200, b"", dict(got.headers))
+
+
+async def test_a_range_is_one_of_the_plain_file(http: httpx.AsyncClient) -> None:
+    answer, raw = await _fetch(http, "/assets/main-4f2a.js", accept_encoding="br", range="bytes=0-2")
+    assert (answer.status_code, raw) == (206, b"let")
+    assert answer.headers["content-range"] == "bytes 0-2/5"
+    assert "content-encoding" not in answer.headers
+    # The client has a part of the compressed file, so it needs all of the plain one.
+    tag = (await _fetch(http, "/assets/main-4f2a.js", accept_encoding="br"))[0].headers["etag"]
+    answer, raw = await _fetch(http, "/assets/main-4f2a.js", accept_encoding="br", range="bytes=0-2", if_range=tag)
+    assert (answer.status_code, raw) == (200, b"let x")
+
+
+@pytest.mark.parametrize("path", ["/assets/main-4f2a.js.br", "/assets/main-4f2a.js.gz"])
+async def test_encoded_files_have_no_addresses_of_their_own(http: httpx.AsyncClient, path: str) -> None:
+    assert (await http.get(path)).status_code == 404
+
+
+def test_accepted_encodings_are_read_from_several_values_with_weights() -> None:
+    assert accepted_encodings(["gzip;q=0.5 , BR", "zstd;q=0"]) == {"gzip", "br", "!zstd"}
+    assert accepted_encodings([]) == frozenset()
+    assert accepted_encodings(["a" * 10_000 + ";q=" + "9" * 10_000]) == {"!" + "a" * 10_000}
 
 
 @pytest.mark.parametrize(

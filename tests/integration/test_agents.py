@@ -67,8 +67,8 @@ async def test_an_agent_and_a_person_share_one_shell(stack: Stack, shell: str) -
     async with (
         hawse.connect(stack.base, token=stack.token) as ours,
         hawse.connect(stack.base, token=stack.token) as theirs,
-        ours.sandbox().terminal("shared", argv=[shutil.which(shell) or shell], env=env, read_only=False) as agent,
-        theirs.sandbox().terminal("shared", instance=agent.instance, kind="person", emulator=True) as seat,
+        ours.sandbox().terminals.open("shared", argv=[shutil.which(shell) or shell], env=env, read_only=False) as agent,
+        theirs.sandbox().terminals.attach("shared", instance=agent.instance, kind="person", emulator=True) as seat,
         asyncio.TaskGroup() as tasks,
     ):
         person = Person(seat)
@@ -113,7 +113,7 @@ async def test_a_command_runs_once_and_its_output_is_complete_over_connections_t
     async with (
         CuttingProxy(stack.port, seed=3, cut_after=(20_000, 200_000), cuts_left=20) as proxy,
         hawse.connect(proxy.url, token=stack.token, options=QUICK) as hw,
-        hw.sandbox().terminal("t", argv=["bash"]) as term,
+        hw.sandbox().terminals.open("t", argv=["bash"]) as term,
     ):
         ran = await term.run("echo run >> runs; seq 300000; test $(wc -l < runs) = 1")
         assert (ran.code, ran.missing) == (0, 0)
@@ -131,7 +131,7 @@ async def test_run_after_an_interrupt_returns_its_own_result(stack: Stack) -> No
     """The result of the interrupted command was returned if the shell reported it after the next line was typed."""
     async with (
         hawse.connect(stack.base, token=stack.token) as hw,
-        hw.sandbox().terminal("t", argv=[sys.executable, "-c", SLOW_SHELL]) as term,
+        hw.sandbox().terminals.open("t", argv=[sys.executable, "-c", SLOW_SHELL]) as term,
     ):
         await term.expect(r"^\$ ")
         await term.send("hang", keys=["enter"])
@@ -156,8 +156,8 @@ async def test_50_large_screens_at_once_interrupt_no_call_of_any_client(stack: S
     async with (
         hawse.connect(stack.base, token=stack.token, options=options("reader")) as reader,
         hawse.connect(stack.base, token=stack.token, options=options("other")) as other,
-        reader.sandbox().terminal("rows", argv=["bash", "-c", styled]) as rows,
-        other.sandbox().terminal("typing", argv=["cat"]) as typing,
+        reader.sandbox().terminals.open("rows", argv=["bash", "-c", styled]) as rows,
+        other.sandbox().terminals.open("typing", argv=["cat"]) as typing,
     ):
         await rows.expect("ready")
         async with asyncio.TaskGroup() as tasks:
@@ -174,7 +174,7 @@ async def test_50_large_screens_at_once_interrupt_no_call_of_any_client(stack: S
 async def test_run_in_a_shell_without_command_reports_is_a_conflict(stack: Stack) -> None:
     async with (
         hawse.connect(stack.base, token=stack.token) as hw,
-        hw.sandbox().terminal("t", argv=["sh"]) as term,
+        hw.sandbox().terminals.open("t", argv=["sh"]) as term,
     ):
         with pytest.raises(HawseError, match="conflict"):
             await term.run("true")
@@ -186,7 +186,7 @@ async def test_integration_works_within_bubblewrap_and_below_a_long_path(tmp_pat
     async with (
         Stack(tmp_path / ("x" * 200) / "state", isolation="bubblewrap") as stack,
         hawse.connect(stack.base, token=stack.token) as hw,
-        hw.sandbox().terminal("t") as term,
+        hw.sandbox().terminals.open("t") as term,
     ):
         ran = await term.run("cd /tmp; false")
         assert (ran.code, ran.output) == (1, b"")

@@ -45,7 +45,7 @@ async def values(ctx: CodeContext, source: str) -> list[RichResult]:
 
 
 async def test_tables_figures_and_charts_of_real_libraries(box: Sandbox) -> None:
-    async with box.code() as ctx:
+    async with box.code.create() as ctx:
         await ctx.run("import pandas as pd, matplotlib.pyplot as plt, plotly.express as px")
         (table,) = await values(ctx, "pd.DataFrame({'a': [1, 2], 'b': ['x', 'y']})")
         assert "<table" in (table.html or "")
@@ -64,7 +64,7 @@ async def test_tables_figures_and_charts_of_real_libraries(box: Sandbox) -> None
 
 
 async def test_each_kind_of_representation_updates_and_clearing(box: Sandbox) -> None:
-    async with box.code() as ctx:
+    async with box.code.create() as ctx:
         await ctx.run("from IPython.display import *; import base64")
         shown = await values(
             ctx,
@@ -86,7 +86,7 @@ async def test_each_kind_of_representation_updates_and_clearing(box: Sandbox) ->
 @pytest.mark.soak
 async def test_twenty_thousand_displays_arrive_in_order(box: Sandbox) -> None:
     count = 20_000
-    async with box.code() as ctx:
+    async with box.code.create() as ctx:
         expected = 0
         async for event in ctx.stream(f"for n in range({count}): display(n)"):
             if isinstance(event, RichResult):
@@ -99,21 +99,21 @@ async def test_twenty_thousand_displays_arrive_in_order(box: Sandbox) -> None:
 
 
 async def test_javascript_typescript_and_bash(box: Sandbox) -> None:
-    found = {entry.language: entry.kernel for entry in await box.languages()}
+    found = {entry.language: entry.kernel for entry in await box.code.languages()}
     assert {name: found[name] for name in ("python", "javascript", "typescript", "bash")} == {
         "python": "python3",
         "javascript": "deno",
         "typescript": "deno",
         "bash": "bash",
     }
-    async with box.code("javascript") as ctx:
+    async with box.code.create("javascript") as ctx:
         done = await ctx.run("const x = [1, 2]; console.log('out'); console.error('err'); x.map(n => n * 2)")
         assert (done.stdout, done.stderr) == (b"out\n", b"err\n")
         assert "2" in str(done.text)
         assert (await ctx.run("x.length")).text is not None
         failed = await ctx.run("throw new TypeError('no')")
         assert (failed.status, "no" in str(failed.error)) == ("error", True)
-    async with box.code("typescript") as ctx:
+    async with box.code.create("typescript") as ctx:
         done = await ctx.run("let n: number = 6; n * 7")
         assert done.text == "42"
         endless = await ctx.run("while (true) {}", timeout=0.5)
@@ -121,12 +121,12 @@ async def test_javascript_typescript_and_bash(box: Sandbox) -> None:
         if endless.killed:
             await ctx.restart()
         assert (await ctx.run("1 + 1")).text == "2"
-    async with box.code("bash") as ctx:
+    async with box.code.create("bash") as ctx:
         await ctx.run("cd /tmp; v=5")
         assert (await ctx.run("echo $v; pwd")).stdout == b"5\n/tmp\n"
         assert (await ctx.run("false")).status == "error"
     with pytest.raises(HawseError, match="language_unavailable"):
-        await box.code("cobol").__aenter__()
+        await box.code.create("cobol").__aenter__()
 
 
 async def test_results_over_http(module_stack: Stack) -> None:
@@ -149,7 +149,7 @@ async def test_results_over_http(module_stack: Stack) -> None:
 async def test_fifteen_contexts_see_nothing_of_each_other(box: Sandbox) -> None:
     """Each writes globals, modules and directories at the same time as the others, then all are read."""
     count = 15
-    contexts = [box.code(id=f"iso-{n}") for n in range(count)]
+    contexts = [box.code.create(id=f"iso-{n}") for n in range(count)]
     await asyncio.gather(*(ctx.__aenter__() for ctx in contexts))
     try:
         source = (
@@ -174,12 +174,12 @@ async def test_fifteen_contexts_see_nothing_of_each_other(box: Sandbox) -> None:
         assert len(pids) == count
     finally:
         await asyncio.gather(*(ctx.delete() for ctx in contexts))
-    assert not [info for info in await box.code_contexts() if info.id.startswith("iso-")]
+    assert not [info for info in await box.code.list() if info.id.startswith("iso-")]
 
 
 @pytest.mark.soak
 async def test_thirty_runs_in_each_context_and_deletions_during_runs(box: Sandbox) -> None:
-    contexts = [box.code(id=f"sustained-{n}") for n in range(4)]
+    contexts = [box.code.create(id=f"sustained-{n}") for n in range(4)]
     await asyncio.gather(*(ctx.__aenter__() for ctx in contexts))
 
     async def sustain(ctx: CodeContext) -> None:
@@ -188,7 +188,7 @@ async def test_thirty_runs_in_each_context_and_deletions_during_runs(box: Sandbo
             assert (await ctx.run("total += 1; total")).text == str(n)
 
     async def delete_in_a_run(number: int) -> None:
-        async with box.code(id=f"short-{number}") as ctx:
+        async with box.code.create(id=f"short-{number}") as ctx:
             begun = asyncio.Event()
             async with asyncio.TaskGroup() as group:
                 run = group.create_task(
@@ -204,7 +204,7 @@ async def test_thirty_runs_in_each_context_and_deletions_during_runs(box: Sandbo
 
 @pytest.mark.soak
 async def test_twenty_contexts_are_created_during_runs(box: Sandbox) -> None:
-    async with box.code(id="busy") as busy:
+    async with box.code.create(id="busy") as busy:
         stop = asyncio.Event()
 
         async def work() -> int:
@@ -216,7 +216,7 @@ async def test_twenty_contexts_are_created_during_runs(box: Sandbox) -> None:
 
         async with asyncio.TaskGroup() as group:
             working = group.create_task(work())
-            contexts = [box.code(id=f"many-{n}") for n in range(20)]
+            contexts = [box.code.create(id=f"many-{n}") for n in range(20)]
             await asyncio.gather(*(ctx.__aenter__() for ctx in contexts))
             done = await asyncio.gather(*(ctx.run(f"{n}") for n, ctx in enumerate(contexts)))
             assert [each.text for each in done] == [str(n) for n in range(20)]
@@ -233,29 +233,29 @@ async def test_code_runs_in_an_isolated_sandbox_and_leaves_nothing(tmp_path: Pat
         client = hawse.connect(stack.base, token=stack.token)
         async with client as hw:
             box = hw.sandbox()
-            async with box.code() as ctx:
+            async with box.code.create() as ctx:
                 done = await ctx.run("import os; os.system('echo out'); os.getcwd()")
                 assert (done.stdout, done.text) == (b"out\n", "'/workspace'")
                 with pytest.raises(HawseError, match="limit_exceeded"):
-                    await box.code().__aenter__()
+                    await box.code.create().__aenter__()
                 assert (await ctx.run("os._exit(3)")).status == "crashed"
                 await ctx.restart()
                 assert (await ctx.run("while True: pass", timeout=0.2)).status == "timed_out"
                 assert (await ctx.run("1")).text == "1"
-            assert (await box.run_code("2")).text == "2"
+            assert (await box.code.run("2")).text == "2"
 
 
 async def test_executors_end_with_a_runtime_that_is_killed(tmp_path: Path) -> None:
     async with Stack(tmp_path / "state") as stack, hawse.connect(stack.base, token=stack.token) as hw:
         box = hw.sandbox()
-        ctx = await box.code(id="doomed").__aenter__()
+        ctx = await box.code.create(id="doomed").__aenter__()
         pid = (await ctx.info()).pid
         done = await ctx.run("import subprocess; subprocess.Popen(['sleep', '600'], start_new_session=True).pid")
-        runtime = psutil.Process((await box.info()).pid)
+        runtime = psutil.Process((await box.runtime()).pid)
         host = psutil.Process(pid).ppid()
         os.kill(runtime.pid, signal.SIGKILL)
         await gone(runtime.pid, pid, host)
-        assert (await box.code_contexts()) == []  # another runtime has started
+        assert (await box.code.list()) == []  # another runtime has started
         await gone(int(str(done.text)))  # by its mark, when the runtime has started
         with pytest.raises(HawseError, match="not_found"):
             await ctx.run("1")

@@ -155,10 +155,10 @@ async def test_many_cancelled_calls_do_not_affect_their_process(stack: Stack, tm
         sb = hw.sandbox()
         async with nothing_left(stack, sb):
             script = "while printf .; do sleep 0.01; done & read x; kill $!; wait; echo end"
-            process = await sb.start(["/bin/bash", "-c", script], id="p", stdin=True)
+            process = await sb.processes.start(["/bin/bash", "-c", script], id="p", stdin=True)
 
             async def attach(number: int) -> None:
-                other = await sb.attach_process("p")
+                other = await sb.processes.attach("p")
                 try:
                     async for _ in other.output():
                         pass
@@ -167,7 +167,7 @@ async def test_many_cancelled_calls_do_not_affect_their_process(stack: Stack, tm
 
             kinds: list[Callable[[int], Awaitable[Any]]] = [
                 attach,
-                lambda _: process.wait_for_exit(),
+                lambda _: process.wait(),
                 lambda _: process.wait_for_log("never"),
                 lambda _: process.wait_for_port(free_port()),
                 lambda number: sb.exec(f"cat; : {number}", stdin=b"x" * 1000),
@@ -181,9 +181,9 @@ async def test_many_cancelled_calls_do_not_affect_their_process(stack: Stack, tm
             assert all(not isinstance(o, Exception) for o in outcomes), [
                 o for o in outcomes if isinstance(o, Exception)
             ]
-            assert (await sb.process_info("p")).state == "running"
+            assert (await sb.processes.get("p")).state == "running"
             await process.write(b"\n")
-            assert (await process.wait_for_exit(timeout=20)).code == 0
+            assert (await process.wait(timeout=20)).code == 0
             assert (await process.wait_for_log("end")).stream == "stdout"
             process.close()
 
@@ -201,11 +201,11 @@ async def test_clients_that_disconnect_at_every_step_leave_nothing_behind(stack:
                 lambda: sb.exec("sleep 0.2; echo done"),
                 lambda: sb.exec("cat", stdin=bytes(3_000_000)),
                 lambda: sb.exec("head -c 3000000 /dev/zero"),
-                lambda: sb.start("sleep 300", id=f"v{number}"),
+                lambda: sb.processes.start("sleep 300", id=f"v{number}"),
                 lambda: sb.call("process.wait", {"id": "stays", "exit": True}),
                 lambda: sb.call("process.wait", {"id": "stays", "log": {"text": "never"}}),
                 lambda: sb.call("process.wait", {"id": "stays", "port": {"port": 9}}),
-                lambda: sb.attach_process("stays"),
+                lambda: sb.processes.attach("stays"),
             ]
             task = asyncio.ensure_future(calls[number % len(calls)]())
             await asyncio.wait({task}, timeout=(number // len(calls)) * 0.01)
@@ -216,14 +216,14 @@ async def test_clients_that_disconnect_at_every_step_leave_nothing_behind(stack:
     async with hawse.connect(stack.base, token=stack.token) as hw:
         sb = hw.sandbox()
         async with nothing_left(stack, sb):
-            stays = await sb.start("cat", id="stays", stdin=True)
+            stays = await sb.processes.start("cat", id="stays", stdin=True)
             for number in range(64):
                 await step(number)
-            assert (await sb.process_info("stays")).state == "running"
-            for info in await sb.processes():
+            assert (await sb.processes.get("stays")).state == "running"
+            for info in await sb.processes.list():
                 if info.id.startswith("v"):
                     assert info.state == "running", "it outlives its client"
-                    (handle := await sb.attach_process(info.id)).close()
+                    (handle := await sb.processes.attach(info.id)).close()
                     await handle.kill(grace=0)
             await stays.end()
             assert (await stays.wait()).code == 0
@@ -242,21 +242,21 @@ async def test_a_server_is_started_waited_for_and_ended_with_its_process_tree(st
     async with hawse.connect(stack.base, token=stack.token) as hw:
         sb = hw.sandbox()
         async with nothing_left(stack, sb):
-            process = await sb.start(server, id="web")
+            process = await sb.processes.start(server, id="web")
             assert await process.wait_for_port(port) is None
             assert await process.wait_for_port(port, path="/") == 200
             found = await process.wait_for_log(pattern=r"port (\d+)")
             assert found.groups == [str(port)]
             with pytest.raises(HawseError, match="conflict"):
-                await sb.start("true", id="web")
+                await sb.processes.start("true", id="web")
             with pytest.raises(HawseError, match="deadline_exceeded"):
                 await process.wait_for_log("never", timeout=0.05)
-            assert [info.id for info in await sb.processes()] == ["web"]
+            assert [info.id for info in await sb.processes.list()] == ["web"]
             assert (await process.kill()).signal == "SIGTERM"
             with pytest.raises(HawseError, match="exited") as caught:
                 await process.wait_for_port(port)
             assert caught.value.details["exit"]["signal"] == "SIGTERM"
-            assert (await process.wait_for_exit()).signal == "SIGTERM"
+            assert (await process.wait()).signal == "SIGTERM"
             process.close()
 
 
@@ -265,12 +265,12 @@ async def test_a_later_client_reads_a_long_log_from_its_beginning(stack: Stack) 
     flood = f"import sys; sys.stdout.writelines('%09d\\n' % n for n in range({lines}))"
     async with hawse.connect(stack.base, token=stack.token) as hw:
         sb = hw.sandbox()
-        process = await sb.start([sys.executable, "-c", flood], id="log")
+        process = await sb.processes.start([sys.executable, "-c", flood], id="log")
         process.close()
-        assert (await process.wait_for_exit(timeout=60)).code == 0
+        assert (await sb.call("process.wait", {"id": "log", "exit": True, "timeout": 60}))["exit"]["code"] == 0
     async with hawse.connect(stack.base, token=stack.token) as hw:
         sb = hw.sandbox()
-        later = await sb.attach_process("log", since={"stdout": 0, "stderr": 0})
+        later = await sb.processes.attach("log", since={"stdout": 0, "stderr": 0})
         expected = 0
         rest = b""
         async for chunk in later.stdout:

@@ -36,28 +36,28 @@ async def test_a_date_that_jumps_by_a_day_ends_nothing(tmp_path: Path) -> None:
         hawse.connect(stack.base, token=stack.token) as owner,
     ):
         box = await owner.sandboxes.create("box", timeout=HOUR, idle_timeout=HOUR)
-        before, today = await box.info(), await date(box)
+        before, today = await box.runtime(), await date(box)
         token = await owner.tokens.create("an hour", role="operator", expires_in=HOUR)
         async with (
             asyncio.timeout(WAIT),
             hawse.connect(stack.base, token=token.token) as guest,
-            guest.sandbox("box").terminal("t", argv=["cat"]) as terminal,
-            box.session() as session,
+            guest.sandbox("box").terminals.open("t", argv=["cat"]) as terminal,
+            box.sessions.create() as session,
         ):
             recording = await terminal.record()
-            process = await box.start(["sleep", "1000"])
+            process = await box.processes.start(["sleep", "1000"])
             for number, days in enumerate((1, -1)):
                 offset.write_text(f"{days:+d}d\n")
                 assert abs(await date(box) - today - days * DAY) < HOUR
                 await terminal.write(b"after %d\n" % number)
                 await terminal.expect(f"after {number}")
                 assert (await session.exec("echo on")).stdout == b"on\n"
-                assert (await box.process_info(process.id)).exit is None
+                assert (await box.processes.get(process.id)).exit is None
                 assert (await recording.info()).state == "recording"
                 async with hawse.connect(stack.base, token=token.token) as another:
-                    assert (await another.sandbox("box").info()).runtime == before.runtime
+                    assert (await another.sandbox("box").runtime()).runtime == before.runtime
                 await stack.kill()
                 await stack.start()  # it reads all rows on that day, and ends what is due
-                assert (await box.info()).runtime == before.runtime
+                assert (await box.runtime()).runtime == before.runtime
             await process.kill()
         await box.delete()

@@ -103,7 +103,7 @@ async def test_files_that_the_api_writes_belong_to_programs(box: Sandbox) -> Non
 
 
 async def test_a_terminal_and_a_process_work_and_can_be_ended(box: Sandbox) -> None:
-    process = await box.start(["/bin/sleep", "1000"])
+    process = await box.processes.start(["/bin/sleep", "1000"])
     await process.kill()
     assert (await process.wait()).signal is not None
     assert bytes((await box.exec(["/bin/id", "-un"])).stdout) == b"user\n"
@@ -147,7 +147,7 @@ async def test_an_image_of_one_static_program_runs(client: Client) -> None:
 @pytest.mark.parametrize("image", [docker.MUSL, docker.SCRATCH])
 async def test_python_code_runs_in_an_image_without_python_as_the_user_of_programs(client: Client, image: str) -> None:
     async with client.sandboxes.create(image=image) as box:
-        async with box.code("python") as ctx:
+        async with box.code.create("python") as ctx:
             done = await ctx.run("import os, sqlite3, ssl; (os.getresuid(), os.getgroups(), os.getcwd())")
             assert (done.error, done.text) == (None, "((1000, 1000, 1000), [], '/workspace')")
             shown = await ctx.run("from IPython.display import HTML; help(abs); HTML('<b>x</b>')")
@@ -158,15 +158,15 @@ async def test_python_code_runs_in_an_image_without_python_as_the_user_of_progra
             assert denied.error.name == "PermissionError"
             ended = await ctx.run("import os; os._exit(3)")
             assert (ended.status, ended.exit.code if ended.exit else None) == ("crashed", 3)
-        (python,) = [each for each in await box.languages() if each.language == "python"]
+        (python,) = [each for each in await box.code.languages() if each.language == "python"]
         assert python.kernel == "python3"
 
 
 async def test_the_command_of_an_image_runs_beside_the_runtime_in_its_directory(client: Client) -> None:
     async with client.sandboxes.create(image=docker.COMMAND, image_command=True, env={"A": "1"}) as box:
-        (process,) = await box.processes()
+        (process,) = await box.processes.list()
         assert process.id == "image"
-        attached = await box.attach_process("image")
+        attached = await box.processes.attach("image")
         lines = await attached.wait_for_log("HOME=", timeout=60)
         assert lines is not None
         seen = await output(box, f"tr '\\0' '\\n' < /proc/{process.pid}/environ 2>&1; ls -l /proc/{process.pid}/cwd")
@@ -182,13 +182,13 @@ async def test_an_update_removes_a_variable(client: Client) -> None:
 
 async def test_a_sandbox_is_paused_and_resumed_with_what_runs_in_it(client: Client) -> None:
     async with client.sandboxes.create() as box:
-        process = await box.start(["/bin/sleep", "1000"])
+        process = await box.processes.start(["/bin/sleep", "1000"])
         assert (await box.pause()).state == "paused"
-        assert (await box.status()).state == "paused"
+        assert (await box.info()).state == "paused"
         with pytest.raises(HawseError, match="is paused"):
             await box.exec(["/bin/true"])
         assert (await box.resume()).state == "running"
-        assert process.id in {each.id for each in await box.processes()}
+        assert process.id in {each.id for each in await box.processes.list()}
         assert await output(box, "echo alive") == "alive"
 
 
@@ -221,10 +221,10 @@ async def test_sandboxes_are_deleted_without_a_trace(client: Client, stack: Stac
 
 async def test_a_killed_gateway_finds_its_containers_again(stack: Stack, client: Client) -> None:
     box = await client.sandboxes.create()
-    process = await box.start(["/bin/sleep", "1000"])
+    process = await box.processes.start(["/bin/sleep", "1000"])
     await stack.kill()
     await stack.start()
     async with hawse.connect(stack.base, token=stack.token) as again:
-        running = {entry.id for entry in await again.sandbox(box.id).processes()}
+        running = {entry.id for entry in await again.sandbox(box.id).processes.list()}
         assert process.id in running
         await again.sandbox(box.id).delete()

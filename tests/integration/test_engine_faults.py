@@ -91,7 +91,7 @@ async def test_after_an_engine_was_killed_nothing_is_left_of_what_began_and_what
 ) -> None:
     running, stopping = hw.sandbox(await create(hw, "running")), hw.sandbox(await create(hw, "stopping"))
     await running.files.write("kept", b"1")
-    before = (await running.status()).runtime
+    before = (await running.info()).runtime
     await stopping.exec(["/bin/true"])
     await engine.suspend()  # so that the requests have begun when it is killed
     starts = asyncio.ensure_future(create(hw, "starting"))
@@ -107,5 +107,5 @@ async def test_after_an_engine_was_killed_nothing_is_left_of_what_began_and_what
     await until_gone(hw, "starting")
     await until_gone(hw, "stopping")
     assert (await running.exec(["/bin/cat", "kept"])).stdout == b"1"
-    assert (await running.status()).runtime != before
+    assert (await running.info()).runtime != before
     await delete_all(hw, stack, engine)

@@ -38,8 +38,8 @@ NEEDS: Final[Mapping[str, str]] = {
     """,
     OPERATE + "*": "sandbox.create template.list",
     WRITE: """
-        file.archive file.cancel file.chmod file.copy file.delete file.exists file.list file.mkdir file.move file.read
-        file.rename file.search file.stat file.write watch.changes watch.start watch.stop
+        file.archive file.cancel file.chmod file.copy file.delete file.edit file.exists file.extract file.list
+        file.mkdir file.move file.read file.rename file.search file.stat file.write watch.changes watch.start watch.stop
     """,
     WRITE + "@": "terminal.lease terminal.resize terminal.send terminal.signal",
     VIEW: "sandbox.get",

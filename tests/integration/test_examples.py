@@ -28,6 +28,21 @@ PRINTS = {
     "watch_files.py": [r"(a\.txt -> first\nb\.txt -> second|b\.txt -> second\na\.txt -> first)"],
     "dev_server.py": [r"open: http://\d+-local-[a-z0-9]+\.localhost:\d+/", "page: <h1>It works</h1>"],
     "resume.py": [r"disconnected at offset \d+", "nothing lost or doubled: True"],
+    "coding_agent.py": [r"exec: \[exit code 1\]", "file_edit: replaced 1 time", r"exec: \[exit code 0\]"],
+    "collaborative_shell.py": [
+        r"a browser opens: http://127.0.0.1:\d+/\?sandbox=local&terminal=shared",
+        r"participants: \['Ada', 'Bob'\]",
+        "one shell: hello Bob from /",
+        "while the owner types alone: lease_held",
+        "commands of the guest: forbidden",
+        "after the end of the link: unauthenticated",
+    ],
+    "log_follower.py": [
+        "the first follower ended after event 100",
+        "the second one continued with event 101",
+        "nothing lost or doubled: True",
+    ],
+    "repl.py": ["breakpoint in line 5", "total: 9", "result: 3.0", "exit: 0"],
     "http_api.sh": [
         '"code":3.*"stdout":"hello.n","stderr":"problem.n"',
         '"stdout":"a.nb.n"',

@@ -66,7 +66,10 @@ async def type_and_see(term: Terminal, count: int) -> None:
 async def test_a_thousand_calls_and_typing_complete_in_bounded_memory_beside_a_flood(stack: Stack) -> None:
     async with hawse.connect(stack.base, token=stack.token) as hw:
         sb = hw.sandbox()
-        async with sb.terminal("flood", argv=ENDLESS) as flooding, sb.terminal("typing", argv=["cat"]) as typing:
+        async with (
+            sb.terminals.open("flood", argv=ENDLESS) as flooding,
+            sb.terminals.open("typing", argv=["cat"]) as typing,
+        ):
             flood = Flood(flooding)
             async with asyncio.TaskGroup() as tasks:
                 reader = tasks.create_task(flood.read())
@@ -91,7 +94,10 @@ async def test_a_client_that_stops_reading_does_not_affect_others(stack: Stack) 
     uri = f"ws://127.0.0.1:{stack.port}/v1/connect"
     async with hawse.connect(stack.base, token=stack.token) as hw:
         sb = hw.sandbox()
-        async with sb.terminal("flood", argv=ENDLESS) as flooding, sb.terminal("typing", argv=["cat"]) as typing:
+        async with (
+            sb.terminals.open("flood", argv=ENDLESS) as flooding,
+            sb.terminals.open("typing", argv=["cat"]) as typing,
+        ):
             flood = Flood(flooding)
             async with asyncio.TaskGroup() as tasks:
                 reader = tasks.create_task(flood.read())

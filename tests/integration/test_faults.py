@@ -29,18 +29,18 @@ def of(stack: Stack, id: str) -> list[psutil.Process]:
 async def test_a_suspended_runtime_is_not_replaced_and_goes_on_as_it_was(stack: Stack) -> None:
     async with hawse.connect(stack.base, token=stack.token) as hw:
         box = await hw.sandboxes.create("a")
-        process = await box.start("sleep 300")
-        pid = (await box.info()).pid
+        process = await box.processes.start("sleep 300")
+        pid = (await box.runtime()).pid
         await suspend(pid)
         try:
-            assert (await box.status()).state == "failed"
+            assert (await box.info()).state == "failed"
             await stack.kill()  # with its link
             await stack.start()
             assert await post(stack, "/v1/sandboxes/a/exec", {"command": "true"}) == (503, "unavailable")
         finally:
             os.kill(pid, signal.SIGCONT)
-        assert (await box.status()).state == "running"
-        assert (await box.info()).pid == pid
+        assert (await box.info()).state == "running"
+        assert (await box.runtime()).pid == pid
         assert alive(process.pid)
         await box.delete()
         assert not alive(process.pid)
@@ -76,8 +76,8 @@ async def test_a_runtime_that_is_killed_or_suspended_while_it_starts_leaves_noth
 async def test_a_suspended_runtime_is_stopped_and_a_gateway_killed_meanwhile_is_continued(stack: Stack) -> None:
     async with hawse.connect(stack.base, token=stack.token) as hw:
         boxes = [await hw.sandboxes.create(id) for id in ("deleted", "stopped")]
-        pids = [(await box.info()).pid for box in boxes]
-        programs = [(await box.start("trap '' TERM; sleep 300")).pid for box in boxes]
+        pids = [(await box.runtime()).pid for box in boxes]
+        programs = [(await box.processes.start("trap '' TERM; sleep 300")).pid for box in boxes]
         for pid in pids:
             await suspend(pid)  # so that their end takes until they are killed
         deleting, stopping = asyncio.ensure_future(boxes[0].delete()), asyncio.ensure_future(boxes[1].stop())
@@ -97,15 +97,15 @@ async def test_a_suspended_runtime_is_stopped_and_a_gateway_killed_meanwhile_is_
 async def test_a_runtime_that_is_killed_while_it_is_stopped_leaves_nothing(stack: Stack) -> None:
     async with hawse.connect(stack.base, token=stack.token) as hw:
         box = await hw.sandboxes.create("a")
-        program = (await box.start("trap '' TERM; sleep 300")).pid
-        pid = (await box.info()).pid
+        program = (await box.processes.start("trap '' TERM; sleep 300")).pid
+        pid = (await box.runtime()).pid
         await suspend(pid)  # so that it does not end by itself
         stopping = asyncio.ensure_future(box.stop())
         await until_state(hw, "a", "stopping", "stopped")
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
         await stopping
-        assert (await box.status()).state == "stopped"
+        assert (await box.info()).state == "stopped"
         assert not alive(pid)
         assert not alive(program)
         await box.wake()
@@ -115,8 +115,8 @@ async def test_a_runtime_that_is_killed_while_it_is_stopped_leaves_nothing(stack
 async def test_a_runtime_that_has_lost_its_socket_is_ended_before_the_next_one_starts(stack: Stack) -> None:
     async with hawse.connect(stack.base, token=stack.token) as hw:
         box = await hw.sandboxes.create("a")
-        process = await box.start("sleep 300")
-        pid = (await box.info()).pid
+        process = await box.processes.start("sleep 300")
+        pid = (await box.runtime()).pid
         (socket,) = (stack.state / "sandboxes" / "a").rglob("*.sock")
         socket.unlink()
         await stack.kill()  # with its link
@@ -130,15 +130,15 @@ async def test_a_runtime_that_has_lost_its_socket_is_ended_before_the_next_one_s
 async def test_a_store_that_was_lost_does_not_leave_what_ran(stack: Stack) -> None:
     async with hawse.connect(stack.base, token=stack.token) as hw:
         box = await hw.sandboxes.create("a")
-        process = await box.start("sleep 300")
-        pid = (await box.info()).pid
+        process = await box.processes.start("sleep 300")
+        pid = (await box.runtime()).pid
     await stack.kill()
     for file in stack.state.glob("store.db*"):
         file.unlink()
     await stack.start()
     async with hawse.connect(stack.base, token=stack.token) as hw:
         box = hw.sandbox("a")
-        assert (await box.info()).pid == pid, "it was adopted, as from a version without a store"
+        assert (await box.runtime()).pid == pid, "it was adopted, as from a version without a store"
         await box.delete()
     assert not alive(pid)
     assert not alive(process.pid)

@@ -47,7 +47,7 @@ async def test_files_are_written_searched_copied_moved_archived_and_deleted(stac
         await files.write_text("notes/käse.txt", "grüße\n")
         await files.write(b"notes/caf\xe9", b"latin")
         assert await files.read_text("notes/käse.txt") == "grüße\n"
-        names = {entry.path: entry async for entry in files.walk("notes")}
+        names = {entry.path: entry async for entry in files.list("notes", recursive=True)}
         assert set(names) == {"käse.txt", os.fsdecode(b"caf\xe9")}
         for name in names:  # a listed name can be used as a path
             assert (await files.stat("notes/" + name)).type == "file"
@@ -145,7 +145,7 @@ async def test_clients_that_disconnect_at_every_step_leave_nothing_behind(stack:
             await anext(files.archive("d"))
 
         async def list_(files: Any) -> None:
-            await anext(files.walk("d"))
+            await anext(files.list("d", recursive=True))
 
         for step in (download, archive, list_, download, archive, list_):
             await disconnect_after(step)

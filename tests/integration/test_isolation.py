@@ -75,7 +75,7 @@ def paths_of(stack: Stack) -> Path:
 
 
 async def test_programs_are_not_the_superuser_of_the_machine(stack: Stack, box: Sandbox) -> None:
-    process = await box.start("exec sleep 60")
+    process = await box.processes.start("exec sleep 60")
     (runtime,) = stack.runtimes()
     programs = sleeping(runtime)
     assert programs
@@ -110,7 +110,7 @@ print("done")
 
 
 async def test_the_runtime_cannot_be_named_signalled_or_read(stack: Stack, box: Sandbox) -> None:
-    async with box.terminal("cat1", argv=["cat"]):
+    async with box.terminals.open("cat1", argv=["cat"]):
         program = """
 import os, signal
 for pid in range(1, 400):
@@ -156,7 +156,7 @@ print(ctypes.CDLL(None).ptrace(16, 1, 0, 0))  # PTRACE_ATTACH
 
 
 async def test_recordings_output_and_the_secret_of_the_runtime_are_not_there(stack: Stack, box: Sandbox) -> None:
-    async with box.terminal("cat2", argv=["cat"]) as terminal:
+    async with box.terminals.open("cat2", argv=["cat"]) as terminal:
         recording = await terminal.record()
         assert list((paths_of(stack) / "run" / "recordings").iterdir())
         found = await output(
@@ -215,7 +215,7 @@ async def test_the_loopback_of_the_machine_is_not_reached_and_previews_work(stac
     assert await python(box, program) != "0"
     assert await python(box, "import socket; print(socket.socket().connect_ex(('192.0.2.1', 80)))") == "101"
     port = free_port()
-    server = await box.start(["python3", "-m", "http.server", str(port), "--bind", "127.0.0.1"])
+    server = await box.processes.start(["python3", "-m", "http.server", str(port), "--bind", "127.0.0.1"])
     await server.wait_for_port(port)
     listed = await box.ports.list()
     assert [(found.port, found.process) for found in listed] == [(port, "python3")]
@@ -258,7 +258,7 @@ async def test_programs_have_filters_no_privileges_and_a_keyring_of_their_own(bo
 
 
 async def test_a_program_types_nothing_into_a_terminal(box: Sandbox) -> None:
-    async with box.terminal("stdin") as terminal:
+    async with box.terminals.open("stdin") as terminal:
         program = "import fcntl; fcntl.ioctl(0, 0x5412, b'x')"
         ran = await terminal.run(f'python3 -c "{program}"')
         assert b"Operation not permitted" in ran.output
@@ -269,7 +269,7 @@ async def test_a_program_types_nothing_into_a_terminal(box: Sandbox) -> None:
 
 @pytest.mark.skipif(cgroups.find() is None, reason="no cgroup can be made here")
 async def test_programs_are_in_a_cgroup_of_their_own_and_the_runtime_is_not(stack: Stack, box: Sandbox) -> None:
-    process = await box.start("sleep 60 & exec sleep 60")
+    process = await box.processes.start("sleep 60 & exec sleep 60")
     (runtime,) = stack.runtimes()
 
     await eventually(lambda: len(sleeping(runtime)) == 2)
@@ -341,7 +341,7 @@ async def test_a_workspace_of_fixed_size_is_enforced_or_refused(stack: Stack) ->
                 await hw.sandboxes.create("fixed", limits=limits)
             return
         async with hw.sandboxes.create("fixed", limits=limits) as box:
-            enforcement = (await box.status()).enforcement
+            enforcement = (await box.info()).enforcement
             assert enforcement is not None
             assert enforcement.limits.disk == 32 << 20
             assert await output(box, "ls -A; id -u; stat -c %u .; echo kept > file") == "1000\n1000"
@@ -420,8 +420,8 @@ async def test_all_of_a_sandbox_ends_when_any_part_of_it_is_killed(stack: Stack,
 
 
 async def test_pids_are_those_that_programs_see(box: Sandbox) -> None:
-    process = await box.start("echo $$; exec sleep 60")
-    async with box.terminal("pids", argv=["sleep", "60"]), box.session("s") as session:
+    process = await box.processes.start("echo $$; exec sleep 60")
+    async with box.terminals.open("pids", argv=["sleep", "60"]), box.sessions.create("s") as session:
         terminal = (await box.call("terminal.get", {"id": "pids"}))["pid"]
         assert await output(box, f"cat /proc/{process.pid}/comm /proc/{terminal}/comm") == "sleep\nsleep"
         assert (await session.exec("echo $$")).stdout.split() == [str((await session.info()).pid).encode()]
@@ -429,7 +429,7 @@ async def test_pids_are_those_that_programs_see(box: Sandbox) -> None:
 
 
 async def test_a_terminal_has_its_device_and_job_control(box: Sandbox) -> None:
-    async with box.terminal("jobs") as terminal:
+    async with box.terminals.open("jobs") as terminal:
         assert (await terminal.run("tty")).output.startswith(b"/dev/pts/")
         assert (await terminal.run("sleep 60 & kill %1; wait %1; echo $?")).output.endswith(b"143\r\n")
 

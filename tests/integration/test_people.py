@@ -38,8 +38,8 @@ async def test_a_viewer_token_reads_everything_and_changes_nothing(stack: Stack)
     async with (
         hawse.connect(stack.base, token=stack.token) as mine,
         hawse.connect(stack.base, token=stack.viewer_token) as theirs,
-        mine.sandbox().terminal("t", argv=CAT, name="Ada", kind="person") as term,
-        theirs.sandbox().terminal("t", create=False, name="Eve") as looking,
+        mine.sandbox().terminals.open("t", argv=CAT, name="Ada", kind="person") as term,
+        theirs.sandbox().terminals.attach("t", name="Eve") as looking,
     ):
         await until_output(looking, b"ready")
         joined = await until(term, Joined)
@@ -67,8 +67,8 @@ async def test_a_viewer_token_reads_everything_and_changes_nothing(stack: Stack)
 async def test_a_take_over_is_announced_and_later_input_is_refused_with_its_offset(stack: Stack) -> None:
     async with (
         hawse.connect(stack.base, token=stack.token) as hw,
-        hw.sandbox().terminal("t", argv=CAT, name="Ada") as ada,
-        hw.sandbox().terminal("t", name="Bob") as bob,
+        hw.sandbox().terminals.open("t", argv=CAT, name="Ada") as ada,
+        hw.sandbox().terminals.open("t", name="Bob") as bob,
     ):
         await until_output(ada, b"ready")
         await bob.write(b"early")
@@ -85,7 +85,7 @@ async def test_a_take_over_is_announced_and_later_input_is_refused_with_its_offs
         with pytest.raises(HawseError, match="lease_held") as caught:
             await until(bob, Left)
         assert caught.value.details["applied"] == 5
-        async with hw.sandbox().terminal("t", name="Bob again") as bob_again:
+        async with hw.sandbox().terminals.open("t", name="Bob again") as bob_again:
             assert (await bob_again.take()).epoch == lease.epoch + 1
             await bob_again.write(b"now")
             assert b"late" not in await until_output(ada, b"now")
@@ -100,8 +100,8 @@ async def test_participants_and_the_lease_survive_a_restart_of_the_gateway(
 ) -> None:
     async with (
         hawse.connect(stack.base, token=stack.token) as hw,
-        hw.sandbox().terminal("t", argv=CAT, name="Ada") as ada,
-        hw.sandbox().terminal("t", name="Bob") as bob,
+        hw.sandbox().terminals.open("t", argv=CAT, name="Ada") as ada,
+        hw.sandbox().terminals.open("t", name="Bob") as bob,
     ):
         await until_output(bob, b"ready")
         lease = await ada.take()

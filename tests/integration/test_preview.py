@@ -75,7 +75,9 @@ async def test_a_preview_has_the_same_address_after_a_restart_of_its_sandbox(tmp
             answer = await preview.http.get("/seen")
             assert answer.status_code == 502, "the program was ended with its runtime"
             assert not alive(site["pid"])
-            await hw.sandbox().start(["python3", "-m", "http.server", str(preview.port), "--bind", "127.0.0.1"])
+            await hw.sandbox().processes.start(
+                ["python3", "-m", "http.server", str(preview.port), "--bind", "127.0.0.1"]
+            )
             async with asyncio.timeout(TIMEOUT):
                 while (await preview.http.get("/")).status_code == 502:  # noqa: ASYNC110  # until it listens
                     await asyncio.sleep(0.05)
@@ -102,7 +104,7 @@ async def test_clients_that_abort_at_any_step_leave_no_resources_behind(tmp_path
 async def test_clients_that_abort_an_upgrade_leave_no_resources_behind(tmp_path: Path) -> None:
     async with (
         previewed(tmp_path) as preview,
-        preview.sandbox.process([sys.executable, peers.__file__, "deaf"]) as process,
+        preview.sandbox.processes.start([sys.executable, peers.__file__, "deaf"]) as process,
     ):
         port = await process.wait_for_log(pattern=r"^\d+\n")
         deaf = await preview.sandbox.ports.expose(int(port.text))

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 async def test_the_gateway_and_the_runtime_describe_themselves(stack: Stack) -> None:
     async with hawse.connect(stack.base, token=stack.token) as hw:
         box = hw.sandbox()
-        assert (await box.info()).terminals == 0
+        assert (await box.runtime()).terminals == 0
         assert (await box.metrics()).terminals == 0
         assert [(found.id, found.state) for found in await hw.sandboxes.list()] == [("local", "running")]
         assert await hw.preview_host() == "localhost"
@@ -22,22 +22,24 @@ async def test_the_gateway_and_the_runtime_describe_themselves(stack: Stack) -> 
 async def test_terminals_sessions_and_recordings_are_listed(stack: Stack) -> None:
     async with (
         hawse.connect(stack.base, token=stack.token) as hw,
-        hw.sandbox().terminal("t", argv=["cat"]) as term,
-        hw.sandbox().session("s") as session,
+        hw.sandbox().terminals.open("t", argv=["cat"]) as term,
+        hw.sandbox().sessions.create("s") as session,
     ):
         box = hw.sandbox()
-        assert [(found.id, found.instance) for found in await box.terminals()] == [("t", term.instance)]
-        assert [(found.id, found.instance) for found in await box.sessions()] == [("s", session.instance)]
-        assert await box.recordings() == []
-        async with box.watch_recordings(terminal="t") as watch:
+        assert [(found.id, found.instance) for found in await box.terminals.list()] == [("t", term.instance)]
+        assert [(found.id, found.instance) for found in await box.sessions.list()] == [("s", session.instance)]
+        assert await box.recordings.list() == []
+        async with box.recordings.watch(terminal="t") as watch:
             running = aiter(watch)
             assert await anext(running) == []
             recording = await term.record(title="a title")
             assert [found.id for found in await anext(running)] == [recording.id]
             await recording.stop()
             assert await anext(running) == []
-        assert [(found.id, found.title) for found in await box.recordings(terminal="t")] == [(recording.id, "a title")]
-        assert await box.recordings(terminal="another") == []
+        assert [(found.id, found.title) for found in await box.recordings.list(terminal="t")] == [
+            (recording.id, "a title")
+        ]
+        assert await box.recordings.list(terminal="another") == []
 
 
 async def test_cancelling_a_command_ends_it(stack: Stack) -> None:

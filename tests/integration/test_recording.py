@@ -45,7 +45,7 @@ async def test_a_session_is_recorded_downloaded_and_played_again(stack: Stack) -
     async with hawse.connect(stack.base, token=stack.token) as client:
         sandbox = client.sandbox("local")
         with Emulator(80, 24, scrollback=1000) as seen:
-            async with sandbox.terminal("main", argv=["bash", "--norc"], env={"PS1": "$ "}) as term:
+            async with sandbox.terminals.open("main", argv=["bash", "--norc"], env={"PS1": "$ "}) as term:
                 recording = await term.record(title="A session")
                 await term.write(
                     b"printf '\\033[31mh\\303\\244llo \\346\\274\\242\\033[0m\\n'; seq 5; echo one-$((1))\n"
@@ -92,14 +92,14 @@ async def test_only_the_owner_can_read_recorded_input(stack: Stack) -> None:
         httpx.AsyncClient(base_url=stack.base, trust_env=False, headers={"Authorization": f"Bearer {token}"}) as http,
     ):
         sandbox = client.sandbox("local")
-        async with sandbox.terminal("main", argv=["cat"]) as term:
+        async with sandbox.terminals.open("main", argv=["cat"]) as term:
             secret, plain = await term.record(input=True), await term.record()
             await term.write(b"hunter2\n")
             await term.expect("hunter2")
             await secret.stop()
             await plain.stop()
         assert b"hunter2" in await secret.read()
-        theirs = looker.sandbox("local").recording(secret.id)
+        theirs = looker.sandbox("local").recordings.attach(secret.id)
         assert (await theirs.info()).input, "that there is one is no secret"
         with pytest.raises(hawse.HawseError) as refused:
             await theirs.read()
@@ -116,7 +116,7 @@ async def test_only_the_owner_can_read_recorded_input(stack: Stack) -> None:
 async def test_a_killed_runtime_leaves_a_recording_that_can_be_played(stack: Stack) -> None:
     async with hawse.connect(stack.base, token=stack.token) as client:
         sandbox = client.sandbox("local")
-        async with sandbox.terminal("main", argv=["sh", "-c", "while :; do echo line; done"]) as term:
+        async with sandbox.terminals.open("main", argv=["sh", "-c", "while :; do echo line; done"]) as term:
             recording = await term.record()
             while (await recording.info()).size < 2_000_000:  # noqa: ASYNC110  # no event reports the size
                 await asyncio.sleep(0.01)

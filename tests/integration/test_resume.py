@@ -52,7 +52,7 @@ async def test_a_line_cut_200_times_loses_and_doubles_nothing_in_either_directio
     async with (
         CuttingProxy(stack.port, seed=5, cut_after=(1, 200_000), cuts_left=CUTS) as proxy,
         hawse.connect(proxy.url, token=stack.token, options=QUICK) as hw,
-        hw.sandbox().terminal("flood", argv=flood.argv, lossless=True) as term,
+        hw.sandbox().terminals.open("flood", argv=flood.argv, lossless=True) as term,
         asyncio.TaskGroup() as tasks,
     ):
         ready = asyncio.Event()
@@ -72,7 +72,7 @@ async def test_a_gateway_killed_in_mid_flood_and_mid_typing_costs_nothing(stack:
     typing_over = asyncio.Event()
     async with (
         hawse.connect(stack.base, token=stack.token, options=QUICK) as hw,
-        hw.sandbox().terminal("flood", argv=flood.argv, lossless=True) as term,
+        hw.sandbox().terminals.open("flood", argv=flood.argv, lossless=True) as term,
         asyncio.TaskGroup() as tasks,
     ):
         pid = term.pid
@@ -96,7 +96,9 @@ async def test_a_gateway_killed_in_mid_flood_and_mid_typing_costs_nothing(stack:
 async def test_an_exec_continues_and_is_reported_once_after_the_gateway_was_killed(stack: Stack) -> None:
     async with (
         hawse.connect(stack.base, token=stack.token, options=QUICK) as hw,
-        hw.sandbox().process(["sh", "-c", "echo begun >> runs; read x; seq 200000; exit 9"], stdin=True) as process,
+        hw.sandbox().processes.start(
+            ["sh", "-c", "echo begun >> runs; read x; seq 200000; exit 9"], stdin=True
+        ) as process,
         asyncio.TaskGroup() as tasks,
     ):
         slow = "echo ran >> execs; until test -e go; do sleep 0.02; done; seq 300000; echo bad >&2; exit 5"

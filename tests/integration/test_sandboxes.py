@@ -31,12 +31,12 @@ async def test_a_sandbox_is_created_used_stopped_woken_and_deleted(stack: Stack)
         with pytest.raises(hawse.HawseError, match="conflict"):
             await hw.sandboxes.create("mine", env={"GREETING": "other"})
         await box.files.write("kept", b"1")
-        first = (await box.status()).runtime
+        first = (await box.info()).runtime
         await box.stop()
         with pytest.raises(hawse.HawseError, match="stopped"):
             await box.exec("true")
         await box.wake()
-        assert (await box.status()).runtime not in (None, first)
+        assert (await box.info()).runtime not in (None, first)
         assert await box.files.read("kept") == b"1"
         await box.delete()
         with pytest.raises(hawse.HawseError, match="not_found"):
@@ -48,7 +48,7 @@ async def test_a_sandbox_is_created_used_stopped_woken_and_deleted(stack: Stack)
 async def test_fifty_concurrent_creations_of_an_id_make_one_sandbox(stack: Stack) -> None:
     async with hawse.connect(stack.base, token=stack.token) as hw:
         boxes = await asyncio.gather(*(created(hw, "one") for _ in range(50)))
-        runtimes = {(await box.info()).runtime for box in boxes[:5]}
+        runtimes = {(await box.runtime()).runtime for box in boxes[:5]}
         assert len(runtimes) == 1
         assert len([process for process in stack.runtimes() if "one" in process.cmdline()]) == 1
 
@@ -64,16 +64,16 @@ async def test_a_context_manager_deletes_its_sandbox_also_after_an_exception(sta
 
 async def test_the_environment_reaches_every_kind_of_program_and_an_update_later_ones(stack: Stack) -> None:
     async with hawse.connect(stack.base, token=stack.token) as hw, hw.sandboxes.create(env={"A": "1"}) as box:
-        async with box.session() as session:
+        async with box.sessions.create() as session:
             await box.update(env={"A": None, "B": "2"})
             assert (await session.exec("echo $A-$B")).stdout == b"1-\n"
         assert (await box.exec("echo $A-$B")).stdout == b"-2\n"
         assert (await box.exec("echo $A-$B", env={"B": "3"})).stdout == b"-3\n"
-        async with box.session() as session:
+        async with box.sessions.create() as session:
             assert (await session.exec("echo $A-$B")).stdout == b"-2\n"
-        async with box.process("echo $A-$B") as process:
+        async with box.processes.start("echo $A-$B") as process:
             assert b"".join([part async for part in process.stdout]) == b"-2\n"
-        async with box.terminal(argv=["sh", "-c", "echo $A-$B"]) as terminal:
+        async with box.terminals.open(argv=["sh", "-c", "echo $A-$B"]) as terminal:
             await terminal.expect("-2")
 
 
@@ -154,21 +154,21 @@ async def test_a_gateway_killed_during_a_start_leaves_nothing_that_its_successor
 async def test_a_sandbox_that_is_idle_sleeps_and_the_next_call_wakes_it(stack: Stack) -> None:
     async with hawse.connect(stack.base, token=stack.token) as hw:
         box = await hw.sandboxes.create("i", idle_timeout=0.2)
-        first = (await box.info()).runtime
+        first = (await box.runtime()).runtime
         async with hw.sandboxes.watch() as changes, asyncio.timeout(60):
             async for change in changes:
                 if change.info is not None and (change.id, change.info.state) == ("i", "sleeping"):
                     assert change.info.reason == "idle"
                     break
-        assert (await box.info()).runtime != first
+        assert (await box.runtime()).runtime != first
 
 
 async def test_a_killed_runtime_leaves_no_process_and_the_sandbox_is_started_again(stack: Stack) -> None:
     async with hawse.connect(stack.base, token=stack.token) as hw:
         box = await hw.sandboxes.create("d")
-        process = await box.start("sleep 300")
-        async with box.terminal(argv=["cat"]) as terminal:
-            os.kill((await box.info()).pid, signal.SIGKILL)
+        process = await box.processes.start("sleep 300")
+        async with box.terminals.open(argv=["cat"]) as terminal:
+            os.kill((await box.runtime()).pid, signal.SIGKILL)
             with pytest.raises(hawse.HawseError):  # this viewer sees when the gateway has noticed it
                 await terminal.expect("never")
         assert (await box.exec("echo 1")).stdout == b"1\n"

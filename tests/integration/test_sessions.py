@@ -104,7 +104,7 @@ def as_bash(commands: list[str], cwd: Path, env: dict[str, str]) -> list[tuple[i
 async def test_a_session_prints_what_bash_prints(stack: Stack, commands: list[str]) -> None:
     async with hawse.connect(stack.base, token=stack.token) as hw:
         box = hw.sandbox()
-        async with box.session(shell="/bin/bash") as s:
+        async with box.sessions.create(shell="/bin/bash") as s:
             where = (await s.exec("pwd; env -0")).stdout
             cwd, _, raw = where.partition(b"\n")
             env = dict(item.split("=", 1) for item in os.fsdecode(raw).split("\0") if item)
@@ -121,7 +121,7 @@ async def test_a_session_prints_what_bash_prints(stack: Stack, commands: list[st
 async def test_a_session_from_its_beginning_to_its_end(stack: Stack) -> None:
     async with hawse.connect(stack.base, token=stack.token) as hw:
         box = hw.sandbox()
-        async with box.session(env={"A": "a"}) as s:
+        async with box.sessions.create(env={"A": "a"}) as s:
             await s.exec("cd /tmp; export B=b; greet() { echo hello $1; }", check=True)
             assert (await s.exec("pwd; greet $A$B")).text == "/tmp\nhello ab\n"
             assert (await s.exec("cat", stdin=b"x" * 3_000_000)).stdout == b"x" * 3_000_000
@@ -146,7 +146,7 @@ async def test_a_session_from_its_beginning_to_its_end(stack: Stack) -> None:
 async def test_a_lost_connection_neither_repeats_nor_loses_output(stack: Stack) -> None:
     async with CuttingProxy(stack.port) as proxy, hawse.connect(proxy.url, token=stack.token) as hw:
         box = hw.sandbox()
-        s = await box.session().__aenter__()
+        s = await box.sessions.create().__aenter__()
         await s.exec("n=0; mkfifo gate")
         running = asyncio.create_task(s.exec("n=$((n+1)); echo begun; cat gate; seq 100000"))
         waiting = [asyncio.create_task(s.exec("n=$((n+1)); echo $n")) for _ in range(5)]
@@ -163,7 +163,7 @@ async def test_a_lost_connection_neither_repeats_nor_loses_output(stack: Stack) 
 
 async def storm(stack: Stack, box: Sandbox) -> None:
     """Cancel calls, and disconnect clients, at different steps."""
-    async with box.session("storm") as s:
+    async with box.sessions.create("storm") as s:
         for delay in (0, 0.001, 0.005, 0.02, 0.1):
             tasks = [asyncio.create_task(s.exec(f"sleep 0.01; echo {n}", stdin=b"x")) for n in range(40)]
             await asyncio.sleep(delay)  # so that calls are cancelled at different steps
@@ -175,7 +175,7 @@ async def storm(stack: Stack, box: Sandbox) -> None:
             await asyncio.gather(*tasks, return_exceptions=True)
         for delay in (0, 0.001, 0.003, 0.01, 0.03, 0.1):
             async with hawse.connect(stack.base, token=stack.token) as other:
-                theirs = other.sandbox().session("storm", create=False)
+                theirs = other.sandbox().sessions.attach("storm")
                 work = asyncio.create_task(theirs.__aenter__())
                 more = [asyncio.create_task(other.sandbox().call("session.create", {"id": f"v{delay}"}))]
                 await asyncio.wait([work], timeout=5)
@@ -192,7 +192,7 @@ async def storm(stack: Stack, box: Sandbox) -> None:
 async def test_cancelled_calls_and_clients_that_disconnect_leave_nothing_behind(stack: Stack) -> None:
     async with hawse.connect(stack.base, token=stack.token) as hw:
         box = hw.sandbox()
-        async with box.session() as s:
+        async with box.sessions.create() as s:
             await s.exec("true")
         async with nothing_left(stack, box):
             await storm(stack, box)

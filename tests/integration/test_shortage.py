@@ -60,13 +60,13 @@ def filled(stack: Stack, pid: int | None = None) -> Iterator[None]:
 async def works(sandbox: Sandbox) -> None:
     """Assert that commands, processes and terminals work, which need no disk."""
     assert (await sandbox.exec("echo alive")).stdout == b"alive\n"
-    async with sandbox.process("cat", stdin=True) as process:
+    async with sandbox.processes.start("cat", stdin=True) as process:
         await process.write(b"x")
         await process.end()
         assert [part async for part in process.stdout] == [b"x"]
-    async with sandbox.terminal(argv=["sh", "-c", "exit 3"]) as terminal:
+    async with sandbox.terminals.open(argv=["sh", "-c", "exit 3"]) as terminal:
         assert (await terminal.wait()).code == 3
-    async with sandbox.session() as session:
+    async with sandbox.sessions.create() as session:
         assert (await session.exec("echo $((1+1))")).stdout == b"2\n"
 
 
@@ -96,11 +96,11 @@ async def test_a_sandbox_is_not_started_on_a_full_disk_and_is_afterwards(small: 
 async def test_a_recording_on_a_full_disk_ends_and_its_terminal_does_not(small: Stack) -> None:
     async with hawse.connect(small.base, token=small.token) as hw:
         sandbox = hw.sandbox()
-        async with sandbox.terminal(argv=["cat"]) as terminal:
+        async with sandbox.terminals.open(argv=["cat"]) as terminal:
             recording = await terminal.record()
             with filled(small):
                 await terminal.write(b"x" * 3000 + b"\n")
-                async with asyncio.timeout(WAIT), sandbox.watch_recordings() as states:
+                async with asyncio.timeout(WAIT), sandbox.recordings.watch() as states:
                     async for state in states:
                         if not state:
                             break
@@ -135,10 +135,10 @@ FLOOD = 9_000_000  # bytes: more than memory keeps, less than the small file sys
 
 async def flooded(sandbox: Sandbox) -> tuple[Exit, bytes, int]:
     """Run a program with much output; return its exit, its output as far as it is kept, and the number of gaps."""
-    process = await sandbox.start(["sh", "-c", f"head -c {FLOOD} /dev/zero; echo end"])
+    process = await sandbox.processes.start(["sh", "-c", f"head -c {FLOOD} /dev/zero; echo end"])
     process.close()
     async with asyncio.timeout(WAIT):
-        exit_ = await (again := await sandbox.attach_process(process.id, since={"stdout": 0, "stderr": 0})).wait()
+        exit_ = await (again := await sandbox.processes.attach(process.id, since={"stdout": 0, "stderr": 0})).wait()
         kept, gaps = b"", 0
         while True:
             try:
@@ -151,7 +151,7 @@ async def flooded(sandbox: Sandbox) -> tuple[Exit, bytes, int]:
 async def test_a_gateway_is_not_started_on_a_full_disk_and_finds_its_runtimes_afterwards(small: Stack) -> None:
     async with hawse.connect(small.base, token=small.token) as hw:
         await works(hw.sandbox())
-        before = await hw.sandbox().info()
+        before = await hw.sandbox().runtime()
     (runtime,) = small.runtimes()
     same_mounts = ("nsenter", f"--target={runtime.pid}", "--user", "--mount", "--preserve-credentials")
     with filled(small, runtime.pid):
@@ -162,7 +162,7 @@ async def test_a_gateway_is_not_started_on_a_full_disk_and_finds_its_runtimes_af
         Stack(small.state, under=same_mounts) as stack,
         hawse.connect(stack.base, token=stack.token) as hw,
     ):
-        assert (await hw.sandbox().info()).runtime == before.runtime
+        assert (await hw.sandbox().runtime()).runtime == before.runtime
         await works(hw.sandbox())
 
 
@@ -192,7 +192,7 @@ async def test_a_runtime_without_descriptors_refuses_work_with_limit_exceeded_an
         started, codes = [], set()
         for _ in range(NEEDED):
             try:
-                started.append(await sandbox.start(["sleep", "1000"]))
+                started.append(await sandbox.processes.start(["sleep", "1000"]))
             except HawseError as error:
                 codes.add(error.code)
                 break
@@ -200,7 +200,7 @@ async def test_a_runtime_without_descriptors_refuses_work_with_limit_exceeded_an
         assert len(started) > 20
         with pytest.raises(HawseError, match="limit_exceeded"):
             await sandbox.exec("true")
-        assert (await sandbox.info()).processes == len(started)  # what needs no descriptor works
+        assert (await sandbox.runtime()).processes == len(started)  # what needs no descriptor works
         for process in started:
             await process.kill()
         await works(sandbox)
@@ -213,7 +213,7 @@ async def test_a_thousand_processes_of_a_program_end_with_it(tmp_path: Path) -> 
     async with Stack(tmp_path / "state") as stack, hawse.connect(stack.base, token=stack.token) as hw:
         sandbox = hw.sandbox()
         command = "i=0; while [ $i -lt 1000 ]; do sleep 1000 & i=$((i+1)); done; echo started; wait"
-        async with sandbox.process(["sh", "-c", command]) as process:
+        async with sandbox.processes.start(["sh", "-c", command]) as process:
             await process.wait_for_log("started", timeout=WAIT)
             await works(sandbox)
             (runtime,) = stack.runtimes()
@@ -234,8 +234,8 @@ async def test_a_program_that_takes_all_memory_is_ended_and_nothing_else_of_its_
         hw.sandboxes.create("small", limits=SandboxLimits(memory=192 << 20)) as sandbox,
         asyncio.timeout(3 * WAIT),
     ):
-        before = await sandbox.info()
-        async with sandbox.terminal("cat", argv=["cat"]) as terminal, sandbox.session() as session:
+        before = await sandbox.runtime()
+        async with sandbox.terminals.open("cat", argv=["cat"]) as terminal, sandbox.sessions.create() as session:
             await session.exec("kept=value")
             await terminal.write(b"before\n")
             await terminal.expect("before")
@@ -244,10 +244,10 @@ async def test_a_program_that_takes_all_memory_is_ended_and_nothing_else_of_its_
             await terminal.write(b"after\n")
             await terminal.expect("after")
             assert (await session.exec("echo $kept")).stdout == b"value\n"
-            async with sandbox.terminal("cat") as again:  # the journal begins with the first byte
+            async with sandbox.terminals.open("cat") as again:  # the journal begins with the first byte
                 await again.expect(r"before\s+before\s+after\s+after", since=0)
         await works(sandbox)
-        assert (await sandbox.info()).runtime == before.runtime
+        assert (await sandbox.runtime()).runtime == before.runtime
 
 
 # ---- start-up files
@@ -266,7 +266,7 @@ async def test_start_up_files_of_shells_do_not_affect_commands(stack: Stack, tmp
             (home / name).write_text(text + "\n")
         environment = {"HOME": str(home), "ENV": str(home / ".profile")}
         async with asyncio.timeout(WAIT):
-            async with sandbox.session(env=environment) as session:
+            async with sandbox.sessions.create(env=environment) as session:
                 assert (await session.exec("echo $((1+1))")).stdout == b"2\n"
             assert (await sandbox.exec("echo alive", env=environment)).stdout == b"alive\n"
 
@@ -277,7 +277,10 @@ async def test_a_terminal_whose_start_up_file_hangs_can_be_interrupted(stack: St
         home = tmp_path / "home"
         home.mkdir()
         (home / ".bashrc").write_text("echo hanging; sleep 1000\n")
-        async with asyncio.timeout(WAIT), hw.sandbox().terminal(argv=["bash"], env={"HOME": str(home)}) as terminal:
+        async with (
+            asyncio.timeout(WAIT),
+            hw.sandbox().terminals.open(argv=["bash"], env={"HOME": str(home)}) as terminal,
+        ):
             await terminal.expect("hanging")
             # As a person does, again: bash waits for a child that got the signal between fork and exec and ignored it.
             interrupted = None

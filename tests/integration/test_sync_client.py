@@ -3,9 +3,15 @@
 import asyncio
 import importlib
 import inspect
+import multiprocessing
 import pkgutil
+import socketserver
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from typing import Any
+from urllib.request import urlopen
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 import pytest
 
@@ -26,7 +32,9 @@ INTERNAL = {
         "InputStream",
         "Lifecycle",
     ),
-    *("Options", "OutputRange", "ReceiveBuffer", "Reconnector", "Reread", "StreamHandle"),
+    *("ByteStreamHandle", "FileChanges", "LineReader", "Options", "OutputRange", "ProcessOutput"),
+    *("ReceiveBuffer", "Reconnector", "Reread", "StreamHandle"),
+    "ProcessStarting",  # a `Process` stands for what it starts
     "SandboxCreation",  # `CreatedSandbox` stands for what it creates
 }
 
@@ -92,14 +100,47 @@ def test_what_a_callback_raises_ends_the_command(box: hawse.sync.Sandbox) -> Non
 
 
 def test_output_of_a_process_is_iterated_and_it_ends_with_the_block(box: hawse.sync.Sandbox) -> None:
-    with box.process("cat; exec sleep 1000", stdin=True) as process:
+    with box.processes.start("cat; exec sleep 1000", stdin=True) as process:
         process.write(b"typed\n")
         assert next(process.stdout) == b"typed\n"
-    assert process.wait_for_exit().signal is not None
+    ended = box.processes.get(process.id).exit
+    assert ended is not None
+    assert ended.signal is not None
+
+
+def test_what_is_created_outside_a_block_stays_until_it_is_ended(box: hawse.sync.Sandbox) -> None:
+    session = box.sessions.create("stays")
+    session.exec("cd /")
+    with box.sessions.attach("stays") as same:
+        assert same.exec("pwd").text == "/\n"
+    session.delete()
+    assert "stays" not in [each.id for each in box.sessions.list()]
+
+    process = box.processes.start("exec sleep 1000", id="stays")
+    assert process.info().state == "running"
+    assert process.kill().signal == "SIGTERM"
+    process.close()
+
+    terminal = box.terminals.open("stays", argv=["cat"])
+    with box.terminals.attach("stays", instance=terminal.instance) as again:
+        again.send("typed\n")
+        assert terminal.expect("typed").text == "typed"
+    terminal.kill()
+    terminal.close()
+
+
+def test_output_is_read_by_lines(box: hawse.sync.Sandbox) -> None:
+    with box.processes.start("echo one; echo two; printf three") as process:
+        assert next(process.stdout.lines()) == "one"
+        assert list(process.stdout.lines()) == ["two", "three"]
+        assert process.offset["stdout"] == 13
+    box.files.write_text("lines", "a\nb")
+    with box.files.open_read("lines") as file:
+        assert list(file.lines()) == ["a", "b"]
 
 
 def test_a_terminal_is_driven(box: hawse.sync.Sandbox) -> None:
-    with box.terminal() as terminal:
+    with box.terminals.open() as terminal:
         terminal.write(b"echo typ''ed\r")
         assert any(isinstance(item, Output) and b"typed" in item.data for item in terminal.items())
         assert terminal.run("exit 3 | cat; echo done").code == 0
@@ -118,7 +159,7 @@ def test_files_are_streamed_both_ways(box: hawse.sync.Sandbox) -> None:
 
 
 def test_a_session_keeps_its_state(box: hawse.sync.Sandbox) -> None:
-    with box.session() as session:
+    with box.sessions.create() as session:
         session.exec("A=kept")
         assert session.exec("echo $A").text == "kept\n"
 
@@ -135,7 +176,7 @@ def test_sandboxes_are_created_and_deleted_at_the_end_of_the_block(stack: Stack)
 
 def test_changes_of_files_are_iterated(box: hawse.sync.Sandbox) -> None:
     box.files.mkdir("watched")
-    with box.watch("watched") as changes:
+    with box.watches.start("watched") as changes:
         box.files.write_text("watched/new", "x")
         change = next(iter(changes))
         assert isinstance(change, WatchedChange)
@@ -165,3 +206,48 @@ def test_a_client_can_be_closed_twice_and_is_of_no_use_then(stack: Stack) -> Non
     client.close()
     with pytest.raises(HawseError, match="closed"):
         client.sandbox().exec("true")
+
+
+def test_it_works_in_a_thread_that_runs_an_event_loop_as_a_notebook_does(box: hawse.sync.Sandbox) -> None:
+    async def cell() -> str:
+        return box.exec("echo in a cell").text
+
+    assert asyncio.run(cell()) == "in a cell\n"
+
+
+def in_another_process(address: str, number: int) -> str:
+    with hawse.sync.connect(address) as hw:
+        return hw.sandbox().exec(["echo", str(number)]).text.strip()
+
+
+def test_processes_of_a_pool_have_clients_of_their_own(stack: Stack, box: hawse.sync.Sandbox) -> None:
+    assert box.exec("true").ok, "the loop of this process runs"
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(2, mp_context=context) as pool:
+        found = list(pool.map(in_another_process, [stack.url] * 4, range(4), timeout=60))
+    assert found == ["0", "1", "2", "3"]
+
+
+def test_the_threads_of_a_web_server_share_one_client(box: hawse.sync.Sandbox) -> None:
+    class Server(socketserver.ThreadingMixIn, WSGIServer):
+        pass
+
+    class Quiet(WSGIRequestHandler):
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    def application(environ: dict[str, Any], start_response: Any) -> list[bytes]:
+        start_response("200 OK", [("Content-Type", "text/plain")])
+        return [box.exec(["echo", environ["PATH_INFO"]]).stdout]
+
+    with make_server("127.0.0.1", 0, application, server_class=Server, handler_class=Quiet) as server:
+        serving = threading.Thread(target=server.serve_forever)
+        serving.start()
+        try:
+            with ThreadPoolExecutor(8) as pool:
+                addresses = [f"http://127.0.0.1:{server.server_port}/{number}" for number in range(16)]
+                answers = list(pool.map(lambda address: urlopen(address, timeout=30).read(), addresses))
+        finally:
+            server.shutdown()
+            serving.join()
+    assert answers == [b"/%d\n" % number for number in range(16)]

@@ -35,7 +35,7 @@ async def test_two_gateways_serve_the_same_sandboxes_and_one_continues_after_the
         other.sandboxes.watch() as changes,
     ):
         boxes = await asyncio.gather(*(created(hw) for hw in (one, other) for _ in range(5)))
-        runtimes = {(await box.info()).runtime for box in boxes}
+        runtimes = {(await box.runtime()).runtime for box in boxes}
         assert len(runtimes) == 1, "ten creations by two gateways made one sandbox"
         assert len([process for process in first.runtimes() if "a" in process.cmdline()]) == 1
         async with asyncio.timeout(30):
@@ -43,14 +43,14 @@ async def test_two_gateways_serve_the_same_sandboxes_and_one_continues_after_the
                 if change.info is not None and (change.id, change.info.state) == ("a", "running"):
                     break
         box = other.sandbox("a")
-        async with box.terminal("t", argv=["cat"]):
+        async with box.terminals.open("t", argv=["cat"]):
             await one.sandbox("a").update(env={"A": "2"})
         await first.kill()
-        assert {found.id for found in await box.terminals()} == {"t"}
+        assert {found.id for found in await box.terminals.list()} == {"t"}
         await box.stop()
         await box.wake()
         assert (await box.exec("echo $A")).stdout == b"2\n"
-        assert {(await box.info()).runtime}.isdisjoint(runtimes)
+        assert {(await box.runtime()).runtime}.isdisjoint(runtimes)
         await box.delete()
         assert [info.id for info in await other.sandboxes.list()] == ["local"]
 
@@ -63,7 +63,7 @@ async def test_a_client_that_is_moved_by_goaway_and_by_a_kill_resumes_exactly(tm
         Stack(tmp_path / "state", "--store", url) as second,
         CuttingProxy(first.port) as balancer,
         hawse.connect(balancer.url, token=first.token, options=QUICK) as hw,
-        hw.sandbox().terminal("flood", argv=flood.argv, lossless=True) as term,
+        hw.sandbox().terminals.open("flood", argv=flood.argv, lossless=True) as term,
         asyncio.TaskGroup() as tasks,
     ):
         pid, received, changes = term.pid, bytearray(), Changes()
@@ -133,12 +133,12 @@ async def test_a_gateway_that_is_suspended_during_a_start_loses_its_lease_and_ma
         begun = {process.pid for process in first.runtimes()}
         try:
             await other.sandbox("a").wake()  # waits until the lease of the other gateway has expired
-            found = (await other.sandbox("a").info()).pid
+            found = (await other.sandbox("a").runtime()).pid
         finally:
             os.kill(first.pid, signal.SIGCONT)
         await creating
         async with hawse.connect(first.base, token=first.token) as one:
-            assert (await one.sandbox("a").info()).pid == found
+            assert (await one.sandbox("a").runtime()).pid == found
         assert [process.pid for process in first.runtimes()] == [found]
         assert all(pid == found or not alive(pid) for pid in begun)
         await other.sandbox("a").delete()
@@ -161,8 +161,8 @@ async def test_a_redis_server_that_is_killed_or_suspended_is_unavailable_and_not
             hawse.connect(gateway.base, token=gateway.token) as hw,
         ):
             box = await hw.sandboxes.create("a")
-            async with box.terminal("t", argv=["cat"]) as terminal:
-                runtime = (await box.status()).runtime
+            async with box.terminals.open("t", argv=["cat"]) as terminal:
+                runtime = (await box.info()).runtime
                 await redis.kill()
                 await terminal.write(b"echo\n")
                 await terminal.expect("echo")
@@ -175,7 +175,7 @@ async def test_a_redis_server_that_is_killed_or_suspended_is_unavailable_and_not
                     assert await post(gateway, "/v1/sandbox.create", {"id": "c"}) == (503, "unavailable")
                 finally:
                     os.kill(redis.pid, signal.SIGCONT)
-            assert (await box.status()).runtime == runtime
+            assert (await box.info()).runtime == runtime
             await hw.sandboxes.create("d")
             names = {info.id for info in await hw.sandboxes.list() if info.state == "running"}
             assert {"a", "d"} <= names

@@ -12,7 +12,10 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 async def test_files_and_terminals_are_resources(agent: OpenAgent, box: Sandbox) -> None:
     await box.files.write_text("ä b.txt", "text")
     await box.files.write("x.png", b"\x89PNG\xff")
-    async with agent() as call, box.terminal("shown", argv=["sh", "-c", "echo on screen; exec sleep 100"]) as terminal:
+    async with (
+        agent() as call,
+        box.terminals.open("shown", argv=["sh", "-c", "echo on screen; exec sleep 100"]) as terminal,
+    ):
         await terminal.expect("on screen")
         listed = (await call.client.list_resources()).resources
         assert "hawse://local/terminals/shown" in [item.uri for item in listed]

@@ -28,7 +28,7 @@ async def test_tools_that_change_nothing_say_so(agent: OpenAgent) -> None:
 
 
 async def test_a_cancelled_call_ends_what_it_started(agent: OpenAgent, box: Sandbox) -> None:
-    before = {info.id for info in await box.processes()}
+    before = {info.id for info in await box.processes.list()}
     begun = asyncio.Event()
 
     async def note(progress: float, total: float | None, message: str | None) -> None:
@@ -39,9 +39,9 @@ async def test_a_cancelled_call_ends_what_it_started(agent: OpenAgent, box: Sand
         running = tasks.create_task(call.client.call_tool("exec", command, progress_callback=note))
         await begun.wait()
         running.cancel()
-        (ours,) = [info.id for info in await box.processes() if info.id not in before]
-        ended = await box.attach_process(ours)
-        assert (await ended.wait_for_exit()).signal == "SIGTERM"
+        (ours,) = [info.id for info in await box.processes.list() if info.id not in before]
+        ended = await box.processes.attach(ours)
+        assert (await ended.wait()).signal == "SIGTERM"
         ended.close()
 
 

@@ -14,7 +14,7 @@ from hawse import link as links
 from hawse.api.runtime import RuntimeInfo
 from hawse.api.terminals import TerminalList
 from hawse.rpc import handles
-from hawse.rpc.server import ServerLimits
+from hawse.rpc.server_limits import ServerLimits
 from hawse.wire import Limits, Principal
 from hawse.wire.limits import LINK_CHANNELS
 from runtime.settings import RuntimeLimits

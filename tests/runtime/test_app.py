@@ -80,6 +80,7 @@ async def settled(client: Client, served: Served) -> Any:
 
 
 async def test_300_terminals_leave_nothing(client: Client, served: Served) -> None:
+    served.runtime.screens.warm_up()
     await (await client.terminal("exit", "warm-up")).result()
     before = await settled(client, served)
     for batch in range(10):

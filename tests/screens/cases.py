@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from runtime.journal.journal import Journal
+from runtime.screen.deferred_output import unfinished
 from runtime.screen.screen import Screen
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,16 +37,18 @@ def write_case(recording: Path, offsets: int, into: Path) -> dict[str, Any]:
     """Write snapshots at `offsets` offsets of one recording into one file; return the description for `replay.ts`."""
     cols, rows = size_of(recording)
     data = recording.read_bytes()
-    journal, screen = Journal(), Screen(cols, rows)
+    screen = Screen(cols, rows)
+    fed = 0
     choice = random.Random(f"{SEED} {recording.name}")
     cuts = []
     snapshots = into / f"{recording.stem}.snapshots"
     with snapshots.open("wb") as out:
         for cut in sorted(choice.randint(0, len(data)) for _ in range(offsets)):
-            journal.append(data[journal.end : cut])
-            screen.catch_up(journal, cut)
+            whole = cut - unfinished(data[:cut])
+            screen.feed(data[fed:whole])
+            fed = max(fed, whole)
             snapshot = screen.snapshot()
-            cuts.append({"at": screen.fed, "size": len(snapshot)})
+            cuts.append({"at": fed, "size": len(snapshot)})
             out.write(snapshot)
     screen.close()
     case = {"name": recording.stem, "cols": cols, "rows": rows, "recording": str(recording)}

@@ -18,7 +18,8 @@ from pathlib import Path
 
 import pexpect
 
-from runtime.screen.screen import Screen, unfinished
+from runtime.screen.deferred_output import unfinished
+from runtime.screen.screen import Screen
 from tests.screens import showpieces
 
 HOME = Path("/tmp/hawse-rec")

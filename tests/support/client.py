@@ -7,7 +7,7 @@ from typing import Any
 
 from hawse.client import Options
 from hawse.client.calls.call_table import CallTable
-from hawse.wire import Call, Connection, Data, FairWriter, Limits, Message, Role
+from hawse.wire import Call, Connection, Data, FairWriter, Kind, Limits, Message, Role
 from hawse.wire.messages import from_raw
 from tests.support.waiting import Changes
 
@@ -117,7 +117,7 @@ class MemoryConnection:
         self.pump()
 
     def data(self, kind: int, offset: int, payload: bytes) -> None:
-        self.server.send_data(self.call.ch, kind, offset, payload)  # type: ignore[arg-type]
+        self.server.send_data(self.call.ch, Kind(kind), offset, payload)
         self.pump()
 
     def result(self, value: Any = None) -> None:

@@ -120,6 +120,7 @@ class World:
         self.cancelled: list[str] = []  # keys of uploads that were given up
         self.runs: list[str] = []  # what was really run
         self.fail: dict[str, list[HawseError]] = {}  # what the next calls of a method get
+        self.silent: set[str] = set()  # methods that get no answer
         self.token: str | None = None
         self.limits = Limits()
 
@@ -286,6 +287,8 @@ class Session:
         world = self.world
         if world.fail.get(call.method):
             raise world.fail[call.method].pop(0)
+        if call.method in world.silent:
+            return
         match call.method:
             case "echo":
                 self.connection.send_result(call.ch, params)

@@ -43,7 +43,6 @@ from hawse.wire import (
 )
 from hawse.wire.limits import LINK_CHANNELS
 from hawse.wire.messages import ABILITY_PRINCIPALS, from_raw
-from tests.support.exposed_link import ExposedLink
 from tests.support.observed import ObservedConnections, ObservedWebSocket
 from tests.support.principals import VIEWER
 from tests.support.stores import MemoryStore, add_token
@@ -113,7 +112,7 @@ class FakeRuntime(Changes):
         self.path = path
         self.limits = Limits(channels=LINK_CHANNELS, **limits)
         self.abilities = [ABILITY_PRINCIPALS]
-        self.links: list[ExposedLink] = []
+        self.links: list[StreamLink] = []
         self.calls: dict[int, Call] = {}  # those that are open
         self.seen: list[Call] = []
         self.cancelled: list[int] = []
@@ -141,8 +140,8 @@ class FakeRuntime(Changes):
         await self.until(lambda: not self.links)
         self.path.unlink(missing_ok=True)
 
-    def _accept(self) -> ExposedLink:
-        link = ExposedLink(Connection(Role.SERVER, self.limits), Notifying(self))
+    def _accept(self) -> StreamLink:
+        link = StreamLink(Connection(Role.SERVER, self.limits), Notifying(self))
         self.links.append(link)
         return link
 

@@ -58,7 +58,7 @@ class Previewed:
 async def previewed(folder: Path) -> AsyncIterator[Previewed]:
     async with Stack(folder / "state") as stack, hawse.connect(stack.base, token=stack.token) as hw:
         sandbox = hw.sandbox()
-        async with sandbox.process([sys.executable, site.__file__]):
+        async with sandbox.processes.start([sys.executable, site.__file__]):
             port = await opened(sandbox)
             exposed = await sandbox.call("port.expose", {"port": port})
             preview = Previewed(stack, sandbox, exposed)

@@ -190,12 +190,33 @@ class Channel:
         self.closed, self.value, self.error = True, value, error
 
 
+class TappedLink(asyncio.Protocol):
+    """A link whose received bytes a test sees."""
+
+    def __init__(self, link: StreamLink, tap: Callable[[bytes], None]) -> None:
+        self._tap = tap
+        self._link = link
+        self.connection_made = link.connection_made  # type: ignore[method-assign]
+        self.connection_lost = link.connection_lost  # type: ignore[method-assign]
+        self.pause_writing = link.pause_writing  # type: ignore[method-assign]
+        self.resume_writing = link.resume_writing  # type: ignore[method-assign]
+        self.eof_received = link.eof_received  # type: ignore[method-assign]
+
+    def data_received(self, data: bytes) -> None:
+        self._tap(data)
+        self._link.data_received(data)
+
+
 class Client:
     """A gateway's end of a link. A `Receiver`."""
 
-    def __init__(self, *, window: int = WINDOW, shares: bool = True) -> None:
+    def __init__(
+        self, *, window: int = WINDOW, shares: bool = True, tap: Callable[[bytes], None] | None = None
+    ) -> None:
+        """`tap`: is called with all bytes that are received, before they are handled."""
         self.connection = Connection(Role.CLIENT, window=window)
         self._shares = shares
+        self._tap = tap
         self.link = StreamLink(self.connection, self)
         self.channels: dict[int, Channel] = {}
         self.final_error: HawseError | None = None  # an `error` without a channel
@@ -215,10 +236,13 @@ class Client:
     async def _dial(self, path: Path) -> bool:
         """Whether a server listens there: a runtime that has just been started may not listen yet."""
         try:
-            await asyncio.get_running_loop().create_unix_connection(lambda: self.link, str(path))
+            await asyncio.get_running_loop().create_unix_connection(self._protocol, str(path))
         except (FileNotFoundError, ConnectionRefusedError):
             return False
         return True
+
+    def _protocol(self) -> asyncio.Protocol:
+        return self.link if self._tap is None else TappedLink(self.link, self._tap)
 
     async def __aenter__(self) -> Self:
         return self
@@ -363,8 +387,11 @@ class Served:
         assert not left, f"left behind: {left}"
 
     def started_children(self) -> set[int]:
-        """Return the pids of all descendants of this process that started after this runtime, including zombies."""
-        return children() - self._children
+        """Return the pids of all descendants of this process that started after this runtime, including zombies.
+
+        Without the screen process, which runs until the runtime ends.
+        """
+        return children() - self._children - {self.runtime.screens.pid or 0}
 
     async def until(self, condition: Callable[[], object]) -> None:
         """Wait until `condition`, which depends on messages to the runtime or on lost links, returns something true."""

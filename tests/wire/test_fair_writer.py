@@ -72,8 +72,8 @@ def test_control_messages_are_written_first() -> None:
 def test_control_messages_do_not_wait_for_room() -> None:
     _, server, writer = serving(1)
     writer.attach(1, Stock(None))
-    server.ping(1)
-    assert writer.take(0) == [kit.text(Ping(t=1))]
+    server.ping(1.5)
+    assert writer.take(0) == [kit.text(Ping(t=1.5))]
     assert not writer.idle
 
 

@@ -1,10 +1,9 @@
-// The public API for pages that embed hawse:
+// The public interface of the npm package `hawse`:
 //
 //   const client = new HawseClient({ base: "https://gateway.example/", token });
 //   client.connect();
-//   await client.call("terminal.create", { id: "main", cols, rows }, { sandbox: "local", key: randomId() });
-//   const attached = attachXterm(xterm, client, { sandbox: "local", id: "main" });
-//   attached.channel.attach();
+//   const { text } = await client.sandbox("local").exec("uname -a");
+//   terminal.loadAddon(new HawseAddon(client, { sandbox: "local", id: "main" })); // an xterm.js terminal
 
 export { type Disposable, DisposableList, Emitter } from "./base/disposables";
 export { randomId } from "./base/random-id";
@@ -18,8 +17,11 @@ export type {
 } from "./client/calls";
 export type { Channel, ChannelHandlers } from "./client/channels";
 export { type ClientOptions, DEFAULT_WINDOW, HawseClient } from "./client/client";
+export type { ExecOutcome, Namespace, ProcessOutput, SandboxHandle, WriteOptions } from "./client/sandbox";
+export { MethodStream, type StreamData, type StreamItem } from "./client/streams";
 export type { ConnectionState } from "./connection/reconnecting";
 export { type AttachedTerminal, attachXterm } from "./terminal/attach-xterm";
+export { HawseAddon, type HawseAddonOptions } from "./terminal/hawse-addon";
 export type { Emulator, TerminalSink } from "./terminal/sink";
 export { type Size, SizeProposer, type SizeProposerOptions } from "./terminal/size-proposer";
 export { type TerminalAddress, TerminalChannel, type TerminalState } from "./terminal/terminal-channel";
@@ -27,3 +29,4 @@ export { type Correctable, correctXterm } from "./terminal/xterm-fixes";
 export { HawseError, MisuseError, ProtocolViolation } from "./wire/errors";
 export type * from "./wire/methods";
 export type * from "./wire/protocol";
+export type { StreamMethod } from "./wire/streams";

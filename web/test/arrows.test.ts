@@ -15,7 +15,10 @@ const ALLOWED: Record<string, readonly string[]> = {
   client: ["base", "wire", "connection"],
   terminal: ["base", "wire", "connection", "client"],
   index: ["base", "wire", "connection", "client", "terminal"],
-  page: ["base", "wire", "connection", "client", "terminal", "index"],
+  element: ["index"],
+  frame: ["base", "wire", "connection", "client", "terminal", "index"],
+  views: ["base", "wire", "connection", "client", "terminal", "index", "frame"],
+  page: ["base", "wire", "connection", "client", "terminal", "index", "frame", "views"],
   playback: ["base", "wire", "connection", "client", "terminal", "index", "page"],
 };
 
@@ -23,12 +26,12 @@ const ALLOWED: Record<string, readonly string[]> = {
 const IMPORT = /(?:\bfrom\s*|\bimport\s*\(?\s*)"(\.[^"]+)"/g;
 
 function modules(): string[] {
-  return readdirSync(SRC, { recursive: true, encoding: "utf8" }).filter(path => path.endsWith(".ts"));
+  return readdirSync(SRC, { recursive: true, encoding: "utf8" }).filter(path => /\.tsx?$/.test(path));
 }
 
 /** The folder of a path relative to src/; `index` for src/index.ts. */
 function folderOf(path: string): string {
-  return path.includes("/") ? (path.split("/")[0] as string) : path.replace(/\.ts$/, "");
+  return path.includes("/") ? (path.split("/")[0] as string) : path.replace(/\.tsx?$/, "");
 }
 
 function importsOf(module: string, text: string): string[] {

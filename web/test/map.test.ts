@@ -8,12 +8,29 @@ import { expect, test } from "vitest";
 const WEB = fileURLToPath(new URL("..", import.meta.url));
 
 /** Modules that contain only types or re-exports. The compiler checks them. */
-const TYPES_ONLY = new Set(["index.ts", "terminal/sink.ts", "wire/methods.ts", "wire/protocol.ts"]);
+const TYPES_ONLY = new Set([
+  "frame/pane.ts",
+  "index.ts",
+  "terminal/sink.ts",
+  "wire/methods.ts",
+  "wire/protocol.ts",
+]);
 
 /** Modules that only draw or connect elements of the page → the browser test that covers each. */
 const DRAWING: Record<string, string> = {
+  "element.ts": "apps/test_npm_package.py::test_the_package_works_in_a_vite_project_of_another_origin",
   "page/emulator.ts": "test_programs.py::test_wide_characters_and_emoji_have_the_right_width",
-  "page/header.ts": "test_people.py::test_the_view_only_link_gives_access_without_a_token",
+  "frame/divider-bar.ts": "test_frame.py::test_a_divider_is_dragged_and_moved_with_the_keyboard",
+  "frame/menu.ts": "test_frame.py::test_the_menu_is_used_with_the_keyboard_and_returns_the_focus",
+  "frame/stage.ts": "test_frame.py::test_a_split_shows_two_terminals_and_is_restored_after_a_reload",
+  "page/page-actions.ts": "test_frame.py::test_the_palette_finds_an_action_and_runs_it",
+  "page/page-dialogs.ts": "test_frame.py::test_the_palette_finds_an_action_and_runs_it",
+  "page/page-facts.ts": "test_frame.py::test_the_status_line_shows_directory_branch_and_ports",
+  "page/pane-notices.ts": "test_viewers.py::test_the_end_of_a_shell_shows_its_exit_code_and_offers_a_new_one",
+  "page/question.ts": "test_tabs.py::test_a_terminal_with_a_running_command_is_closed_only_after_a_question",
+  "page/tab-strip.tsx": "test_tabs.py::test_terminals_are_opened_switched_and_closed_in_tabs",
+  "page/terminal-pane.ts": "test_frame.py::test_a_split_shows_two_terminals_and_is_restored_after_a_reload",
+  "page/terminals.ts": "test_tabs.py::test_terminals_are_opened_switched_and_closed_in_tabs",
   "page/layout.ts":
     "test_people.py::test_the_size_follows_the_viewer_in_use_and_the_other_page_is_letterboxed",
   "page/main.ts": "test_viewers.py::test_the_end_of_a_shell_shows_its_exit_code_and_offers_a_new_one",
@@ -23,10 +40,23 @@ const DRAWING: Record<string, string> = {
   "page/sandbox-row.ts": "test_sandboxes.py::test_a_sandbox_is_stopped_started_and_deleted",
   "page/sandboxes.ts": "test_sandboxes.py::test_the_list_follows_the_changes_of_others",
   "page/search-bar.ts": "test_viewers.py::test_search_finds_text_in_the_scrollback",
-  "page/terminal-tabs.ts": "test_tabs.py::test_terminals_are_opened_switched_and_closed_in_tabs",
   "page/viewport.ts": "test_viewers.py::test_touch_scrolls_the_scrollback_and_a_pager",
   "playback/controls.ts": "test_recording.py::test_a_terminal_is_recorded_and_played_in_the_page",
   "playback/main.ts": "test_recording.py::test_a_terminal_is_recorded_and_played_in_the_page",
+  "views/files/conflict-dialog.tsx":
+    "test_files.py::test_dropped_files_are_uploaded_and_an_existing_one_is_a_question",
+  "views/files/drop-target.tsx":
+    "test_files.py::test_dropped_files_are_uploaded_and_an_existing_one_is_a_question",
+  "views/files/editor-pane.tsx":
+    "test_files.py::test_a_file_is_edited_and_a_change_by_another_program_is_not_overwritten",
+  "views/files/file-list.tsx": "test_files.py::test_the_tree_is_used_with_the_keyboard_and_holds_many_files",
+  "views/files/files-view.tsx": "test_files.py::test_the_tree_follows_changes_and_shows_the_marks_of_git",
+  "views/files/text-editor.ts":
+    "test_files.py::test_a_file_is_edited_and_a_change_by_another_program_is_not_overwritten",
+  "views/processes/log-pane.ts": "test_processes.py::test_processes_are_listed_with_their_logs_and_stopped",
+  "views/processes/processes-view.tsx":
+    "test_processes.py::test_processes_are_listed_with_their_logs_and_stopped",
+  "views/register.ts": "test_files.py::test_the_tree_follows_changes_and_shows_the_marks_of_git",
 };
 
 /** Tests of several modules together, or of the source tree. */
@@ -44,10 +74,10 @@ function filesBelow(folder: string, suffix: string): string[] {
   return found.filter(path => path.endsWith(suffix)).sort();
 }
 
-const MODULES = filesBelow("src", ".ts");
+const MODULES = [...filesBelow("src", ".ts"), ...filesBelow("src", ".tsx")].sort();
 
 function testFileOf(module: string): string {
-  return module.replace(/\.ts$/, ".test.ts");
+  return module.replace(/\.tsx?$/, ".test.ts");
 }
 
 function hasTestFile(module: string): boolean {

@@ -8,10 +8,13 @@ const README = readFileSync(new URL("../README.md", import.meta.url), "utf8");
 const [, example = ""] = /```ts\n([\s\S]*?)```/.exec(README) ?? [];
 
 test("the example imports what the library exports", () => {
-  const [, names = ""] = /import \{ (.*?) \} from "hawse-web"/.exec(example) ?? [];
+  const [, names = ""] = /import \{ (.*?) \} from "hawse"/.exec(example) ?? [];
   expect(names.split(", ").filter(name => !(name in library))).toEqual([]);
 });
 
-test("the example uses a new key for each call", () => {
-  expect(example).toMatch(/key: randomId\(\)/);
+test("each method of the example of a sandbox exists", () => {
+  const box = new library.HawseClient({ base: "http://gateway.test/" }).sandbox();
+  const names = [...README.matchAll(/\bbox\.(\w+)/g)].map(([, name]) => name as string);
+  expect(names.length).toBeGreaterThan(3);
+  expect(names.filter(name => !(name in box))).toEqual([]);
 });

@@ -2,6 +2,7 @@
 
 import secrets
 from abc import ABC, abstractmethod
+from collections.abc import Generator
 from types import TracebackType
 from typing import Any, Self
 
@@ -14,7 +15,10 @@ GONE = frozenset({"not_found", "stale_handle"})  # there is nothing left to dele
 
 
 class CreatedHandle(ABC):
-    """Entering creates it, or finds an existing one; leaving deletes what was created, unless `detach` was called."""
+    """Awaiting or entering it creates it, or finds an existing one.
+
+    Leaving `async with` deletes what this handle has created, unless `detach` was called.
+    """
 
     def __init__(
         self, calls: CallTable, sandbox: str, wanted: str | None, *, prefix: str, create: bool, window: int
@@ -24,9 +28,9 @@ class CreatedHandle(ABC):
         Args:
             calls: The calls of the client.
             sandbox: The sandbox that it is in.
-            wanted: Its id; None: entering chooses one.
+            wanted: Its id; None: a random one.
             prefix: The first characters of a chosen id.
-            create: Whether entering creates it.
+            create: Whether it is created.
             window: Bytes that the server may send before they are handled.
         """
         self.instance = ""  # distinguishes those of the same id: new for each that is created
@@ -42,13 +46,18 @@ class CreatedHandle(ABC):
     def id(self) -> str:
         return self._id or ""
 
+    def __await__(self) -> Generator[Any, Any, Self]:
+        return self.__aenter__().__await__()
+
     async def __aenter__(self) -> Self:
-        """Create it, or find the existing one.
+        """Create it, or find the existing one. Does nothing if this handle has been awaited.
 
         Raises:
             HawseError: `conflict` if there is one of that id, `spawn_failed`, `limit_exceeded`, of a code context
                 `language_unavailable`; `not_found` if it is not to be created.
         """
+        if self.instance:
+            return self
         if not self._create:
             self.instance = await self._find()
             return self

@@ -1,6 +1,7 @@
 """The base class of the handles of streams: `async with` opens the call, `async for` reads what it sends."""
 
 from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator
 from types import TracebackType
 from typing import Generic, Self, TypeVar
 
@@ -8,6 +9,7 @@ from hawse.client.base.errors import ClientClosedError
 from hawse.client.calls.call import ClientCall
 from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.iterators import OutputIterator
+from hawse.client.calls.line_reader import LineReader
 
 C = TypeVar("C", bound=ClientCall)
 T = TypeVar("T")
@@ -40,3 +42,30 @@ class StreamHandle(ABC, Generic[C, T]):
     @abstractmethod
     async def _next(self) -> T:
         """Wait for the next item of the receive buffer and return it. Raises `StopAsyncIteration` at the end."""
+
+
+class ByteStreamHandle(StreamHandle[C, bytes]):
+    """A handle of a stream of bytes. It can be read by chunks (`async for`) and by lines, in any order."""
+
+    def __init__(self, calls: CallTable, call: C) -> None:
+        super().__init__(calls, call)
+        self._reader = LineReader(self._receive)
+
+    async def lines(self, *, encoding: str = "utf-8", errors: str = "replace") -> AsyncIterator[str]:
+        """Iterate over the lines, without their ends (LF or CR LF). The last one need not have an end.
+
+        A line of more than 1 MiB is yielded in parts.
+
+        Args:
+            encoding: The encoding of the text.
+            errors: What is done with bytes that are not valid, as for `bytes.decode`.
+        """
+        async for line in self._reader.lines(encoding, errors):
+            yield line
+
+    async def _next(self) -> bytes:
+        return await self._reader.read()
+
+    @abstractmethod
+    async def _receive(self) -> bytes:
+        """Wait for the next bytes and return them. Raises `StopAsyncIteration` at the end."""

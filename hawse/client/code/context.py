@@ -59,10 +59,10 @@ class _Handle(TypedDict):
 
 
 class CodeContext(CreatedHandle):
-    """`async with box.code("python") as ctx: done = await ctx.run("1 + 1")`
+    """`async with box.code.create("python") as ctx: done = await ctx.run("1 + 1")`
 
-    Entering creates it; leaving deletes it with everything that its code started, unless `detach` was called. Its runs
-    are made one at a time, in the order of the calls of all clients; contexts run in parallel.
+    Leaving deletes a context that was created so, with everything that its code started, unless `detach` was called.
+    Its runs are made one at a time, in the order of the calls of all clients; contexts run in parallel.
     """
 
     def __init__(self, calls: CallTable, sandbox: str, wanted: CodeCreate, *, create: bool, window: int) -> None:

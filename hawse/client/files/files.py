@@ -3,46 +3,33 @@
 import os
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
-from hawse.api import Params, files as api
+from hawse.api import files as api
 from hawse.api.paths import from_text, to_text
 from hawse.client.base.causes import TooLargeError
 from hawse.client.base.errors import fresh
-from hawse.client.calls.call_table import CallTable, R
 from hawse.client.calls.event_stream import EventStreamCall, iterate
 from hawse.client.calls.input_stream import BytesLike
 from hawse.client.files import local_files
+from hawse.client.files.changes import FileChanges, PathLike
 from hawse.client.files.local_files import Progress
 from hawse.client.files.transfer_streams import FileReader, FileWriter, ReadCall, WriteCall
 from hawse.wire import HawseError
-
-PathLike = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
 UNNAMED = "-"  # stands for an input stream that the call names
 LIMIT = 256 << 20  # bytes that `read` keeps: for more, use `open_read`
 
 
-def wire_path(path: PathLike) -> str:
-    """Return a path as it is sent (docs/wire.md, Files)."""
-    return to_text(os.fsdecode(path))
-
-
-class Files:
+class Files(FileChanges):
     """The files of a sandbox. A relative path begins in its workspace, or in `root` if this handle has one.
 
     The methods raise `HawseError`: `not_found`, `is_directory`, `not_directory`, `permission_denied` (also for a path
     that leaves the root), `conflict` (the target exists, the file has changed), `no_space`, `too_large`,
     `invalid_params`, `io_error`; and what closed the client.
     """
-
-    def __init__(self, calls: CallTable, sandbox: str, *, window: int, root: PathLike | None = None) -> None:
-        self._calls = calls
-        self._sandbox = sandbox
-        self._window = window
-        self._root = None if root is None else wire_path(root)
 
     def within(self, root: PathLike) -> "Files":
         """Return the same handle for paths that cannot leave the directory `root`, neither by `..` nor by a symlink."""
@@ -202,10 +189,6 @@ class Files:
         )
         return self._entries(params, on_error)
 
-    def walk(self, path: PathLike = ".", **options: Any) -> AsyncIterator[api.FileEntry]:
-        """Iterate over everything below a directory: `list` with `recursive`."""
-        return self.list(path, recursive=True, **options)
-
     async def _entries(
         self, params: api.FileList, on_error: Callable[[api.FileFailure], object] | None
     ) -> AsyncIterator[api.FileEntry]:
@@ -268,50 +251,6 @@ class Files:
         if call.done.result().truncated:
             raise TooLargeError(f"there are more than {limit} matches", admitted="yes")
 
-    # ---- changes
-
-    async def mkdir(self, path: PathLike, *, parents: bool = False, mode: int | None = None) -> bool:
-        """Create a directory; return whether this call created it.
-
-        Args:
-            path: The directory.
-            parents: Whether to create missing directories above, and to accept an existing one.
-            mode: Its permission bits.
-        """
-        return (await self._request(api.FileMkdir(**self._target(path), parents=parents, mode=mode))).created
-
-    async def chmod(self, path: PathLike, mode: int) -> None:
-        """Set permission bits."""
-        await self._request(api.FileChmod(**self._target(path), mode=mode))
-
-    async def delete(self, path: PathLike, *, recursive: bool = False) -> int:
-        """Delete a file or a symlink, or with `recursive` a directory; return the number of files and directories."""
-        return (await self._request(api.FileDelete(**self._target(path), recursive=recursive))).deleted
-
-    async def rename(self, path: PathLike, to: PathLike, *, overwrite: bool = False) -> None:
-        """Rename within a file system, atomically. An existing `to` is a `conflict`, unless `overwrite`."""
-        await self._request(api.FileRename(**self._target(path), to=wire_path(to), overwrite=overwrite))
-
-    async def move(self, path: PathLike, to: PathLike, *, overwrite: bool = False) -> None:
-        """Rename; between file systems, copy and delete. An existing `to` is a `conflict`, unless `overwrite`."""
-        await self._request(api.FileMove(**self._target(path), to=wire_path(to), overwrite=overwrite))
-
-    async def copy(
-        self, path: PathLike, to: PathLike, *, recursive: bool = False, overwrite: bool = False
-    ) -> api.FileCopyResult:
-        """Copy a file or directory, which appears at `to` when it is complete; return what was copied.
-
-        Modes, times and symlinks are kept.
-
-        Args:
-            path: What to copy.
-            to: Where.
-            recursive: Required for a directory.
-            overwrite: Whether to replace an existing file.
-        """
-        params = api.FileCopy(**self._target(path), to=wire_path(to), recursive=recursive, overwrite=overwrite)
-        return await self._request(params)
-
     # ---- archives
 
     async def archive(
@@ -338,14 +277,6 @@ class Files:
         async for item in iterate(self._calls, call):
             assert isinstance(item, bytes)
             yield item
-
-    # ---- inside
-
-    def _target(self, path: PathLike) -> dict[str, Any]:
-        return {"path": wire_path(path), "root": self._root}
-
-    async def _request(self, params: Params[R]) -> R:
-        return await self._calls.request(params, sandbox=self._sandbox)
 
 
 E = TypeVar("E", bound=api.FileEntry)

@@ -12,7 +12,7 @@ from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.input_stream import BytesLike, InputStream
 from hawse.client.calls.offset_cursor import OffsetCursor
 from hawse.client.calls.receive_buffer import BufferedChunk, ReceiveBuffer
-from hawse.client.calls.stream_handle import StreamHandle
+from hawse.client.calls.stream_handle import ByteStreamHandle
 from hawse.wire import Data, Event, Kind, Limits, RemoteProtocolError
 
 LANE = "file"
@@ -94,8 +94,8 @@ class WriteCall(ClientCall):
         return done
 
 
-class FileReader(StreamHandle[ReadCall, bytes]):
-    """`async with box.files.open_read(path) as file:` — `file.info`, then `async for chunk in file`.
+class FileReader(ByteStreamHandle[ReadCall]):
+    """`async with box.files.open_read(path) as file:` — `file.info`, then `async for chunk in file`, or `file.lines()`.
 
     Entering raises `not_found`, `is_directory`, `permission_denied`, or `conflict` for another version. Iterating
     raises `conflict` if the file has changed when a lost connection is resumed.
@@ -108,7 +108,7 @@ class FileReader(StreamHandle[ReadCall, bytes]):
             raise RemoteProtocolError("the server sent no `opened` event for the file")
         return self._call.info
 
-    async def _next(self) -> bytes:
+    async def _receive(self) -> bytes:
         _, item = await self._call.receive_buffer.get(LANE)
         assert isinstance(item, BufferedChunk)
         return bytes(item.data)

@@ -38,6 +38,9 @@ class ProcessAttachCall(ClientCall):
         self.cursors = {kind: OffsetCursor((since or {}).get(name, 0)) for kind, name in STREAMS.items()}
         self.receive_buffer: ReceiveBuffer = ReceiveBuffer(window, self.grant)
         self.input_stream: InputStream = InputStream(Limits().input_window, self.wake)
+        self.first: dict[StreamName, int] = {
+            name: (since or {}).get(name, 0) for name in STREAMS.values()
+        }  # the first bytes
         self._attach = params
         self._exact = since is not None  # bytes that are no longer kept are an error
 
@@ -60,6 +63,7 @@ class ProcessAttachCall(ClientCall):
                 self._skip_to(name, getattr(opened.start, name))
             else:
                 self.cursors[kind].offset = max(self.cursors[kind].offset, getattr(opened.start, name))
+                self.first[name] = self.cursors[kind].offset
         self._exact = True
         self.info = self.info or opened
         self.input_stream.opened(opened.input_offset)

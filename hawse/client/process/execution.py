@@ -1,27 +1,22 @@
-"""Commands and processes of a sandbox: what `Sandbox` inherits, so that `box.exec(…)` works."""
+"""Commands of a sandbox: what `Sandbox` inherits, so that `box.exec(…)` works."""
 
-import secrets
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, Unpack
 
 from hawse.api import Params
-from hawse.api.processes import Exec, ProcessAttach, ProcessGet, ProcessInfo, ProcessKill, ProcessList, ProcessStart
-from hawse.api.types import StreamName
+from hawse.api.processes import Exec
 from hawse.client.base.options import Options
 from hawse.client.base.results import CommandResult
+from hawse.client.base.surroundings import Env
 from hawse.client.calls.call import ClientCall
 from hawse.client.calls.call_table import CallTable, R
 from hawse.client.calls.input_stream import BytesLike
-from hawse.client.process.attach import ProcessAttachCall
 from hawse.client.process.exec import OUTPUT_LIMIT, ExecCall, OutputCallbacks, kill, run_to_end
-from hawse.client.process.process import Process
-from hawse.client.process.program import Command, Env, StartOptions, program, start_fields
+from hawse.client.process.program import Command, program
 
 
 class Execution:
-    """Runs programs in one sandbox, and finds those that run."""
+    """Runs commands in one sandbox."""
 
     def __init__(self, calls: CallTable, id: str, options: Options) -> None:
         self.id = id
@@ -35,8 +30,6 @@ class Execution:
         """Call any method of this sandbox by its name: see `Client.call`."""
         call = ClientCall(method, params, sandbox=self.id, key=key, timeout=timeout, window=self._window)
         return await self._calls.perform(call)
-
-    # ---- commands
 
     async def exec(
         self,
@@ -87,84 +80,5 @@ class Execution:
         result: CommandResult = await run_to_end(self._calls, call, stdin, check=check, give_up=give_up)
         return result
 
-    # ---- processes
-
-    async def start(self, command: Command, **options: Unpack[StartOptions]) -> Process:
-        """Start exactly one process and attach to it. It outlives the client.
-
-        Args:
-            command: A sequence is an argv; a string is for the shell.
-            options: `id`, `cwd`, `env`, `stdin`, `timeout`: see `StartOptions`.
-
-        Raises:
-            HawseError: `conflict` if a process of that `id` runs, `spawn_failed`, `limit_exceeded`, and what closed
-                the client.
-        """
-        fields = start_fields(command, **options)
-        info = await self._request(ProcessStart(**fields))
-        since: Mapping[StreamName, int] = {"stdout": 0, "stderr": 0}
-        return await self._attach(info.id, instance=info.instance, since=since, stdin=bool(fields["stdin"]))
-
-    async def attach_process(
-        self, id: str, *, instance: str | None = None, since: Mapping[StreamName, int] | None = None
-    ) -> Process:
-        """Attach to a process, running or exited.
-
-        Args:
-            id: The id of the process.
-            instance: The instance of that id; None: any.
-            since: The offset in each stream to begin at; None: all that is kept.
-
-        Raises:
-            HawseError: `not_found`, `stale_handle` if the process is another instance, and what closed the client.
-        """
-        return await self._attach(id, instance=instance, since=since, stdin=True)
-
-    async def processes(self) -> list[ProcessInfo]:
-        """Return the processes that run and the latest that have ended, in the order of their start.
-
-        `argv` is truncated after 256 characters.
-        """
-        found: list[ProcessInfo] = []
-        more = True
-        while more:
-            part = await self._request(ProcessList(after=found[-1].id if found else None))
-            found += part.processes
-            more = part.more and bool(part.processes)
-        return found
-
-    async def process_info(self, id: str) -> ProcessInfo:
-        """Return a process as it is now, running or ended. Raises `not_found`, and what closed the client."""
-        return await self._request(ProcessGet(id=id))
-
-    @asynccontextmanager
-    async def process(self, command: Command, **options: Unpack[StartOptions]) -> AsyncIterator[Process]:
-        """`start` as a context manager, which kills the process at its end unless `detach` was called.
-
-        For the arguments and errors see `start`.
-        """
-        own = options.get("id") is None
-        id = options["id"] = options.get("id") or f"p-{secrets.token_hex(6)}"
-        try:
-            process = await self.start(command, **options)
-        except BaseException:
-            if own:  # it may have been started, and its id is known to no other client
-                self._calls.post(ClientCall(ProcessKill(id=id), sandbox=self.id))
-            raise
-        try:
-            yield process
-        finally:
-            await process.leave()
-
-    # ---- inside
-
     async def _request(self, params: Params[R]) -> R:
         return await self._calls.request(params, sandbox=self.id)
-
-    async def _attach(
-        self, id: str, *, instance: str | None, since: Mapping[StreamName, int] | None, stdin: bool
-    ) -> Process:
-        attach = ProcessAttach(id=id, instance=instance, lossless=True)
-        call = ProcessAttachCall(attach, sandbox=self.id, since=since, window=self._window)
-        await self._calls.begin(call)
-        return Process(self._calls, call, self.id, stdin=stdin)

@@ -1,14 +1,17 @@
 """The handle of a process: its output, its input, waiting for it, signals and its end."""
 
+import asyncio
 from collections.abc import Mapping
-from typing import cast
+from types import TracebackType
+from typing import Self
 
 from hawse.api import Params
 from hawse.api.processes import (
     LogCondition,
     LogMatch,
     PortCondition,
-    ProcessAttach,
+    ProcessGet,
+    ProcessInfo,
     ProcessKill,
     ProcessSignal,
     ProcessWait,
@@ -16,25 +19,27 @@ from hawse.api.processes import (
     Since,
 )
 from hawse.api.types import Exit, StreamName
-from hawse.client.base.causes import ForbiddenError
-from hawse.client.base.errors import ClientClosedError, TruncatedError
+from hawse.client.base.causes import DeadlineExceededError, ForbiddenError
+from hawse.client.base.errors import ClientClosedError
 from hawse.client.calls.call_table import CallTable, R
 from hawse.client.calls.input_stream import BytesLike
-from hawse.client.calls.iterators import OutputIterator
-from hawse.client.calls.receive_buffer import BufferedChunk, DiscardedRange
 from hawse.client.process.attach import ProcessAttachCall
-from hawse.client.process.reread import Reread
-from hawse.client.process.wait import LONGEST, ProcessWaitCall
+from hawse.client.process.output import ProcessOutput
+from hawse.client.process.wait import ProcessWaitCall
 from hawse.wire import HawseError, RemoteProtocolError
 
-REREAD_WINDOW = 256 << 10  # bytes that may arrive before they are read, of output that is read again
 GONE = frozenset({"not_found", "exited", "stale_handle"})  # there is nothing left to kill
 
 
-class Process:
-    """A process that this client is attached to. It keeps running after `close`."""
+class Process(ProcessOutput):
+    """A process that this client is attached to. It keeps running after `close`.
 
-    def __init__(self, calls: CallTable, call: ProcessAttachCall, sandbox: str, *, stdin: bool = True) -> None:
+    Leaving `async with` kills a process that this handle has started, unless `detach` was called, and closes it.
+    """
+
+    def __init__(
+        self, calls: CallTable, call: ProcessAttachCall, sandbox: str, *, stdin: bool = True, owned: bool = False
+    ) -> None:
         """Create a handle.
 
         Args:
@@ -42,13 +47,26 @@ class Process:
             call: The call by which the client is attached.
             sandbox: The sandbox that the process runs in.
             stdin: False if the process is known to read from /dev/null.
+            owned: Whether this handle has started it.
         """
-        self._calls = calls
-        self._call = call
-        self._sandbox = sandbox
+        super().__init__(calls, call, sandbox)
         self._stdin = stdin
-        self._detached = False
-        self._rereads: dict[StreamName, Reread] = {}  # what comes before the next bytes of a stream
+        self._detached = not owned
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if not self._detached and not self._call.settled:
+                await self.kill()
+        except HawseError as failure:
+            if failure.code not in GONE:
+                raise
+        finally:
+            self.close()
 
     @property
     def id(self) -> str:
@@ -63,51 +81,6 @@ class Process:
     def pid(self) -> int:
         """The process id, in the sandbox's numbering."""
         return self._call.info.pid if self._call.info else 0
-
-    # ---- output
-
-    def output(self) -> OutputIterator[tuple[StreamName, bytes]]:
-        """Iterate over `(stream, bytes)` in the order of arrival, to the end of both streams.
-
-        The server sends at most a window of bytes ahead of the reader.
-
-        Iterating raises `TruncatedError` where bytes are no longer kept (iterating again continues after them),
-        `BusyError` if another task reads the same stream, and the call's error.
-        """
-        return OutputIterator(self._call.receive_buffer, lambda: self._next(None))
-
-    @property
-    def stdout(self) -> OutputIterator[bytes]:
-        """Iterate over stdout alone. Both streams share a window: if there may be much of stderr, read that as well."""
-        return OutputIterator(self._call.receive_buffer, lambda: self._next_of("stdout"))
-
-    @property
-    def stderr(self) -> OutputIterator[bytes]:
-        """Iterate over stderr alone."""
-        return OutputIterator(self._call.receive_buffer, lambda: self._next_of("stderr"))
-
-    async def _next(self, lane: StreamName | None) -> tuple[StreamName, bytes]:
-        while True:
-            reread = next(iter(self._rereads), None) if lane is None else lane
-            if reread in self._rereads:
-                if data := await self._rereads[reread].read():
-                    return reread, data
-                self._rereads.pop(reread).close()
-            found, item = await self._call.receive_buffer.get(lane)
-            stream = cast(StreamName, found)
-            if isinstance(item, TruncatedError):
-                raise item
-            if isinstance(item, BufferedChunk):
-                return stream, bytes(item.data)
-            assert isinstance(item, DiscardedRange)
-            self._rereads[stream] = self._reread(stream, item)
-
-    def _reread(self, stream: StreamName, part: DiscardedRange) -> Reread:
-        process = ProcessAttach(id=self.id, instance=self.instance)
-        return Reread(self._calls, process, sandbox=self._sandbox, stream=stream, part=part, window=REREAD_WINDOW)
-
-    async def _next_of(self, lane: StreamName) -> bytes:
-        return (await self._next(lane))[1]
 
     # ---- input
 
@@ -132,31 +105,32 @@ class Process:
 
     # ---- life
 
-    async def wait(self) -> Exit:
+    async def wait(self, *, timeout: float | None = None) -> Exit:
         """Wait until the process has ended and its output has arrived; return how it ended.
 
         Output that is not read meanwhile can be read afterwards, as far as the sandbox keeps it.
 
+        Args:
+            timeout: Seconds; None: no limit. The process goes on after them.
+
         Raises:
             TruncatedError: The last bytes of its output are no longer kept.
             ClientClosedError: After `close`.
-            HawseError: The call's error.
+            HawseError: `deadline_exceeded`, and the call's error.
         """
         with self._call.receive_buffer.without_readers():
-            exit_: Exit = await self._calls.outcome(self._call)
-            return exit_
+            try:
+                async with asyncio.timeout(timeout):
+                    exit_: Exit = await self._calls.outcome(self._call)
+            except TimeoutError as error:
+                if isinstance(error, HawseError):
+                    raise
+                raise DeadlineExceededError(f"the process has not ended within {timeout} s", admitted="yes") from None
+        return exit_
 
-    async def wait_for_exit(self, *, timeout: float = LONGEST) -> Exit:
-        """Wait until the process has ended, at most `timeout` seconds. Its output stays where it is.
-
-        Raises:
-            HawseError: `deadline_exceeded`; `not_found` and `stale_handle` if it is no longer kept; what closed the
-                client.
-        """
-        waited = await self._wait_for(ProcessWait(id=self.id, instance=self.instance, exit=True), timeout)
-        if waited.exit is None:
-            raise RemoteProtocolError("the result of process.wait lacks its `exit`")
-        return waited.exit
+    async def info(self) -> ProcessInfo:
+        """Return the process as it is now. Raises `not_found`."""
+        return await self._request(ProcessGet(id=self.id))
 
     async def wait_for_log(
         self,
@@ -178,7 +152,7 @@ class Process:
 
         Raises:
             HawseError: `exited` if the process ends without a match (`details["exit"]` is the `Exit`),
-                `deadline_exceeded`, `invalid_params`, and as `wait_for_exit`.
+                `deadline_exceeded`, `invalid_params`, `not_found`, `stale_handle`, and what closed the client.
         """
         given = None if since is None else Since(stdout=since.get("stdout"), stderr=since.get("stderr"))
         log = LogCondition(text=text, pattern=pattern, stream=stream, since=given)
@@ -230,17 +204,6 @@ class Process:
         for reread in self._rereads.values():
             reread.close()
         self._calls.abandon(self._call, ClientClosedError("this handle was closed"))
-
-    async def leave(self) -> None:
-        """End `async with box.process(…)`: kill the process if it runs, unless `detach` was called, and `close`."""
-        try:
-            if not self._detached and not self._call.settled:
-                await self.kill()
-        except HawseError as error:
-            if error.code not in GONE:
-                raise
-        finally:
-            self.close()
 
     async def _wait_for(self, wait: ProcessWait, timeout: float) -> ProcessWaitResult:
         waited: ProcessWaitResult = await self._calls.perform(

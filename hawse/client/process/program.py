@@ -1,16 +1,15 @@
 """What a caller gives to run a program, and the fields of the methods that it becomes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TypedDict
 
-from hawse.api.paths import to_text
+from hawse.client.base.surroundings import Env, directory, environment
 
 Command = str | Sequence[str]
-Env = Mapping[str, str | None]
 
 
 class StartOptions(TypedDict, total=False):
-    """How a process is started: the keyword arguments of `Sandbox.start`, `Sandbox.process` and `Session.start`.
+    """How a process is started: the keyword arguments of `Processes.start` and `Session.start`.
 
     Args:
         id: The id of the process; by default a random one.
@@ -73,13 +72,3 @@ def start_fields(
 ) -> StartFields:
     """Return the fields of a process that is to be started. The arguments are those of `StartOptions`."""
     return {**program(command, cwd=cwd, env=env, timeout=timeout), "id": id, "stdin": stdin or None}
-
-
-def directory(cwd: str | None) -> str | None:
-    """Return a working directory as it is sent."""
-    return None if cwd is None else to_text(cwd)
-
-
-def environment(env: Env | None) -> dict[str, str | None] | None:
-    """Return variables as they are sent."""
-    return None if env is None else dict(env)

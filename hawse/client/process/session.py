@@ -18,13 +18,14 @@ from hawse.api.sessions import (
 )
 from hawse.api.types import Exit, StreamName
 from hawse.client.base.results import CommandResult
+from hawse.client.base.surroundings import Env, directory, environment
 from hawse.client.calls.call import ClientCall
 from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.created_handle import CreatedHandle
 from hawse.client.calls.input_stream import BytesLike
 from hawse.client.process.exec import OUTPUT_LIMIT, ExecCall, OutputCallbacks, run_to_end
 from hawse.client.process.process import Process
-from hawse.client.process.program import Command, Env, StartOptions, directory, environment, start_fields
+from hawse.client.process.program import Command, StartOptions, start_fields
 
 
 class SessionResult(CommandResult, frozen=True):
@@ -34,7 +35,7 @@ class SessionResult(CommandResult, frozen=True):
 
 
 class AttachProcess(Protocol):
-    """`Sandbox.attach_process`."""
+    """`Processes.attach`."""
 
     async def __call__(
         self, id: str, *, instance: str | None = None, since: Mapping[StreamName, int] | None = None
@@ -49,10 +50,10 @@ class Handle(TypedDict):
 
 
 class Session(CreatedHandle):
-    """`async with box.session() as session: await session.exec("cd /tmp"); …`
+    """`async with box.sessions.create() as session: await session.exec("cd /tmp"); …`
 
-    Entering creates it; leaving deletes it with everything that it started, unless `detach` was called. Its commands
-    run one at a time, in the order of the calls of all clients; sessions run in parallel.
+    Leaving deletes a session that was created so, with everything that it started, unless `detach` was called. Its
+    commands run one at a time, in the order of the calls of all clients; sessions run in parallel.
     """
 
     def __init__(
@@ -159,7 +160,7 @@ class Session(CreatedHandle):
         self._calls.abandon(call)
 
     async def start(self, command: Command, **options: Unpack[StartOptions]) -> Process:
-        """Start a process from the session's state when its turn comes, and attach to it: see `Sandbox.start`.
+        """Start a process from the session's state when its turn comes, and attach to it: see `Processes.start`.
 
         It has the session's directory and exported environment and, if `command` is a string, its aliases and, in bash,
         its functions and options. It does not change the session, and outlives it.
@@ -169,7 +170,7 @@ class Session(CreatedHandle):
             options: `id`, `cwd`, `env`, `stdin`, `timeout`: see `StartOptions`.
 
         Raises:
-            HawseError: `exited` as for `exec`, and as for `Sandbox.start`.
+            HawseError: `exited` as for `exec`, and as for `Processes.start`.
         """
         fields = start_fields(command, **options)
         info = await self._request(SessionProcess(**fields, session=self.id, instance=self.instance or None))

@@ -1,8 +1,9 @@
 """The handle of a terminal: its input, its events, its participants, and what acts on it."""
 
 import secrets
+from collections.abc import Generator
 from types import TracebackType
-from typing import cast
+from typing import Any, cast
 
 import msgspec
 from msgspec import UNSET
@@ -31,7 +32,7 @@ from hawse.client.terminal.recording import Recording
 
 
 class Terminal(Automation):
-    """`async with box.terminal("main") as term:` creates it unless it runs, and attaches. Leaving detaches."""
+    """`async with box.terminals.open("main") as term:` creates it unless it runs, and attaches. Leaving detaches."""
 
     def __init__(self, calls: CallTable, sandbox: str, call: TerminalAttachCall, create: TerminalCreate | None) -> None:
         self._calls = calls
@@ -39,18 +40,25 @@ class Terminal(Automation):
         self._call = call
         self._create = create  # None if it has to exist
         self._taken: int | None = None
+        self._attached = False
+
+    def __await__(self) -> Generator[Any, Any, "Terminal"]:
+        return self.__aenter__().__await__()
 
     async def __aenter__(self) -> "Terminal":
-        """Create the terminal if that was asked for, and attach.
+        """Create the terminal if that was asked for, and attach. Does nothing if this handle has been awaited.
 
         Raises:
             HawseError: `not_found`, `stale_handle` (another instance), `spawn_failed`, and what closed the client.
         """
+        if self._attached:
+            return self
         if self._create is not None:
             info = await self._request(self._create)
             self._call.attach = msgspec.structs.replace(self._call.attach, id=info.id, instance=info.instance)
             self._mark = 0 if info.created else None
         await self._calls.begin(self._call)
+        self._attached = True
         return self
 
     async def __aexit__(

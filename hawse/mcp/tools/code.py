@@ -38,7 +38,7 @@ class CodeRun(Arguments):
         id = self.context or f"agent-{self.language}"
         await call.ensure("code.create", id=id, language=self.language)
         output = excerpts(call.limit // 3)
-        async with call.box.code(id=id, create=False) as context:
+        async with call.box.code.attach(id) as context:
             done = await context.run(
                 self.source,
                 timeout=self.timeout,

@@ -44,7 +44,7 @@ class Exec(Arguments):
     async def run(self, call: ToolCall) -> Answer:
         started = asyncio.get_running_loop().time()
         options = {"cwd": self.cwd, "env": self.env, "stdin": self.stdin is not None, "timeout": self.timeout}
-        async with call.box.process(self.command, **options) as process:  # type: ignore[arg-type]
+        async with call.box.processes.start(self.command, **options) as process:  # type: ignore[arg-type]
             output = await _read(process, call, self.stdin)
             exit = await process.wait()
         taken = asyncio.get_running_loop().time() - started
@@ -72,7 +72,7 @@ class SessionExec(Arguments):
     async def run(self, call: ToolCall) -> Answer:
         output = excerpts(call.limit // 2)
         await call.ensure("session.create", id=self.session)
-        async with call.box.session(self.session, create=False) as session:
+        async with call.box.sessions.attach(self.session) as session:
             result = await session.exec(
                 self.command, timeout=self.timeout, on_stdout=output["stdout"].add, on_stderr=output["stderr"].add
             )

@@ -1,16 +1,17 @@
-"""`file_read`, `file_write`, `file_edit`, `file_list` and `file_search`."""
+"""`file_read`, `file_write`, `file_edit`, `file_patch`, `file_extract`, `file_list` and `file_search`."""
 
 import mimetypes
 from typing import Annotated, Final
 
 from msgspec import Meta
 
+from hawse.api.edits import FileEditResult
 from hawse.api.types import Path
 from hawse.mcp.excerpt import excerpt
 from hawse.mcp.tool import Answer, Arguments, Image, ToolCall, tool
 from hawse.wire import HawseError
 
-READ_MAX: Final = 8 << 20  # bytes of a file that is read or edited
+READ_MAX: Final = 8 << 20  # bytes of a file that is read
 IMAGE_MAX: Final = 4 << 20  # bytes of an image
 IMAGES: Final = ("image/png", "image/jpeg", "image/gif", "image/webp")
 ENTRIES: Final = 1000  # entries of a directory in one answer
@@ -87,22 +88,57 @@ class FileEdit(Arguments):
     all: bool = False
 
     async def run(self, call: ToolCall) -> Answer:
-        version = (await call.box.files.stat(self.path)).version
-        content = await call.box.files.read(self.path, max_size=READ_MAX)
-        old = self.old.encode()
-        count = content.count(old)
-        if count == 0:
-            return Answer("the old text is not in the file", failed=True)
-        if count > 1 and not self.all:
-            return Answer(f"the old text is {count} times in the file: give more of it, or all=true", failed=True)
-        changed = content.replace(old, self.new.encode())
         try:
-            await call.box.files.write(self.path, changed, if_version=version)
+            done = await call.box.files.edit(self.path, self.old, self.new, all=self.all)
         except HawseError as error:
             if error.code != "conflict":
                 raise
-            return Answer("the file was changed by somebody else at the same time: read it again", failed=True)
-        return Answer(f"replaced {count} time{'' if count == 1 else 's'}", data={"replaced": count})
+            return Answer(_refused(error), failed=True)
+        return Answer(f"replaced {done.replaced} time{'' if done.replaced == 1 else 's'}", data=_data(done))
+
+
+@tool("file_patch")
+class FilePatch(Arguments):
+    """Apply a unified diff to one file. Nothing is changed unless every hunk applies exactly.
+
+    Args:
+        path: The file, relative to the workspace unless it is absolute.
+        patch: The hunks, each with a header such as @@ -1,4 +1,5 @@ and a few unchanged lines around the changes.
+    """
+
+    path: Path
+    patch: Annotated[str, Meta(min_length=1)]
+
+    async def run(self, call: ToolCall) -> Answer:
+        try:
+            done = await call.box.files.edit(self.path, patch=self.patch)
+        except HawseError as error:
+            if error.code not in ("conflict", "invalid_params"):
+                raise
+            return Answer(_refused(error), failed=True)
+        return Answer(f"applied {done.replaced} hunk{'' if done.replaced == 1 else 's'}", data=_data(done))
+
+
+@tool("file_extract")
+class FileExtract(Arguments):
+    """Unpack an archive (tar, tar.gz, tar.bz2, tar.xz or zip) that is in the sandbox. Nothing is written outside `to`.
+
+    Args:
+        path: The archive, relative to the workspace unless it is absolute.
+        to: The directory to unpack to.
+        overwrite: Whether existing files are replaced.
+        strip: How many leading directories to remove from each name.
+    """
+
+    path: Path
+    to: Path = "."
+    overwrite: bool = False
+    strip: Annotated[int, Meta(ge=0, le=100)] = 0
+
+    async def run(self, call: ToolCall) -> Answer:
+        done = await call.box.files.extract(self.path, self.to, overwrite=self.overwrite, strip=self.strip)
+        data = {"entries": done.entries, "bytes": done.bytes, "skipped": done.skipped}
+        return Answer(f"{done.entries:,} entr{'y' if done.entries == 1 else 'ies'}, {done.bytes:,} bytes", data=data)
 
 
 @tool("file_list", safe=True)
@@ -182,6 +218,18 @@ class FileSearch(Arguments):
             more = f"\n[more than {self.limit} matches: search for something rarer, or use include]"
         found = excerpt("\n".join(lines), call.limit, "search for something rarer, or use include")
         return Answer(f"{found or '[no match]'}{more}", data={"matches": len(lines), "more": bool(more)})
+
+
+def _data(done: FileEditResult) -> dict[str, object]:
+    return {"replaced": done.replaced, "bytes": done.bytes}
+
+
+def _refused(error: HawseError) -> str:
+    """What an agent should do about an edit that was refused."""
+    found = (error.details or {}).get("found")
+    hints = {None: "read the file again", 0: "read the file, and give the text exactly as it is there"}
+    hint = hints.get(found, "give more of the text around it, or all=true for a text")
+    return f"{error.message}: {hint}"
 
 
 def _fitting(lines: list[str], limit: int) -> int:

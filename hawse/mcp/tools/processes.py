@@ -34,7 +34,7 @@ class ProcessStart(Arguments):
     env: dict[str, str] | None = None
 
     async def run(self, call: ToolCall) -> Answer:
-        process = await call.box.start(self.command, id=self.id, cwd=self.cwd, env=self.env)
+        process = await call.box.processes.start(self.command, id=self.id, cwd=self.cwd, env=self.env)
         process.close()
         return Answer(f"started, id={process.id}", data={"id": process.id, "pid": process.pid})
 
@@ -54,7 +54,7 @@ class ProcessOutput(Arguments):
     since: Offset | None = None
 
     async def run(self, call: ToolCall) -> Answer:
-        info = await call.box.process_info(self.id)
+        info = await call.box.processes.get(self.id)
         kept = getattr(info, self.stream)
         wanted = max(kept.offset - call.limit, 0) if self.since is None else self.since
         start = min(max(wanted, kept.start), kept.offset)
@@ -91,15 +91,15 @@ class ProcessWait(Arguments):
     async def run(self, call: ToolCall) -> Answer:
         if sum(given is not None for given in (self.text, self.pattern, self.port)) > 1:
             return Answer("give only one of text, pattern and port", failed=True)
-        info = await call.box.process_info(self.id)
+        info = await call.box.processes.get(self.id)
         end = {name: getattr(info, name).offset for name in ("stdout", "stderr")}  # nothing is to be read
-        process = await call.box.attach_process(self.id, instance=info.instance, since=end)  # type: ignore[arg-type]
+        process = await call.box.processes.attach(self.id, instance=info.instance, since=end)  # type: ignore[arg-type]
         try:
             if self.port is not None:
                 await process.wait_for_port(self.port, timeout=self.timeout)
                 return Answer(f"port {self.port} is open")
             if self.text is None and self.pattern is None:
-                return Answer(ending(await process.wait_for_exit(timeout=self.timeout)))
+                return Answer(ending(await process.wait(timeout=self.timeout)))
             match = await process.wait_for_log(self.text, pattern=self.pattern, timeout=self.timeout)
             short = excerpt(match.text, call.limit)
             return Answer(f"{match.stream}: {short}", data={"stream": match.stream, "start": match.start})
@@ -117,7 +117,7 @@ async def _part(box: Sandbox, info: ProcessInfo, stream: StreamName, start: int,
         return b""
     data = bytearray()
     since = {"stdout": info.stdout.offset, "stderr": info.stderr.offset} | {stream: start}
-    process = await box.attach_process(info.id, instance=info.instance, since=since)  # type: ignore[arg-type]
+    process = await box.processes.attach(info.id, instance=info.instance, since=since)  # type: ignore[arg-type]
     try:
         async for name, part in process.output():
             if name == stream:

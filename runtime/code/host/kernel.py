@@ -268,7 +268,8 @@ class HostedKernel:
         if silent >= LATE and self.flowing.is_set():
             self._outbox.start(self._finish(run))
         else:
-            asyncio.get_running_loop().call_later(LATE, self._look_for_end, run)
+            wait = LATE - silent if silent < LATE else LATE  # the outbox is stopped: its reader may take long
+            asyncio.get_running_loop().call_later(wait, self._look_for_end, run)
 
     async def _receive_input_request(self, message: Message) -> None:
         run = self._runs.get(message.parent)

@@ -27,7 +27,7 @@ async def box(tmp_path: Path) -> AsyncIterator[Sandbox]:
 
 
 async def test_code_is_run_streamed_attached_to_and_asked_about(box: Sandbox) -> None:
-    async with box.code("python") as ctx:
+    async with box.code.create("python") as ctx:
         done = await ctx.run("import sys\nprint('out')\nprint('err', file=sys.stderr)\ndisplay('d')\n40 + 2")
         assert (done.ok, done.text, done.stdout, done.stderr) == (True, "42", b"out\n", b"err\n")
         assert [rich.kind for rich in done.results] == ["display", "value"]
@@ -54,18 +54,18 @@ async def test_code_is_run_streamed_attached_to_and_asked_about(box: Sandbox) ->
 
         assert "getpass" in "".join((await ctx.complete("getpas")).matches)
         assert (await ctx.inspect("print")).found
-        assert [info.id for info in await box.code_contexts()] == [ctx.id]
+        assert [info.id for info in await box.code.list()] == [ctx.id]
         assert (await ctx.restart()).restarts == 1
         assert (await ctx.run("getpass")).status == "error"
-        assert any(language.language == "python" and language.kernel for language in await box.languages())
-    assert await box.code_contexts() == []
+        assert any(language.language == "python" and language.kernel for language in await box.code.languages())
+    assert await box.code.list() == []
     with pytest.raises(HawseError, match="not_found"):
         await ctx.run("1")
-    assert (await box.run_code("'leaked' in dir()")).text == "False"
+    assert (await box.code.run("'leaked' in dir()")).text == "False"
 
 
 async def test_a_caller_that_is_cancelled_or_stops_reading_interrupts_its_run(box: Sandbox) -> None:
-    async with box.code() as ctx:
+    async with box.code.create() as ctx:
         endless = "print('begun', flush=True)\nwhile True: pass"
         begun = asyncio.Event()
         async with asyncio.TaskGroup() as group:
@@ -96,22 +96,20 @@ async def test_a_caller_that_is_cancelled_or_stops_reading_interrupts_its_run(bo
 
 
 async def test_a_context_is_shared_by_its_id(box: Sandbox) -> None:
-    with pytest.raises(ValueError, match="requires the id"):
-        box.code(create=False)
-    async with box.code(id="shared") as ctx:
-        async with box.code(id="shared", create=False) as same:
+    async with box.code.create(id="shared") as ctx:
+        async with box.code.attach("shared") as same:
             await same.run("x = 5")
         assert (await ctx.run("x")).text == "5"
         with pytest.raises(HawseError, match="conflict"):
-            await box.code(id="shared").__aenter__()
+            await box.code.create(id="shared").__aenter__()
         ctx.detach()
-    assert [info.id for info in await box.code_contexts()] == ["shared"]
+    assert [info.id for info in await box.code.list()] == ["shared"]
     with pytest.raises(HawseError, match="language_unavailable"):
-        await box.code("cobol").__aenter__()
+        await box.code.create("cobol").__aenter__()
 
 
 async def test_a_stream_answers_requests_for_input(box: Sandbox) -> None:
-    async with box.code() as ctx:
+    async with box.code.create() as ctx:
         stream = ctx.stream("import sys; print(input(), file=sys.stderr)", stdin=True)
         errors = b""
         async for event in stream:

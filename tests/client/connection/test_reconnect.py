@@ -120,7 +120,7 @@ async def test_a_token_is_fetched_for_each_attempt_and_a_failure_is_retried(
 async def test_every_waiting_call_and_iterator_gets_the_error_that_closed_the_client(server: FakeServer) -> None:
     async with (
         hawse.connect(server.url, options=options()) as hw,
-        hw.sandbox().terminal("main") as term,
+        hw.sandbox().terminals.open("main") as term,
         asyncio.TaskGroup() as group,
     ):
 

@@ -10,7 +10,8 @@ import hawse
 from hawse.api.files import FileFailure
 from hawse.client.base.options import Options
 from hawse.client.calls.call_table import CallTable
-from hawse.client.files.files import Files, wire_path
+from hawse.client.files.changes import wire_path
+from hawse.client.files.files import Files
 from hawse.wire import HawseError
 from tests.support.client import MemoryConnection
 from tests.support.fake_server import FakeServer
@@ -65,7 +66,7 @@ async def test_a_question_that_changes_nothing_is_repeated_without_a_key() -> No
 
 async def test_entries_come_with_names_as_python_has_them() -> None:
     async def work(files: Files):
-        return [entry async for entry in files.walk("d", include=["*"])]
+        return [entry async for entry in files.list("d", recursive=True, include=["*"])]
 
     events = [("entries", {"entries": [ENTRY]})]
     _, params, (got,) = await asked(work, {"entries": 1, "failed": 0}, events=events)

@@ -114,7 +114,7 @@ async def _code(waiting: object) -> type[BaseException]:
 
 
 async def test_a_process_is_talked_to_until_its_end(hw: hawse.Client) -> None:
-    async with hw.sandbox().process(["cat"], stdin=True) as process:
+    async with hw.sandbox().processes.start(["cat"], stdin=True) as process:
         await process.write(b"hello")
         await process.flush()
         await process.end()
@@ -124,7 +124,7 @@ async def test_a_process_is_talked_to_until_its_end(hw: hawse.Client) -> None:
 
 
 async def test_writing_to_what_reads_nothing_costs_the_output_nothing(hw: hawse.Client) -> None:
-    async with hw.sandbox().process(["print", "out"]) as process:
+    async with hw.sandbox().processes.start(["print", "out"]) as process:
         with pytest.raises(HawseError, match="forbidden"):
             await process.write(b"x")
         assert [item async for item in process.output()] == [("stdout", b"out")]
@@ -134,13 +134,13 @@ async def test_two_tasks_read_the_two_streams(hw: hawse.Client) -> None:
     async def read(stream: object) -> bytes:
         return b"".join([chunk async for chunk in stream])  # type: ignore[attr-defined]
 
-    async with hw.sandbox().process(["print", "out", "err"]) as process, asyncio.TaskGroup() as group:
+    async with hw.sandbox().processes.start(["print", "out", "err"]) as process, asyncio.TaskGroup() as group:
         out, err = group.create_task(read(process.stdout)), group.create_task(read(process.stderr))
     assert (out.result(), err.result()) == (b"out", b"err")
 
 
 async def test_output_that_was_not_read_during_a_wait_can_be_read_after_it(hw: hawse.Client) -> None:
-    async with hw.sandbox().process(["flood", "1000000"]) as process:
+    async with hw.sandbox().processes.start(["flood", "1000000"]) as process:
         first = await anext(process.stdout)
         assert await process.wait() == Exit(0)
         rest = b"".join([chunk async for chunk in process.stdout])
@@ -151,7 +151,7 @@ async def test_output_that_was_not_read_during_a_wait_can_be_read_after_it(hw: h
 async def test_output_that_is_no_longer_kept_after_a_wait_is_an_error_once(
     hw: hawse.Client, server: FakeServer
 ) -> None:
-    async with hw.sandbox().process(["flood", "1000000"], id="p") as process:
+    async with hw.sandbox().processes.start(["flood", "1000000"], id="p") as process:
         assert await process.wait() == Exit(0)
         server.world.processes["p"].journals["stdout"].cut(1024)
         output = process.stdout
@@ -163,7 +163,7 @@ async def test_output_that_is_no_longer_kept_after_a_wait_is_an_error_once(
 
 
 async def test_output_of_a_process_without_a_record_is_an_error_once(hw: hawse.Client, server: FakeServer) -> None:
-    async with hw.sandbox().process(["flood", "1000000"], id="p") as process:
+    async with hw.sandbox().processes.start(["flood", "1000000"], id="p") as process:
         assert await process.wait() == Exit(0)
         del server.world.processes["p"]
         output = process.stdout
@@ -174,16 +174,16 @@ async def test_output_of_a_process_without_a_record_is_an_error_once(hw: hawse.C
 
 
 async def test_leaving_the_block_kills_what_still_runs(hw: hawse.Client, server: FakeServer) -> None:
-    async with hw.sandbox().process(["hang"], id="h"):
+    async with hw.sandbox().processes.start(["hang"], id="h"):
         pass
     assert server.world.processes["h"].exit == {"code": None, "signal": "SIGKILL"}
 
 
 async def test_leaving_the_block_leaves_alone_what_was_detached(hw: hawse.Client, server: FakeServer) -> None:
-    async with hw.sandbox().process(["hang"], id="h") as process:
+    async with hw.sandbox().processes.start(["hang"], id="h") as process:
         process.detach()
     assert not server.world.processes["h"].over
-    again = await hw.sandbox().attach_process("h", instance=process.instance)
+    again = await hw.sandbox().processes.attach("h", instance=process.instance)
     assert await again.kill() == Exit(None, "SIGKILL")
     assert await again.wait() == Exit(None, "SIGKILL")
 
@@ -191,7 +191,7 @@ async def test_leaving_the_block_leaves_alone_what_was_detached(hw: hawse.Client
 async def test_what_was_started_and_could_not_be_attached_to_is_killed(hw: hawse.Client, server: FakeServer) -> None:
     server.world.fail["process.attach"] = [HawseError("limit_exceeded")]
     with pytest.raises(HawseError, match="limit_exceeded"):
-        async with hw.sandbox().process(["hang"]):
+        async with hw.sandbox().processes.start(["hang"]):
             pytest.fail("not reached")
     await hw.call("echo")
     assert [process.over for process in server.world.processes.values()] == [True]
@@ -200,7 +200,7 @@ async def test_what_was_started_and_could_not_be_attached_to_is_killed(hw: hawse
 async def test_signals_and_processes_are_sent_once_although_connections_are_lost(
     cut_hw: hawse.Client, proxy: CuttingProxy, server: FakeServer
 ) -> None:
-    process = await cut_hw.sandbox().start(["cat"], stdin=True)
+    process = await cut_hw.sandbox().processes.start(["cat"], stdin=True)
     for number in range(20):
         await process.write(b"%d " % number)
         proxy.cut()
@@ -213,7 +213,7 @@ async def test_signals_and_processes_are_sent_once_although_connections_are_lost
 
 
 async def test_a_handle_of_an_earlier_process_is_stale(hw: hawse.Client) -> None:
-    process = await hw.sandbox().start(["hang"], id="h")
+    process = await hw.sandbox().processes.start(["hang"], id="h")
     with pytest.raises(HawseError, match="stale_handle"):
-        await hw.sandbox().attach_process("h", instance="another")
+        await hw.sandbox().processes.attach("h", instance="another")
     await process.kill()

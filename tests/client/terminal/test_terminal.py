@@ -26,7 +26,7 @@ async def read_until(term: hawse.Terminal, end: bytes) -> bytes:
 
 
 async def test_typed_bytes_are_echoed_and_offset_is_the_end_of_what_was_read(hw: hawse.Client) -> None:
-    async with hw.sandbox().terminal("main", cols=100, rows=30) as term:
+    async with hw.sandbox().terminals.open("main", cols=100, rows=30) as term:
         assert (term.id, term.pid, term.offset) == ("main", 42, None)
         await term.write(b"hello")
         assert await read_until(term, b"o") == b"hello"
@@ -34,18 +34,18 @@ async def test_typed_bytes_are_echoed_and_offset_is_the_end_of_what_was_read(hw:
 
 
 async def test_leaving_detaches_and_another_handle_continues_at_the_exact_byte(hw: hawse.Client) -> None:
-    async with hw.sandbox().terminal("main") as term:
+    async with hw.sandbox().terminals.open("main") as term:
         await term.write(b"first ")
         await read_until(term, b" ")
     with pytest.raises(ClientClosedError):
         await anext(term.items())
-    async with hw.sandbox().terminal("main", instance=term.instance, since=term.offset) as again:
+    async with hw.sandbox().terminals.attach("main", instance=term.instance, since=term.offset) as again:
         await again.write(b"second")
         assert await read_until(again, b"d") == b"second"
 
 
 async def test_items_come_in_order_and_end_with_the_exit(hw: hawse.Client) -> None:
-    async with hw.sandbox().terminal("main") as term:
+    async with hw.sandbox().terminals.open("main") as term:
         await term.write(b"x")
         await term.flush()
         assert await term.kill() == Exit(None, "SIGKILL")
@@ -63,11 +63,11 @@ async def test_items_come_in_order_and_end_with_the_exit(hw: hawse.Client) -> No
 
 
 async def test_iterating_over_bytes_yields_a_repaint_for_missing_output(hw: hawse.Client, server: FakeServer) -> None:
-    async with hw.sandbox().terminal("main"):
+    async with hw.sandbox().terminals.open("main"):
         journal = server.world.terminals["main"].journals["output"]
         journal.write(bytes(5000))
         journal.cut(4000)
-    async with hw.sandbox().terminal("main", create=False) as term:
+    async with hw.sandbox().terminals.attach("main") as term:
         repaint = await anext(aiter(term))
         assert isinstance(repaint, Repaint)
         assert isinstance(repaint.snapshot, Snapshot)
@@ -76,27 +76,25 @@ async def test_iterating_over_bytes_yields_a_repaint_for_missing_output(hw: haws
 
 
 async def test_a_viewer_that_only_looks_cannot_type(hw: hawse.Client) -> None:
-    async with hw.sandbox().terminal("main", read_only=True) as term:
+    async with hw.sandbox().terminals.open("main", read_only=True) as term:
         with pytest.raises(HawseError, match="forbidden"):
             await term.write(b"x")
 
 
 async def test_a_terminal_that_has_to_exist_does_not_appear(hw: hawse.Client, server: FakeServer) -> None:
     with pytest.raises(HawseError, match="not_found"):
-        async with hw.sandbox().terminal("none", create=False):
+        async with hw.sandbox().terminals.attach("none"):
             pytest.fail("not reached")
     assert server.world.terminals == {}
 
 
 async def test_a_terminal_may_be_left_without_a_name(hw: hawse.Client, server: FakeServer) -> None:
-    async with hw.sandbox().terminal() as term:
+    async with hw.sandbox().terminals.open() as term:
         assert term.id in server.world.terminals
-    with pytest.raises(ValueError, match="requires its id"):
-        hw.sandbox().terminal(create=False)
 
 
 async def test_it_is_resized_and_signalled(hw: hawse.Client, server: FakeServer) -> None:
-    async with hw.sandbox().terminal("main") as term:
+    async with hw.sandbox().terminals.open("main") as term:
         await term.resize(132, 43)
         await term.signal("INT")
     assert server.world.terminals["main"].size == (132, 43)
@@ -104,7 +102,7 @@ async def test_it_is_resized_and_signalled(hw: hawse.Client, server: FakeServer)
 
 
 async def test_one_stream_has_one_reader(hw: hawse.Client) -> None:
-    async with hw.sandbox().terminal("main") as term, asyncio.TaskGroup() as group:
+    async with hw.sandbox().terminals.open("main") as term, asyncio.TaskGroup() as group:
         reading = group.create_task(read_until(term, b"!"))
         await term.write(b"a")
         await term.flush()
@@ -116,7 +114,7 @@ async def test_one_stream_has_one_reader(hw: hawse.Client) -> None:
 
 
 async def test_a_reader_that_stops_reading_stops_the_server(hw: hawse.Client, server: FakeServer) -> None:
-    async with hw.sandbox().terminal("main") as term:
+    async with hw.sandbox().terminals.open("main") as term:
         server.world.terminals["main"].journals["output"].write(bytes(10_000_000))
         for _ in range(20):
             await hw.call("echo")
@@ -138,7 +136,7 @@ async def test_200_lost_connections_lose_and_double_nothing_in_either_direction(
         server,
         CuttingProxy(server.port, seed=seed, cut_after=(1, 60_000), cuts_left=CUTS) as proxy,
         hawse.connect(proxy.url, options=options) as hw,
-        hw.sandbox().terminal("main") as term,
+        hw.sandbox().terminals.open("main") as term,
         asyncio.TaskGroup() as group,
     ):
         thing = server.world.terminals["main"]

@@ -17,10 +17,11 @@ from gateway.auth.credentials import (
 )
 from gateway.auth.identity import Identity
 from gateway.auth.principals import OWNER
-from gateway.store.base import StoreError
+from gateway.store.base import ANY_TABLE, StoreError
 from hawse.wire import HawseError, Principal
 from tests.support.clock import ManualClock
 from tests.support.stores import MemoryStore
+from tests.support.waiting import TIMEOUT
 
 SECRET = "the token of the owner"
 ADA = Principal(id="ada", name="laptop", kind="user", rights=("operate/a",))
@@ -284,3 +285,18 @@ async def test_a_login_at_two_gateways_at_once_is_one_row(
     assert list(store.tables[TABLE]) == ["login-1"]
     clock.advance(11)
     assert credentials.identity("login-1") is None
+
+
+async def test_a_revocation_while_the_store_was_not_connected_has_effect_when_it_is_again(
+    credentials: Credentials, store: MemoryStore
+) -> None:
+    secret, row = await credentials.create("token", ADA, owner(credentials))
+    ended: list[str] = []
+    revoked = asyncio.Event()
+    credentials.on_ended += [ended.append, lambda id: revoked.set()]
+    del store.tables[TABLE][row.id]
+    assert credentials.find(secret) is not None
+    store.notify(ANY_TABLE, "")
+    async with asyncio.timeout(TIMEOUT):
+        await revoked.wait()
+    assert (ended, credentials.find(secret)) == ([row.id], None)

@@ -64,7 +64,7 @@ class Rig:
         self.link_ch = 0
 
     def start(self) -> "Rig":
-        self.link_ch = self.bridge.start(self.link)  # type: ignore[arg-type]
+        self.link_ch = self.bridge.start(self.link)
         return self
 
     def from_client(self) -> None:
@@ -99,13 +99,13 @@ def test_the_call_is_sent_on_a_channel_of_the_link_with_the_clients_window(rig: 
 
 def test_the_time_that_a_call_waited_adds_to_its_age_and_counts_toward_its_timeout() -> None:
     rig = Rig()
-    rig.bridge.start(rig.link, 3.5)  # type: ignore[arg-type]
+    rig.bridge.start(rig.link, 3.5)
     assert (rig.link.received[0].timeout, rig.link.received[0].age) == (1.5, 5.5)
 
 
 def test_a_call_that_waited_longer_than_its_timeout_has_the_least_timeout() -> None:
     rig = Rig()
-    rig.bridge.start(rig.link, 2e9)  # type: ignore[arg-type]
+    rig.bridge.start(rig.link, 2e9)
     assert (rig.link.received[0].timeout, rig.link.received[0].age) == (0.001, 1e9)
 
 
@@ -143,7 +143,7 @@ def test_a_result_on_an_empty_channel_goes_before_another_channels_bytes(rig: Ri
     other = rig.client.call("other")
     (call,) = rig.outer.to_server()
     second = ChannelBridge(rig.host, call)
-    number = second.start(rig.link)  # type: ignore[arg-type]
+    number = second.start(rig.link)
     for offset in range(0, 900, 300):
         rig.runtime.send_data(rig.link_ch, Kind.OUTPUT, offset, bytes(300))
     rig.from_runtime()

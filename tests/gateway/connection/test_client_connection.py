@@ -16,7 +16,7 @@ from gateway.connection.client_connection import INPUT_HIGH, ClientConnection
 from hawse.wire import HawseError, Kind, Limits
 from hawse.wire.frames import encode_frame
 from tests.support.gateway import FakeRuntime, Gateway, Peer, RawSocket, eventually, pattern
-from tests.support.waiting import Changes, tasks_ended
+from tests.support.waiting import tasks_ended
 
 HELLO = {"type": "hello", "protocol": 1, "client": "test", "window": 524_288}
 ECHO = {"type": "call", "ch": 5, "method": "echo", "sandbox": "local"}
@@ -549,22 +549,10 @@ class Narrow:
     async def close(self, code: int, reason: str) -> None: ...
 
 
-class ObservedClient(ClientConnection):
-    """Notifies when a channel ends."""
-
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
-        self.changes = Changes()
-
-    def release(self, ch: int) -> None:
-        super().release(ch)
-        self.changes.notify()
-
-
 async def test_messages_taken_for_writing_are_sent_before_the_final_messages(gateway: Gateway) -> None:
     transport = Narrow(room=1)
     assert gateway.connect.links is not None
-    client = ObservedClient(transport, gateway.connect.links, Limits(), "test", OWNER, BacklogBudget())
+    client = ClientConnection(transport, gateway.connect.links, Limits(), "test", OWNER, BacklogBudget())
     running = asyncio.ensure_future(client.run())
 
     def ask(ch: int) -> None:
@@ -573,11 +561,11 @@ async def test_messages_taken_for_writing_are_sent_before_the_final_messages(gat
     client.receive(json.dumps(HELLO))
     ask(1)
     ask(2)
-    await client.changes.until(lambda: not client.connection.channels)
+    await eventually(lambda: not client.connection.channels)  # without an event
     transport.room = 1
     client.resume_writing()  # takes both, and has room for one
     ask(3)
-    await client.changes.until(lambda: not client.connection.channels)
+    await eventually(lambda: not client.connection.channels)
     client.go_away("test", 0.1)
     await running
     sent = [(message["type"], message.get("ch")) for message in transport.written]

@@ -122,7 +122,7 @@ async def test_redirects_and_cookies_lead_back_into_the_preview(preview: Preview
 
 
 async def test_a_program_that_does_not_speak_http_is_a_bad_gateway(preview: Previewed) -> None:
-    async with preview.sandbox.process(["python3", "-c", NOISE]) as process:
+    async with preview.sandbox.processes.start(["python3", "-c", NOISE]) as process:
         async for line in process.stdout:
             port = int(line)
             break
@@ -147,7 +147,7 @@ async def test_unusual_responses_are_forwarded_or_refused(
     preview: Previewed, answer: str, status: int, body: str | None
 ) -> None:
     before = len(preview.stack.printed)
-    async with preview.sandbox.process(["python3", "-c", ONE_ANSWER, answer]) as process:
+    async with preview.sandbox.processes.start(["python3", "-c", ONE_ANSWER, answer]) as process:
         async for line in process.stdout:
             port = int(line)
             break

@@ -57,7 +57,7 @@ async def test_owners_survive_a_restart(begin: Begin, tmp_path: Path) -> None:
 
 
 async def test_a_row_that_cannot_be_read_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gateway.sandboxes.owners.RETRY", 0.0)
+    monkeypatch.setattr("gateway.store.table_follower.RETRY", 0.0)
     store = MemoryStore()
     async with Owners(store).running() as owners:
         owners.note("ada.a", "ada")

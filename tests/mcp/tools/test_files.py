@@ -31,12 +31,29 @@ async def test_an_image_is_shown_and_other_binary_files_are_not(agent: OpenAgent
 async def test_an_edit_is_exact_or_changes_nothing(agent: OpenAgent, box: Sandbox) -> None:
     await box.files.write_text("e.txt", "a b a")
     async with agent() as call:
-        assert "2 times" in await call.fails("file_edit", path="e.txt", old="a", new="x")
+        assert "2 times (edit 1): give more" in await call.fails("file_edit", path="e.txt", old="a", new="x")
         assert "not in the file" in await call.fails("file_edit", path="e.txt", old="c", new="x")
         assert await box.files.read("e.txt") == b"a b a"
         assert await call("file_edit", path="e.txt", old="a", new="x", all=True) == "replaced 2 times"
         assert await box.files.read("e.txt") == b"x b x"
         assert "not_found" in await call.fails("file_edit", path="missing", old="a", new="b")
+
+
+async def test_a_patch_applies_exactly_or_changes_nothing(agent: OpenAgent, box: Sandbox) -> None:
+    await box.files.write_text("p.txt", "one\ntwo\n")
+    async with agent() as call:
+        assert await call("file_patch", path="p.txt", patch="@@ -2 +2 @@\n-two\n+2\n") == "applied 1 hunk"
+        assert "are not in the file" in await call.fails("file_patch", path="p.txt", patch="@@ -2 +2 @@\n-two\n+3\n")
+        assert "it has no hunk" in await call.fails("file_patch", path="p.txt", patch="two")
+        assert await box.files.read("p.txt") == b"one\n2\n"
+
+
+async def test_an_archive_is_unpacked(agent: OpenAgent, box: Sandbox) -> None:
+    await box.exec("mkdir -p pack/d && echo x > pack/d/f && tar czf pack.tgz pack", check=True)
+    async with agent() as call:
+        assert await call("file_extract", path="pack.tgz", to="out", strip=1) == "2 entries, 2 bytes"
+        assert "conflict" in await call.fails("file_extract", path="pack.tgz", to="out", strip=1)
+    assert await box.files.read("out/d/f") == b"x\n"
 
 
 async def test_long_lists_say_how_to_go_on(agent: OpenAgent, box: Sandbox) -> None:

@@ -23,7 +23,7 @@ async def test_a_full_screen_program_is_driven_by_keys(agent: OpenAgent, box: Sa
 async def test_a_person_sees_what_the_agent_types(agent: OpenAgent, box: Sandbox) -> None:
     async with agent() as call:
         await call("terminal_open", id="t2", command="cat")
-        async with box.terminal("t2", kind="person", create=False) as person:
+        async with box.terminals.attach("t2", kind="person") as person:
             await call("terminal_send", id="t2", paste="pasted ", text="typed", keys=["enter"])
             await person.expect("pasted typed")
             await person.write(b"by hand\n")

@@ -7,7 +7,7 @@ import pytest
 
 from hawse.api.code_pool import PoolLimits
 from runtime.code.limits import CodeLimits
-from runtime.journal.journal import JournalLimits
+from runtime.journal.limits import JournalLimits
 from runtime.journal.spill import SpillLimits
 from runtime.settings import RuntimeLimits
 from tests.support.code import begin, create, end, run

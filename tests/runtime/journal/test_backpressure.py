@@ -7,7 +7,8 @@ import pytest
 from msgspec.structs import replace
 
 from runtime.journal.backpressure import Backpressure
-from runtime.journal.journal import LEAST_CAPACITY, FlowLimits, Journal
+from runtime.journal.journal import LEAST_CAPACITY, Journal
+from runtime.journal.limits import FlowLimits
 
 CAPACITY = 4 << 20
 ROOM, PROGRESS = FlowLimits().room, FlowLimits().progress
@@ -255,4 +256,19 @@ async def test_in_a_small_journal_the_fastest_reader_is_not_outrun_either() -> N
     source.prints(1)
     assert not source.reading
     assert source.journal.start == 0
+    source.pacer.close()
+
+
+async def test_a_reader_that_only_follows_does_not_hide_a_slower_lossless_one() -> None:
+    source = Source(FlowLimits())
+    ahead, slow = Viewer(0, lossless=True), Viewer(0, lossless=True)
+    source.pacer.add(ahead, follows=True)
+    source.pacer.add(slow)
+    source.journal.append(bytes(1 << 20))
+    ahead.cursor = 1 << 20
+    source.journal.limit(LEAST_CAPACITY)
+    assert source.journal.start == 0
+    slow.cursor = 1 << 20
+    source.journal.limit(LEAST_CAPACITY)
+    assert source.journal.start > 0
     source.pacer.close()

@@ -5,7 +5,8 @@ import os
 
 import pytest
 
-from runtime.journal.journal import LEAST_CAPACITY, JournalLimits
+from runtime.journal.journal import LEAST_CAPACITY
+from runtime.journal.limits import JournalLimits
 from runtime.posix.orphaned_pipes import OrphanedPipes
 from tests.support.runtime import Client, Served, eventually, no_fd_leaked
 from tests.support.sessions import execute

@@ -5,7 +5,7 @@ from functools import cache
 
 import pytest
 
-from runtime.journal.journal import FlowLimits, JournalLimits
+from runtime.journal.limits import FlowLimits, JournalLimits
 from runtime.settings import RuntimeLimits
 from tests.support import processes
 from tests.support.runtime import Client, Served

@@ -3,7 +3,8 @@
 import pytest
 
 from hawse.rpc.idempotency import IdempotencyLimits
-from runtime.journal.journal import LEAST_CAPACITY, FlowLimits, JournalLimits
+from runtime.journal.journal import LEAST_CAPACITY
+from runtime.journal.limits import FlowLimits, JournalLimits
 from runtime.process.process import ProcessLimits
 from runtime.settings import RuntimeLimits
 from tests.support import processes

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from runtime.journal.journal import JournalLimits
+from runtime.journal.limits import JournalLimits
 from runtime.settings import RuntimeLimits
 from tests.support.runtime import Channel, Client, Served
 from tests.support.stack import free_port

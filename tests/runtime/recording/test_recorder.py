@@ -9,12 +9,15 @@ from typing import Any
 import pytest
 
 from runtime.core.thread_pool import ThreadPool
-from runtime.journal.journal import FlowLimits, Journal
+from runtime.journal.journal import Journal
+from runtime.journal.limits import FlowLimits
 from runtime.recording.cast_writer import CastEvent, CastWriter, QuotaError
 from runtime.recording.recorder import Recorder, RecorderLimits
 from runtime.screen.snapshot_cache import SnapshotCache
-from runtime.terminal.terminal import Terminal, TerminalOptions
+from runtime.terminal.options import TerminalOptions
+from runtime.terminal.terminal import Terminal
 from tests.support import terminals
+from tests.support.local_screens import LocalScreens
 from tests.support.waiting import Changes
 
 ENV = {"PATH": "/bin:/usr/bin", "TERM": "xterm"}
@@ -71,6 +74,7 @@ class Recorded:
             TerminalOptions(["sh", "-c", command], "/", ENV, 80, 24),
             Journal(capacity, flow=flow or FlowLimits()),
             SnapshotCache(),
+            LocalScreens(),
             on_exit=lambda _: self.exited.set(),
         )
         self.disk = ThreadPool("disk", 1)
@@ -127,6 +131,7 @@ async def test_a_recording_starts_with_the_present_screen() -> None:
         TerminalOptions(["sh", "-c", "printf hi; read a"], "/", ENV, 40, 5),
         Journal(),
         SnapshotCache(),
+        LocalScreens(),
         on_exit=print,
     )
     await terminals.until(terminal, lambda: terminal.journal.end == 2)

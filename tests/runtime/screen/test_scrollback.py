@@ -2,7 +2,6 @@
 
 from pyghostty import Terminal
 
-from runtime.journal.journal import Journal
 from runtime.screen.screen import Screen
 from tests.support.screens import all_rows
 
@@ -19,10 +18,8 @@ def snapshot_of(data: bytes, scrollback: int = 1000) -> bytes:
 
 
 def test_a_soft_wrapped_line_remains_one_line() -> None:
-    journal = Journal()
-    journal.append(b"a longer line that wraps around\r\nx\r\ny")
     screen = Screen(COLS, ROWS)
-    screen.catch_up(journal, journal.end)
+    screen.feed(b"a longer line that wraps around\r\nx\r\ny")
     with Terminal(COLS, ROWS) as resumed:
         resumed.feed(screen.snapshot())
         resumed.resize(40, ROWS)

@@ -30,3 +30,12 @@ def test_numbers_continue_when_the_oldest_changes_are_dropped(monkeypatch: pytes
     assert marks.first == 41
     assert marks.get(41) == SizeMark(41, 141, 24)
     assert marks.size_at(45) == (144, 24, 45)
+
+
+def test_a_place_is_behind_the_changes_at_its_offset() -> None:
+    sizes = SizeHistory(80, 24)
+    sizes.add(SizeMark(10, 100, 30))
+    sizes.add(SizeMark(10, 90, 20))
+    assert sizes.next == 3
+    assert sizes.place_at(9) == (9, 80, 24, 1)
+    assert sizes.place_at(10) == (10, 90, 20, 3)

@@ -7,7 +7,7 @@ from hypothesis import Phase, given, settings, strategies as st
 from pyghostty import Terminal
 from pyghostty._ffi import check, ffi, lib
 
-from runtime.journal.journal import Journal
+from runtime.screen.deferred_output import unfinished
 from runtime.screen.ghostty import handle
 from runtime.screen.screen import SEQUENCE_BYTES, Screen
 from runtime.screen.snapshot import Parts, cursor_position, plain_rows
@@ -112,12 +112,11 @@ def look(terminal: Terminal, x: int, y: int) -> dict[str, object] | None:
 
 def painted(data: bytes, cut: int) -> Terminal:
     """Return an emulator that was fed a snapshot of the first `cut` bytes, and the rest unchanged."""
-    journal = Journal()
-    journal.append(data[:cut])
+    cut -= unfinished(data[:cut])
     screen = Screen(COLS, ROWS)
     try:
-        screen.catch_up(journal, cut)
-        snapshot, cut = screen.snapshot(), screen.fed
+        screen.feed(data[:cut])
+        snapshot = screen.snapshot()
     finally:
         screen.close()
     terminal = Terminal(COLS, ROWS)
@@ -163,10 +162,8 @@ def test_the_same_holds_when_the_alternate_screen_is_entered_and_left(
 
 def test_a_resize_while_the_alternate_screen_is_shown_reflows_the_main_screen() -> None:
     text, leave = b"a longer line that wraps around\r\n$ ", b"\x1b[?1049l"
-    journal = Journal()
-    journal.append(text + b"\x1b[?1049hvim")
     screen = Screen(COLS, ROWS)
-    screen.catch_up(journal, journal.end)
+    screen.feed(text + b"\x1b[?1049hvim")
     screen.resize(COLS * 2, ROWS)
     snapshot = screen.snapshot()
     screen.close()
@@ -181,10 +178,8 @@ def test_a_resize_while_the_alternate_screen_is_shown_reflows_the_main_screen() 
 
 def test_an_unfinished_sequence_is_included_up_to_a_length() -> None:
     for size, carried in ((200_000, True), (SEQUENCE_BYTES + 1000, False)):
-        journal = Journal()
-        journal.append(b"text\x1b]1337;File=:" + b"Q" * size)
         screen = Screen(COLS, ROWS)
-        screen.catch_up(journal, journal.end)
+        screen.feed(b"text\x1b]1337;File=:" + b"Q" * size)
         assert screen.snapshot().endswith(b"Q" * 100) is carried
         screen.close()
 

@@ -14,12 +14,15 @@ from runtime.journal.journal import Journal
 from runtime.posix import child as reaper
 from runtime.screen import size_history as marks
 from runtime.screen.size_history import SizeMark
-from runtime.screen.snapshot_cache import SnapshotCache
-from runtime.terminal.terminal import Terminal, TerminalOptions
+from runtime.screen.snapshot_cache import CachedSnapshot, SnapshotCache
+from runtime.terminal.options import TerminalOptions
+from runtime.terminal.terminal import Terminal
 from tests.support import terminals
+from tests.support.local_screens import LocalScreens
 from tests.support.runtime import children, eventually, no_fd_leaked
 
 Start = Callable[..., Terminal]
+SCREENS = LocalScreens()
 
 
 @pytest.fixture
@@ -33,6 +36,7 @@ async def start(tmp_path: Path) -> AsyncIterator[Start]:
             TerminalOptions(argv, str(tmp_path), {"PATH": os.environ["PATH"], "TERM": "xterm-256color"}, 80, 24),
             Journal(capacity),
             SnapshotCache(),
+            SCREENS,
             on_exit=lambda _: None,
         )
         started.append(new)
@@ -45,6 +49,13 @@ async def start(tmp_path: Path) -> AsyncIterator[Start]:
         await terminals.exited(left)
         left.retire()
     assert children() <= before
+
+
+def snapshots_of(terminal: Terminal) -> list[CachedSnapshot]:
+    """Return the snapshots that one request made."""
+    made: list[CachedSnapshot] = []
+    terminal.snapshot(made.append)
+    return made
 
 
 def output(terminal: Terminal) -> bytes:
@@ -91,7 +102,7 @@ async def test_sizes_are_remembered_at_their_offsets(start: Start) -> None:
     assert shell.sizes.size_at(1) == (100, 30, 2)
     assert shell.sizes.size_at(at) == (100, 30, 2), "the change applies before the byte at that offset"
     assert shell.sizes.size_at(at + 1) == (90, 20, 3)
-    snapshot = shell.snapshot()
+    (snapshot,) = snapshots_of(shell)
     assert (snapshot.cols, snapshot.rows, snapshot.next_mark) == (90, 20, 3)
     assert snapshot.offset == shell.journal.end
 
@@ -104,7 +115,7 @@ async def test_sizes_are_remembered_in_a_bounded_number(start: Start, monkeypatc
     assert shell.sizes.first == 41
     assert shell.sizes.get(41) == SizeMark(0, 140, 24)
     assert shell.sizes.get(50) == SizeMark(0, 149, 24)
-    snapshot = shell.snapshot()
+    (snapshot,) = snapshots_of(shell)
     assert (snapshot.cols, snapshot.next_mark) == (149, 51)
 
 
@@ -190,7 +201,8 @@ async def test_a_child_that_cannot_be_watched_leaves_nothing(start: Start, monke
 async def test_a_retired_terminal_lets_go_of_its_screen(start: Start) -> None:
     shell = start("true")
     await terminals.exited(shell)
-    screen = shell.current_screen()
-    assert not screen.closed
+    assert len(snapshots_of(shell)) == 1
+    assert len(SCREENS.emulators) == 1
     shell.retire()
-    assert screen.closed
+    assert len(SCREENS.emulators) == 0
+    assert len(snapshots_of(shell)) == 1, "a plain one is made without the screen"

@@ -12,6 +12,7 @@ import { HawseError } from "../wire/errors";
 import type { Welcome } from "../wire/protocol";
 import { type CallArguments, Calls, type MethodName, type MethodResult } from "./calls";
 import { type Channel, type ChannelHandlers, Channels } from "./channels";
+import { type SandboxHandle, sandboxHandle } from "./sandbox";
 
 /** Initial credit of each channel in bytes: bandwidth × round-trip time of a good network. */
 export const DEFAULT_WINDOW = 524_288;
@@ -31,7 +32,7 @@ export class HawseClient {
   constructor(options: ClientOptions = {}) {
     const base = new URL(options.base ?? ".", typeof document === "undefined" ? undefined : document.baseURI);
     const connection = new ReconnectingConnection({
-      client: "hawse-web/0.1",
+      client: "hawse-js/0.1",
       window: DEFAULT_WINDOW,
       ...options,
       base,
@@ -98,6 +99,19 @@ export class HawseClient {
     ...[params = {}, request = {}]: CallArguments<M>
   ): Promise<MethodResult<M>> {
     return (await this.#calls.call(method, params, request)) as MethodResult<M>;
+  }
+
+  /** The sandbox `id` with its methods: `client.sandbox("local").exec("make")`. */
+  sandbox(id = "local"): SandboxHandle {
+    return sandboxHandle(this, id);
+  }
+
+  /** No call can succeed any more: the client is closed, or the gateway refuses it. */
+  onFatal(listener: (error: HawseError) => void): Disposable {
+    return this.onState(state => {
+      if (state.phase === "closed") listener(new HawseError("cancelled", "the client is closed"));
+      else if (state.phase === "failed") listener(state.reason);
+    });
   }
 
   /** Opens a channel on the current connection; undefined while there is none (`onUp` fires when there is). */

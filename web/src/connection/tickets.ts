@@ -10,8 +10,11 @@ import { SESSION_HEADER } from "./sessions";
  * send a request on an idle connection that is dead since the network has changed; the next request then uses another.
  */
 export const REPEAT_AFTER = 1_000;
-/** Number of requests at a time: browsers open at most six connections to a host (HTTP/1.1). */
-export const REQUESTS_MAX = 6;
+/**
+ * Number of requests at a time. Browsers open at most six connections to a host (HTTP/1.1): if all six are dead, only the
+ * end of a request, which closes its connection, makes room for a new one.
+ */
+export const REQUESTS_MAX = 5;
 
 /**
  * Returns a single-use ticket, valid for 30 s: that of the first request that is answered. Throws HawseError; it is
@@ -31,18 +34,25 @@ async function requestFirst(
   headers: Record<string, string>,
   signal: AbortSignal,
 ): Promise<string> {
-  const abort = new AbortController();
-  const end = () => abort.abort();
+  const running: AbortController[] = [];
+  const end = () => {
+    for (const each of running.splice(0)) each.abort();
+  };
   signal.addEventListener("abort", end);
-  if (signal.aborted) end();
   let timer: ReturnType<typeof setInterval> | undefined;
   try {
     return await new Promise<string>((resolve, reject) => {
-      let count = 0;
       const next = () => {
-        count++;
-        if (count === REQUESTS_MAX) clearInterval(timer);
-        requestOnce(base, headers, abort.signal).then(resolve, reject);
+        if (signal.aborted) clearInterval(timer);
+        const controller = new AbortController();
+        running.push(controller);
+        if (signal.aborted) end();
+        // The error of a request that a newer one has replaced says nothing about the gateway.
+        const failed = (problem: unknown) => {
+          if (signal.aborted || running.includes(controller)) reject(problem);
+        };
+        requestOnce(base, headers, controller.signal).then(resolve, failed);
+        if (running.length > REQUESTS_MAX) running.shift()?.abort();
       };
       timer = setInterval(next, REPEAT_AFTER);
       next();
@@ -50,7 +60,7 @@ async function requestFirst(
   } finally {
     clearInterval(timer);
     signal.removeEventListener("abort", end);
-    abort.abort();
+    end();
   }
 }
 

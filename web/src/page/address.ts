@@ -3,6 +3,8 @@
 export interface PageAddress {
   sandbox: string;
   terminal: string;
+  /** The tree of splits (`frame/tree-text.ts`); undefined: only the terminal. */
+  layout: string | undefined;
   /** From the fragment, which browsers do not send to servers. */
   token: string | undefined;
   /** The id of a session that the gateway has begun, also from the fragment. It is not secret. */
@@ -17,6 +19,7 @@ export function readAddress(href: string): PageAddress {
   return {
     sandbox: url.searchParams.get("sandbox") || "local",
     terminal: url.searchParams.get("terminal") || "main",
+    layout: url.searchParams.get("layout") || undefined,
     token: fragment.get("token") || undefined,
     session: fragment.get("session") || undefined,
   };
@@ -57,5 +60,14 @@ export function terminalLink(href: string, terminal: string): string {
   const url = new URL(".", href);
   url.searchParams.set("sandbox", readAddress(href).sandbox);
   url.searchParams.set("terminal", terminal);
+  return url.href;
+}
+
+/** Returns the URL of a tree of splits in the same sandbox. `layout` has only characters that a query keeps. */
+export function layoutLink(href: string, layout: string): string {
+  const url = new URL(".", href);
+  url.searchParams.set("sandbox", readAddress(href).sandbox);
+  // Not with `searchParams`, which encodes the parentheses, colons and commas.
+  url.search += `&layout=${layout}`;
   return url.href;
 }

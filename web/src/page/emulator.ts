@@ -2,7 +2,6 @@
 
 import { FitAddon } from "@xterm/addon-fit";
 import { WebLinksAddon } from "@xterm/addon-web-links";
-import { WebglAddon } from "@xterm/addon-webgl";
 import { Terminal } from "@xterm/xterm";
 import "@xterm/xterm/css/xterm.css";
 import type { Disposable } from "../base/disposables";
@@ -19,17 +18,24 @@ const SCROLLBACK = 5_000;
 /** Maximum milliseconds to wait for the font. Cells are measured once, so it should be loaded before. */
 const FONT_TIMEOUT = 1_500;
 
+/** Maximum milliseconds to wait for the renderer. It is not used if it comes later: its cells have another size. */
+const RENDERER_TIMEOUT = 3_000;
+
 export interface OpenEmulator extends Disposable {
   terminal: Terminal;
   fit: FitAddon;
 }
 
+/** `activate`: the user has pressed a link. */
 export async function openEmulator(
   host: HTMLElement,
   settings: Settings,
   theme: ThemeName,
+  activate: (uri: string) => void = openLink,
 ): Promise<OpenEmulator> {
-  await fontsReady();
+  // A chunk of its own, which the page requests when it has been painted and connects.
+  const renderer = import("@xterm/addon-webgl").catch(() => undefined);
+  await within(FONT_TIMEOUT, loadFonts("400"));
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const terminal = new Terminal({
     allowProposedApi: true,
@@ -40,7 +46,7 @@ export async function openEmulator(
     fontSize: settings.fontSize,
     fontWeightBold: "700",
     lineHeight: 1.2,
-    linkHandler: { activate: (_event, uri) => openLink(uri) },
+    linkHandler: { activate: (_event, uri) => activate(uri) },
     macOptionIsMeta: true,
     minimumContrastRatio: CONTRAST[theme],
     rescaleOverlappingGlyphs: true,
@@ -50,12 +56,13 @@ export async function openEmulator(
   });
   const fit = new FitAddon();
   terminal.loadAddon(fit);
-  terminal.loadAddon(new WebLinksAddon((_event, uri) => openLink(uri)));
+  terminal.loadAddon(new WebLinksAddon((_event, uri) => activate(uri)));
   useWidths(terminal);
   correctXterm(terminal);
   terminal.open(host);
   const touch = new TouchScroll(host, terminal);
-  if (await devicePixelsMatch(host)) drawWithGpu(terminal);
+  if (await devicePixelsMatch(host)) drawWithGpu(terminal, await within(RENDERER_TIMEOUT, renderer));
+  void loadFonts("700", "italic 400");
   // A font subset may load only when its first character is drawn; those glyphs were cached from the fallback font.
   const redraw = () => terminal.clearTextureAtlas();
   document.fonts.addEventListener("loadingdone", redraw);
@@ -71,9 +78,10 @@ export async function openEmulator(
 }
 
 /** Uses WebGL. Without it, or when its context is lost, xterm.js uses its DOM renderer. */
-function drawWithGpu(terminal: Terminal): void {
+function drawWithGpu(terminal: Terminal, renderer: typeof import("@xterm/addon-webgl") | undefined): void {
+  if (!renderer) return;
   try {
-    const webgl = new WebglAddon();
+    const webgl = new renderer.WebglAddon();
     webgl.onContextLoss(() => webgl.dispose());
     terminal.loadAddon(webgl);
   } catch {
@@ -97,14 +105,17 @@ function devicePixelsMatch(host: HTMLElement): Promise<boolean> {
   });
 }
 
-function openLink(uri: string): void {
+/** Opens a link in a new tab of the browser. */
+export function openLink(uri: string): void {
   if (/^(https?|mailto):/i.test(uri)) window.open(uri, "_blank", "noopener,noreferrer");
 }
 
-async function fontsReady(): Promise<void> {
-  const faces = ["400", "700", "italic 400"].map(style =>
-    document.fonts.load(`${style} 14px "JetBrains Mono"`),
-  );
-  const timeout = new Promise(resolve => setTimeout(resolve, FONT_TIMEOUT));
-  await Promise.race([Promise.allSettled(faces), timeout]);
+function loadFonts(...styles: string[]): Promise<unknown> {
+  return Promise.allSettled(styles.map(style => document.fonts.load(`${style} 14px "JetBrains Mono"`)));
+}
+
+/** The result of `work`; undefined if it takes longer than `milliseconds`. */
+function within<T>(milliseconds: number, work: Promise<T>): Promise<T | undefined> {
+  const late = new Promise<undefined>(resolve => setTimeout(() => resolve(undefined), milliseconds));
+  return Promise.race([work, late]);
 }

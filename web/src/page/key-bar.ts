@@ -27,13 +27,14 @@ export function keySequence(key: string, options: { control: boolean; applicatio
 
 export class KeyBar implements Disposable {
   readonly #bar: HTMLElement;
-  readonly #terminal: Terminal;
+  readonly #active: () => Terminal | undefined;
   readonly #disposables = new DisposableList();
   #control = false;
 
-  constructor(bar: HTMLElement, terminal: Terminal) {
+  /** `active`: returns the terminal that gets the keys. */
+  constructor(bar: HTMLElement, active: () => Terminal | undefined) {
     this.#bar = bar;
-    this.#terminal = terminal;
+    this.#active = active;
     // A press must not move the focus away from the terminal, or the touch keyboard would close.
     this.#disposables.listen(bar, "pointerdown", event => event.preventDefault());
     this.#disposables.listen<MouseEvent>(bar, "click", event => {
@@ -59,19 +60,22 @@ export class KeyBar implements Disposable {
   }
 
   async #paste(): Promise<void> {
-    this.#terminal.focus();
+    const terminal = this.#active();
+    terminal?.focus();
     // If the user denies access, nothing is pasted.
-    this.#terminal.paste(await navigator.clipboard.readText().catch(() => ""));
+    terminal?.paste(await navigator.clipboard.readText().catch(() => ""));
   }
 
   #press(key: string | undefined, text: string | undefined): void {
-    this.#terminal.focus();
+    const terminal = this.#active();
+    if (!terminal) return;
+    terminal.focus();
     if (key === "Control") {
       this.#setControl(!this.#control);
       return;
     }
-    const { applicationCursorKeysMode: applicationCursor } = this.#terminal.modes;
-    this.#terminal.input(text ?? keySequence(key ?? "", { control: this.#control, applicationCursor }));
+    const { applicationCursorKeysMode: applicationCursor } = terminal.modes;
+    terminal.input(text ?? keySequence(key ?? "", { control: this.#control, applicationCursor }));
     this.#setControl(false);
   }
 

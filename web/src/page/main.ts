@@ -1,282 +1,174 @@
-// The terminal page: connects the client, the emulator and the user interface.
+// The page: connects the client, the workspace of panes and the user interface around it.
 
 import "./style/base.css";
-import "./style/header.css";
+import "./style/strip.css";
+import "./style/panes.css";
+import "./style/menus.css";
 import "./style/people.css";
 import "./style/overlays.css";
-import "./style/search-bar.css";
 import "./style/key-bar.css";
-import { attachXterm, DisposableList, HawseClient, randomId } from "../index";
+import { computed, effect, signal, untracked } from "@preact/signals";
+import { Terminal as TerminalIcon } from "lucide";
+import { h, render } from "preact";
+import { Actions } from "../frame/actions";
+import type { AppContext } from "../frame/pane";
+import { Rail, type RailState } from "../frame/rail";
+import { Registry } from "../frame/registry";
+import { Stage } from "../frame/stage";
+import { leavesOf } from "../frame/tree";
+import { type Tab, TERMINAL, Workspace } from "../frame/workspace";
+import { DisposableList, HawseClient, randomId } from "../index";
+import { registerViews } from "../views/register";
 import { HawseError } from "../wire/errors";
-import type { TerminalAttach } from "../wire/methods";
 import { readAddress, shareLink, withoutToken } from "./address";
-import { showBell } from "./bell";
-import { copyText, handleClipboardKey } from "./clipboard";
+import { copyText } from "./clipboard";
 import { byId } from "./dom";
-import { openEmulator } from "./emulator";
-import { Header, type Press } from "./header";
 import { KeyBar } from "./key-bar";
-import { Layout } from "./layout";
 import { Overlays } from "./overlays";
+import { pageActions } from "./page-actions";
+import { PageAddress, tabLink } from "./page-address";
+import { PageDialogs } from "./page-dialogs";
+import { PageFacts } from "./page-facts";
 import { PeopleBar } from "./people-bar";
-import { Pointers } from "./pointers";
 import { PortNotice } from "./ports";
-import { RecordingControl } from "./recordings";
-import { SandboxesDialog } from "./sandboxes";
-import { SearchBar } from "./search-bar";
+import { ask } from "./question";
+import { walkRegions } from "./regions";
+import type { SandboxesDialog } from "./sandboxes";
 import { BY_SESSION, PageSession } from "./session";
-import { clampFontSize, loadSettings, loadViewerKey, saveSettings } from "./settings";
-import { Shell } from "./shell";
-import { showSingleSignOn } from "./single-sign-on";
-import { Sizing } from "./sizing";
-import { NOT_CONNECTED, statusOf } from "./status";
-import { TerminalTabs } from "./terminal-tabs";
-import { exposeTestHandle } from "./test-handle";
+import { clampFontSize, loadViewerKey, SettingsStore } from "./settings";
+import { NOT_CONNECTED, type Status, statusOf } from "./status";
+import { StatusLine } from "./status-line";
+import { TabStrip } from "./tab-strip";
+import { runningIds } from "./terminal-list";
+import { TerminalPane } from "./terminal-pane";
+import { Terminals } from "./terminals";
 import { PageTheme } from "./theme";
-import { CONTRAST } from "./themes";
 import { followViewport } from "./viewport";
 
 /** Milliseconds between two notes to the gateway that the session is used: it ends after days without use. */
 const SESSION_USE = 3_600_000;
 
+/** Milliseconds after the first prompt before modules are loaded that the user has not asked for. */
+const PRELOAD_DELAY = 1_000;
+
 const disposables = new DisposableList();
 const address = readAddress(location.href);
+const { sandbox } = address;
 history.replaceState(history.state, "", withoutToken(location.href));
 const session = new PageSession({ tab: () => sessionStorage, browser: () => localStorage }, address);
-
-const settings = loadSettings(() => localStorage);
+const settings = new SettingsStore(() => localStorage);
 const lightSystem = matchMedia("(prefers-color-scheme: light)");
-const theme = new PageTheme(document.documentElement, lightSystem, settings.theme);
-
-const header = new Header();
+const theme = new PageTheme(document.documentElement, lightSystem, settings.value.theme);
 const overlays = new Overlays();
+const toast = (text: string) => overlays.toast(text);
 const viewerKey = loadViewerKey(() => sessionStorage);
 const client = new HawseClient({ token: session.credential, ticket: session.ticket });
 client.connect();
-header.showTitle(`${address.terminal} @ ${address.sandbox}`);
-header.showSettings(theme.current, settings.screenReader);
-disposables.add(theme, header, overlays, followViewport());
 
-const { terminal, fit } = await openEmulator(byId("terminal"), settings, theme.current);
-const layout = new Layout(byId("stage"), terminal, fit, settings.fontSize);
-layout.fill();
-const keys = new KeyBar(byId("keys"), terminal);
-const attached = attachXterm(
-  terminal,
-  client,
-  { sandbox: address.sandbox, id: address.terminal },
-  { translate: keys.translate, introduce },
-);
-const { channel } = attached;
-const { people } = channel;
-const shell = new Shell(client, channel, viewerKey, () => layout.fitting());
-const sizing = new Sizing(byId("terminal"), terminal, layout, attached, size => shell.proposeSize(size));
-const peopleBar = new PeopleBar(people);
-const searchBar = new SearchBar(terminal, () => theme.current);
-const bell = showBell(terminal, byId("stage"), unseen => header.ring(unseen));
-const pointers = new Pointers(byId("stage"), terminal, people, at => shell.updatePresence({ at }));
-disposables.add(keys, attached, sizing, peopleBar, pointers, searchBar, bell);
-const tabs = new TerminalTabs(client, {
-  ...address,
-  toast: text => overlays.toast(text),
-  focus: () => terminal.focus(),
+// ---- the workspace
+
+const workspace = new Workspace();
+const registry = new Registry();
+registerViews(registry);
+const rail: RailState = { open: signal(false), view: signal("") };
+const terminals = new Terminals(client, { sandbox, toast });
+const activeTerminal = computed(() => {
+  const pane = workspace.active.value;
+  return pane instanceof TerminalPane ? pane : undefined;
 });
-exposeTestHandle(terminal, client, channel);
-disposables.add(
-  tabs,
-  new SandboxesDialog(client, address.sandbox),
-  new RecordingControl(client, {
-    ...address,
-    ticket: () => session.downloadTicket(),
-    toast: text => overlays.toast(text),
-    focus: () => terminal.focus(),
-  }),
-  new PortNotice(client, {
-    sandbox: address.sandbox,
-    toast: text => overlays.toast(text),
-    focus: () => terminal.focus(),
+const people = computed(() => activeTerminal.value?.people.value);
+/** Counts the events of the connection. */
+const connection = signal(0);
+const readOnly = computed(() => {
+  connection.value;
+  return people.value?.people.readOnly || client.welcome?.role === "viewer";
+});
+const facts = new PageFacts(client, sandbox, { terminals: terminals.list, active: activeTerminal });
+let sandboxesDialog: Promise<SandboxesDialog> | undefined;
+async function showSandboxes(): Promise<void> {
+  sandboxesDialog ??= import("./sandboxes").then(loaded => new loaded.SandboxesDialog(client, sandbox));
+  (await sandboxesDialog).show();
+}
+
+const app: AppContext = {
+  client,
+  sandbox,
+  readOnly,
+  directory: facts.directory,
+  toast,
+  open: (kind, state, place) => {
+    if (!workspace.open(kind, state, place)) toast("This tab has as many panes as fit. Open a new tab.");
+  },
+  changed: pane => {
+    for (const [id, each] of workspace.panes.peek()) if (each === pane) workspace.setState(id, pane.state());
+  },
+  ticket: () => session.downloadTicket(),
+  type: text => {
+    const open = activeTerminal.peek()?.opened.peek();
+    open?.terminal.input(text);
+    return open !== undefined;
+  },
+  focus: () => workspace.active.peek()?.focus(),
+};
+
+const keys = new KeyBar(byId("keys"), () => activeTerminal.peek()?.opened.peek()?.terminal);
+registry.addPane({
+  kind: TERMINAL,
+  icon: TerminalIcon,
+  load: async () => (context, state) =>
+    new TerminalPane(
+      context,
+      {
+        settings,
+        theme,
+        viewerKey,
+        translate: keys.translate,
+        listChanged: terminals.refresh,
+        rung: unseen => {
+          unseenBell.value = unseen;
+        },
+        cursorMoved: upper => overlays.avoid(upper),
+        startSandbox: () => void startSandbox(),
+        showSandboxes: () => void showSandboxes(),
+        preview: ({ port, path }) => void ports.preview(port, path),
+        commandMenu: (pane, command, bar) => {
+          const commands = pane.opened.peek()?.commands;
+          if (commands) dialogs.command(commands, command, bar);
+        },
+      },
+      state,
+    ),
+});
+const ports = new PortNotice(client, { sandbox, toast, focus: app.focus });
+const stage = new Stage(byId("panes"), workspace, registry, app, id => void closePane(id));
+const pageAddress = new PageAddress(workspace, () => sessionStorage);
+disposables.add(theme, overlays, followViewport(), terminals, facts, keys, ports, stage, pageAddress);
+disposables.defer(
+  effect(() => {
+    const running = runningIds(terminals.list.value);
+    untracked(() => running.length && workspace.syncTerminals(running));
   }),
 );
+disposables.defer(effect(() => workspace.active.value?.focus()));
 
-/** Returns the parameters of each attach that describe this page. */
-function introduce(): Partial<TerminalAttach> {
-  const { name } = settings;
-  const viewer = { key: viewerKey, kind: "person" as const, focus: document.hasFocus() };
-  return { viewer: name ? { ...viewer, name } : viewer, ...layout.fitting() };
-}
+// ---- status: from the connection and the active terminal to the overlays
 
-// ---- status: from the connection and the terminal to the header and the overlays
-
-let connectedBefore = false;
-let failure: HawseError | undefined;
-
-/** Known from `welcome`, also while there is no terminal to attach to. */
-function mayOnlyView(): boolean {
-  return people.readOnly || client.welcome?.role === "viewer";
-}
-
-function showRole(): void {
-  const readOnly = mayOnlyView();
-  document.documentElement.dataset.role = readOnly ? "viewer" : "owner";
-  overlays.showRole(readOnly);
-}
-
-function refresh(): void {
-  const { state } = channel;
-  overlays.avoid(terminal.buffer.active.cursorY < terminal.rows / 2);
-  const status = statusOf({
+const unseenBell = signal(false);
+const status = computed<Status>(() => {
+  connection.value;
+  const terminal = activeTerminal.value;
+  if (terminal) return terminal.state$.value;
+  return statusOf({
     connection: client.state,
-    terminal: failure ? { phase: "failed", reason: failure } : state,
+    terminal: { phase: "live" },
     online: navigator.onLine,
     now: Date.now(),
-    connectedBefore,
-    readOnly: mayOnlyView(),
+    connectedBefore: true,
+    readOnly: false,
   });
-  if (status.kind === "live") connectedBefore = true;
-  showRole();
-  overlays.show(status);
-  header.showStatus(status);
-}
-
-const clock = setInterval(() => {
-  if (client.state.phase === "waiting") refresh();
-}, 500);
-disposables.defer(() => clearInterval(clock));
-const use = setInterval(() => void session.keep().catch(() => {}), SESSION_USE);
-disposables.defer(() => clearInterval(use));
-disposables.listen(window, "online", refresh);
-disposables.listen(window, "offline", refresh);
-disposables.add(
-  client.onState(refresh),
-  channel.onState(refresh),
-  client.onRoundTrip(milliseconds => header.showRoundTrip(milliseconds)),
-  shell.onFailed(error => {
-    failure = error;
-    refresh();
-  }),
-  people.onChange(() => {
-    terminal.options.disableStdin = !people.mayType;
-    showRole();
-  }),
-  channel.onInputRefused(() =>
-    overlays.toast(`Not sent: only ${people.holder?.name ?? "another viewer"} may type`),
-  ),
-  channel.onInputLost(bytes => overlays.toast(`${bytes} bytes of your input may be lost`)),
-  // A permanent notice, such as that of a port, moves away from the cursor.
-  terminal.onCursorMove(() => overlays.avoid(terminal.buffer.active.cursorY < terminal.rows / 2)),
-  terminal.onTitleChange(title => {
-    header.showTitle(title || `${address.terminal} @ ${address.sandbox}`);
-    tabs.refresh();
-  }),
-  channel.onState(({ phase }) => {
-    if (phase === "live" || phase === "ended") tabs.refresh();
-  }),
-);
-
-// ---- user actions
-
-function restart(): void {
-  failure = undefined;
-  refresh();
-  terminal.focus();
-  void shell.start();
-}
-
-/** Starts the stopped sandbox, then the page anew: its runtime has other terminals, ports and recordings. */
-async function startSandbox(): Promise<void> {
-  try {
-    await client.call("sandbox.start", { id: address.sandbox }, { key: randomId() });
-    location.reload();
-  } catch (problem) {
-    if (!(problem instanceof HawseError)) throw problem;
-    failure = problem;
-    refresh();
-  }
-}
-
-function act({ action, byPointer }: Press): void {
-  if (byPointer) terminal.focus();
-  if (action === "smaller" || action === "larger") {
-    settings.fontSize = clampFontSize(settings.fontSize + (action === "larger" ? 1 : -1));
-    layout.setFontSize(settings.fontSize);
-    sizing.nudge();
-  } else if (action === "theme") {
-    theme.toggle();
-    settings.theme = theme.chosen;
-  } else if (action === "reader") {
-    settings.screenReader = !settings.screenReader;
-    terminal.options.screenReaderMode = settings.screenReader;
-  } else if (action === "sign-out") {
-    void session.end().catch(problem => overlays.toast(String(problem.message)));
-  } else void copyLink(action === "view-link").catch(problem => overlays.toast(String(problem.message)));
-  saveSettings(() => localStorage, settings);
-  header.showSettings(theme.current, settings.screenReader);
-}
-
-async function copyLink(readOnly: boolean): Promise<void> {
-  const ours = people.readOnly ? session.guestToken : undefined; // a guest may pass on the link that it has
-  if (readOnly && !ours && client.state.phase !== "live") return overlays.toast(NOT_CONNECTED);
-  const { sandbox, terminal } = address;
-  const shared = readOnly && !ours ? await client.call("share.create", { sandbox, terminal }) : undefined;
-  const done = await copyText(shareLink(location.href, readOnly ? (ours ?? shared?.token) : undefined));
-  const access = readOnly ? "Anyone with it can view, but not type." : "It contains no token.";
-  overlays.toast(done ? `Link copied. ${access}` : "The browser does not allow copying on this page");
-}
-
-async function lease(action: "take" | "release"): Promise<void> {
-  terminal.focus(); // the user wants to type next
-  if (client.state.phase !== "live") return overlays.toast(NOT_CONNECTED);
-  const refused = await shell.lease(action);
-  if (refused) overlays.toast(refused.message);
-}
-
-/** Whether the key types text into the terminal. */
-function isTyping({ key, ctrlKey, altKey, metaKey }: KeyboardEvent): boolean {
-  return (key.length === 1 && !ctrlKey && !altKey && !metaKey) || key === "Enter" || key === "Backspace";
-}
-
-terminal.textarea?.setAttribute("aria-label", "Terminal input. Press Control F6 to leave the terminal.");
-disposables.listen<KeyboardEvent>(document, "keydown", event => {
-  // The way out of the terminal for the keyboard (WCAG 2.1.2), which sends Tab and Escape to the program; and back.
-  if (event.key !== "F6" || !event.ctrlKey) return;
-  event.preventDefault();
-  if (document.activeElement === terminal.textarea) byId("more").focus();
-  else terminal.focus();
-});
-terminal.attachCustomKeyEventHandler(event => {
-  if (event.key === "F6" && event.ctrlKey) return false;
-  if (event.type === "keydown" && !people.mayType && isTyping(event)) {
-    const { holder } = people;
-    overlays.toast(
-      holder ? `Only ${holder.name} may type. Take over to type.` : "View only: you cannot type here.",
-    );
-  }
-  if (handleClipboardKey(terminal, event) || searchBar.handleKey(event)) return false;
-  if (event.key !== "Enter" || channel.state.phase !== "ended") return true;
-  if (event.type === "keydown") restart();
-  return false;
 });
 disposables.add(
-  header.onAction(act),
-  theme.onChange(name => {
-    searchBar.applyTheme();
-    terminal.options.minimumContrastRatio = CONTRAST[name];
-    header.showSettings(name, settings.screenReader);
-  }),
-  peopleBar.onLease(lease),
-  peopleBar.onName(name => {
-    settings.name = name;
-    saveSettings(() => localStorage, settings);
-    shell.updatePresence({ name });
-    terminal.focus();
-  }),
-  overlays.onRestart(restart),
-  overlays.onRetry(() => {
-    client.retryNow();
-    const reason = failure ?? (channel.state.phase === "failed" ? channel.state.reason : undefined);
-    if (reason?.code === "stopped") void startSandbox();
-    else if (reason) restart();
-  }),
+  overlays.onRetry(() => client.retryNow()),
   overlays.onSignIn(token => {
     session.signIn(token);
     client.signIn(BY_SESSION);
@@ -284,15 +176,220 @@ disposables.add(
   overlays.onKind(kind => {
     if (kind === "signed-out") {
       session.forget();
-      void showSingleSignOn(byId("single-sign-on"), new URL(".", document.baseURI), location.href);
+      void offerSingleSignOn().catch(() => {}); // without it, the token can be entered
     }
-    if (kind === "live") terminal.focus();
+    if (kind !== "live") return;
+    app.focus();
+    // What the user may ask for next, so that no key is typed into the terminal meanwhile.
+    for (const load of [() => import("./search-bar"), () => import("./action-lists")])
+      setTimeout(() => void load().catch(() => {}), PRELOAD_DELAY);
   }),
 );
+const refresh = () => {
+  connection.value++;
+  activeTerminal.peek()?.refresh();
+};
+disposables.add(client.onState(refresh));
+disposables.defer(
+  effect(() => {
+    document.documentElement.dataset.role = readOnly.value ? "viewer" : "owner";
+    overlays.show(status.value, status.value.kind === "failed" && client.state.phase === "failed");
+    byId("people").classList.toggle("stale", status.value.kind !== "live");
+  }),
+);
+disposables.defer(
+  effect(() => {
+    const pane = workspace.active.value;
+    const title = pane?.title.value;
+    const name = !title || title === address.terminal ? `${title || "hawse"} @ ${sandbox}` : title;
+    document.title = `${unseenBell.value ? "● " : ""}${name} · hawse`;
+  }),
+);
+const clock = setInterval(() => {
+  if (client.state.phase === "waiting") refresh();
+}, 500);
+disposables.defer(() => clearInterval(clock));
+const use = setInterval(() => void session.keep().catch(() => {}), SESSION_USE);
+disposables.defer(() => clearInterval(use));
 
-disposables.listen(byId("terminal"), "click", () => terminal.focus()); // a scroll by touch fires no click
-disposables.listen(window, "focus", () => shell.updatePresence({ focus: true }));
-disposables.listen(window, "blur", () => shell.updatePresence({ focus: false }));
-refresh();
-terminal.focus();
-void shell.join();
+/** A chunk of its own: most users have signed in. */
+async function offerSingleSignOn(): Promise<void> {
+  const { showSingleSignOn } = await import("./single-sign-on");
+  await showSingleSignOn(byId("single-sign-on"), new URL(".", document.baseURI), location.href);
+}
+
+// ---- user actions
+
+async function newTerminal(place: "tab" | "right" | "below"): Promise<void> {
+  const id = await terminals.create(activeTerminal.peek()?.id);
+  if (id) app.open(TERMINAL, { id }, place);
+}
+
+/** Closes a pane; a terminal ends with it, after a question if a command runs in it. */
+async function closePane(id: number): Promise<void> {
+  const leaf = workspace.tabs
+    .peek()
+    .flatMap(({ tree }) => leavesOf(tree))
+    .find(each => each.id === id);
+  if (!leaf) return;
+  const pane = workspace.panes.peek().get(id);
+  const terminal = leaf.kind === TERMINAL ? leaf.state.id : undefined;
+  if (terminal === undefined) {
+    if ((await pane?.mayClose?.()) !== false) workspace.remove(id);
+    return;
+  }
+  if (readOnly.peek()) return workspace.remove(id);
+  const loss = await terminals.lossOf(terminal);
+  if (loss === undefined) return;
+  if (loss && !(await ask(`Close ${pane?.title.peek() ?? terminal}?`, loss))) return;
+  if (!(await terminals.end(terminal))) return;
+  const [first, ...others] = workspace.tabs.peek();
+  // The last pane stays, with the end of its shell.
+  if (others.length || first?.tree.type === "split") workspace.remove(id);
+  app.focus();
+}
+
+async function closeTab({ tree }: Tab): Promise<void> {
+  for (const { id } of leavesOf(tree)) await closePane(id);
+}
+
+/** Starts the stopped sandbox, then the page anew: its runtime has other terminals, ports and recordings. */
+async function startSandbox(): Promise<void> {
+  try {
+    await client.call("sandbox.start", { id: sandbox }, { key: randomId() });
+    location.reload();
+  } catch (problem) {
+    if (!(problem instanceof HawseError)) throw problem;
+    toast(problem.message || problem.code);
+  }
+}
+
+async function copyLink(viewOnly: boolean): Promise<void> {
+  const ours = readOnly.peek() ? session.guestToken : undefined; // a guest may pass on the link that it has
+  if (viewOnly && !ours && client.state.phase !== "live") return toast(NOT_CONNECTED);
+  const terminal = activeTerminal.peek()?.id ?? address.terminal;
+  const shared = viewOnly && !ours ? await client.call("share.create", { sandbox, terminal }) : undefined;
+  const done = await copyText(shareLink(location.href, viewOnly ? (ours ?? shared?.token) : undefined));
+  const access = viewOnly ? "Anyone with it can view, but not type." : "It contains no token.";
+  toast(done ? `Link copied. ${access}` : "The browser does not allow copying on this page");
+}
+
+async function lease(action: "take" | "release"): Promise<void> {
+  app.focus(); // the user wants to type next
+  if (client.state.phase !== "live") return toast(NOT_CONNECTED);
+  const refused = await activeTerminal.peek()?.opened.peek()?.shell.lease(action);
+  if (refused) toast(refused.message);
+}
+
+function holding(): boolean {
+  const { me, lease } = people.value?.people ?? {};
+  return me !== undefined && lease?.holder === me.id;
+}
+
+const mac = /Mac|iPhone|iPad/.test(navigator.platform);
+const actions = new Actions(mac);
+const dialogs = new PageDialogs({ app, actions, workspace, mac });
+const problemToast = (problem: Error) => toast(problem.message);
+actions.add(
+  ...pageActions({
+    terminal: () => activeTerminal.value?.opened.value,
+    readOnly: () => readOnly.value,
+    holding,
+    newTerminal: place => void newTerminal(place),
+    closePane: () => void closePane(workspace.current.peek()?.active ?? 0),
+    stepTab: by => workspace.step(by),
+    goPane: side => workspace.go(side),
+    walk: walkRegions,
+    focusTerminal: app.focus,
+    palette: () => void dialogs.palette().catch(problemToast),
+    shortcuts: () => void dialogs.shortcuts().catch(problemToast),
+    share: viewOnly => void copyLink(viewOnly).catch(problemToast),
+    jump: by => activeTerminal.peek()?.opened.peek()?.commands.jump(by),
+    lastCommand: what => dialogs.lastCommand(activeTerminal.peek()?.opened.peek()?.commands, what),
+    openShare: () => void dialogs.share(activeTerminal.peek()?.id ?? address.terminal).catch(problemToast),
+    lease: () => void lease(holding() ? "release" : "take"),
+    fontSize: by => settings.update({ fontSize: clampFontSize(settings.value.fontSize + by) }),
+    theme: () => {
+      theme.toggle();
+      settings.update({ theme: theme.chosen });
+    },
+    light: () => theme.current === "light",
+    reader: () => settings.update({ screenReader: !settings.value.screenReader }),
+    readerOn: () => settings.value.screenReader,
+    recordings: () => void dialogs.recordings().catch(problemToast),
+    signOut: () => void session.end().catch(problemToast),
+    hasRail: () => registry.rail.value.length > 0,
+    railOpen: () => rail.open.value,
+    toggleRail: () => {
+      rail.open.value = !rail.open.value;
+    },
+  }),
+);
+actions.listen(window);
+
+// ---- the parts around the panes
+
+render(
+  h(TabStrip, {
+    workspace,
+    terminals: terminals.list,
+    readOnly,
+    href: tab => tabLink(location.href, tab),
+    open: () => actions.run("terminal.new"),
+    close: tab => void closeTab(tab),
+    menu: (tab, event) => {
+      event.preventDefault();
+      workspace.select(tab.key);
+      dialogs.menu("Tab", { x: event.clientX, y: event.clientY }, [
+        "terminal.new",
+        "split.right",
+        "split.below",
+        "pane.close",
+        "link",
+      ]);
+    },
+  }),
+  byId("tabs"),
+);
+render(h(Rail, { registry, state: rail, app }), byId("rail"));
+render(
+  h(StatusLine, {
+    sandbox,
+    isolation: facts.isolation,
+    directory: facts.directory,
+    git: facts.git,
+    ports: ports.ports,
+    recording: facts.recording,
+    size: facts.size,
+    status,
+    hasRail: computed(() => registry.rail.value.length > 0),
+    railOpen: rail.open,
+    toggleRail: () => actions.run("rail"),
+    showSandboxes: () => void showSandboxes(),
+    preview: port => void ports.preview(port),
+    useMySize: () => void activeTerminal.peek()?.useMySize(),
+  }),
+  byId("status-line"),
+);
+const peopleBar = new PeopleBar(people);
+byId("sandboxes").ariaLabel = `Sandbox ${sandbox}. All sandboxes`;
+disposables.listen(byId("sandboxes"), "click", () => void showSandboxes());
+disposables.listen(byId("more"), "click", () => dialogs.menu("More", byId("more")));
+disposables.listen(byId("share"), "click", () => actions.run("share"));
+disposables.defer(
+  effect(() => {
+    byId("share").hidden = readOnly.value;
+  }),
+);
+disposables.listen(byId("palette"), "click", () => actions.run("palette"));
+byId("palette").title = `All commands (${actions.shortcut("palette")})`;
+disposables.add(
+  peopleBar,
+  peopleBar.onLease(action => void lease(action)),
+  peopleBar.onName(name => {
+    settings.update({ name });
+    for (const pane of workspace.panes.peek().values())
+      if (pane instanceof TerminalPane) pane.opened.peek()?.shell.updatePresence({ name });
+    app.focus();
+  }),
+);

@@ -1,4 +1,4 @@
-// The overlays: the notice of a lost connection, the end of the shell, sign-in, and failures. They do not change
+// The overlays: the notice of a lost connection, sign-in, failures of the connection, and short messages. They do not change
 // the layout and do not cover the line with the cursor.
 
 import { DisposableList, Emitter } from "../base/disposables";
@@ -16,7 +16,6 @@ export class Overlays {
   readonly #disposables = new DisposableList();
   readonly #onSignIn = new Emitter<string>();
   readonly #onRetry = new Emitter<void>();
-  readonly #onRestart = new Emitter<void>();
   readonly #onKind = new Emitter<StatusKind>();
   readonly #token = byId<HTMLInputElement>("token");
   #kind: StatusKind | undefined;
@@ -26,7 +25,6 @@ export class Overlays {
   constructor() {
     this.#disposables.listen(byId("retry"), "click", () => this.#onRetry.emit());
     this.#disposables.listen(byId("again"), "click", () => this.#onRetry.emit());
-    this.#disposables.listen(byId("restart"), "click", () => this.#onRestart.emit());
     this.#disposables.listen(byId("sign-in"), "submit", event => {
       event.preventDefault();
       const token = this.#token.value.trim();
@@ -39,27 +37,27 @@ export class Overlays {
 
   readonly onSignIn = this.#onSignIn.on;
   readonly onRetry = this.#onRetry.on;
-  readonly onRestart = this.#onRestart.on;
   /** The status kind has changed. */
   readonly onKind = this.#onKind.on;
 
-  show(status: Status): void {
+  /** `connectionFailed`: whether the failure is that of the connection; a terminal shows its own. */
+  show(status: Status, connectionFailed: boolean): void {
     const { kind, text, error } = status;
     setText(within(byId("banner"), "[data-text]"), text);
-    setText(within(byId("ended"), "[data-text]"), capitalize(text));
     setText(byId("sign-in-error"), kind === "signed-out" ? text : "");
     setText(byId("failure-text"), text);
     setText(
       byId("failure-code"),
       error && error.message !== text ? `${error.code}: ${error.message}` : (error?.code ?? ""),
     );
-    setText(byId("again"), error?.code === "stopped" ? "Start the sandbox" : "Try again");
+    byId("failure").hidden = !connectionFailed;
+    const modal = kind === "signed-out" || connectionFailed;
+    for (const element of document.querySelectorAll<HTMLElement>(
+      ".strip, .panes, .rail-host, .status-line, #keys",
+    ))
+      element.inert = modal;
     if (kind !== this.#kind) this.#enter(kind, status);
-  }
-
-  /** A viewer cannot start a shell, but can attach to one that an owner has started. */
-  showRole(readOnly: boolean): void {
-    setText(within(byId("restart"), "[data-label]"), readOnly ? "Try again" : "New shell");
+    if (connectionFailed && !byId("failure").contains(document.activeElement)) byId("again").focus();
   }
 
   /** Moves notices to the half of the screen without the cursor. */
@@ -85,18 +83,12 @@ export class Overlays {
     const wasDisconnected = this.#kind !== undefined && DISCONNECTED.has(this.#kind);
     this.#kind = kind;
     document.documentElement.dataset.state = kind;
-    byId("ended").hidden = kind !== "ended";
     byId("sign-in").hidden = kind !== "signed-out";
-    byId("failure").hidden = kind !== "failed";
     this.#showBanner(DISCONNECTED.has(kind), wasDisconnected);
     // Announce the end of an interruption, but not its start, which may be too short to matter.
     if (!DISCONNECTED.has(kind))
       setText(byId("announcer"), kind === "signed-out" ? "Signed out" : status.text);
-    const modal = kind === "signed-out" || kind === "failed";
-    for (const element of document.querySelectorAll<HTMLElement>("#terminal, .bar, .tabs, #keys"))
-      element.inert = modal;
     if (kind === "signed-out") this.#token.focus();
-    if (kind === "failed") byId("again").focus();
     this.#onKind.emit(kind);
   }
 
@@ -112,8 +104,4 @@ export class Overlays {
       }, NOTICE_AFTER);
     }
   }
-}
-
-function capitalize(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -1,6 +1,7 @@
 // The viewers of this terminal in the header: a coloured circle for each, the own one last, and the holder of the
 // writer lease.
 
+import { effect, type ReadonlySignal } from "@preact/signals";
 import { DisposableList, Emitter } from "../base/disposables";
 import type { People } from "../terminal/people";
 import type { Participant } from "../wire/methods";
@@ -15,13 +16,14 @@ export class PeopleBar {
   readonly #disposables = new DisposableList();
   readonly #onName = new Emitter<string>();
   readonly #onLease = new Emitter<LeaseAction>();
-  readonly #people: People;
+  readonly #source: ReadonlySignal<{ people: People } | undefined>;
   readonly #me = byId<HTMLButtonElement>("me");
   readonly #card = byId("name-card");
   readonly #name = byId<HTMLInputElement>("name");
 
-  constructor(people: People) {
-    this.#people = people;
+  /** `source`: the viewers of the active terminal, with a new value after each change. */
+  constructor(source: ReadonlySignal<{ people: People } | undefined>) {
+    this.#source = source;
     this.#disposables.listen(this.#me, "click", () => this.#setCardOpen(!this.#cardOpen));
     this.#disposables.listen(this.#card, "submit", event => {
       event.preventDefault();
@@ -40,19 +42,19 @@ export class PeopleBar {
       if (!inside) this.#setCardOpen(false);
     });
     this.#disposables.listen(byId("take-over"), "click", () => this.#onLease.emit("take"));
-    this.#disposables.listen(byId("lease"), "click", () =>
-      this.#onLease.emit(this.#holding ? "release" : "take"),
-    );
-    this.#disposables.add(people.onChange(() => this.show()));
+    this.#disposables.defer(effect(() => this.#show(source.value?.people)));
   }
 
   /** The user has entered this name. */
   readonly onName = this.#onName.on;
   readonly onLease = this.#onLease.on;
 
-  show(): void {
-    const { me, others, holder, readOnly, lease } = this.#people;
-    byId("people").hidden = !me;
+  #show(people: People | undefined): void {
+    byId("people").hidden = !people?.me;
+    byId("held").hidden = true;
+    byId("read-only").hidden = !people?.readOnly;
+    if (!people) return;
+    const { me, others, holder, readOnly, lease } = people;
     const circles = others.slice(0, SHOWN).map(viewer => circle(viewer, viewer.id === lease.holder));
     byId("others").replaceChildren(...circles, ...more(others.slice(SHOWN)));
     byId("others").setAttribute("aria-label", others.length ? "Other viewers" : "No other viewers");
@@ -62,9 +64,6 @@ export class PeopleBar {
     if (me)
       paint(this.#me, me, `${initials(me.name)}: you are ${me.name}. Show viewers and change your name`);
     this.#me.classList.toggle("holds", this.#holding);
-    byId("read-only").hidden = !readOnly;
-    byId("lease").hidden = readOnly;
-    byId("lease").setAttribute("aria-pressed", String(this.#holding));
     const other = holder && holder.id !== me?.id ? holder : undefined;
     byId("held").hidden = !other;
     byId("take-over").hidden = readOnly;
@@ -76,7 +75,8 @@ export class PeopleBar {
   }
 
   get #holding(): boolean {
-    const { me, lease } = this.#people;
+    const { me, lease } = this.#source.peek()?.people ?? {};
+    if (!me || !lease) return false;
     return me !== undefined && lease.holder === me.id;
   }
 
@@ -89,7 +89,7 @@ export class PeopleBar {
     this.#card.hidden = !open;
     this.#me.setAttribute("aria-expanded", String(open));
     if (!open) return;
-    this.#name.value = this.#people.me?.name ?? "";
+    this.#name.value = this.#source.peek()?.people.me?.name ?? "";
     this.#name.select();
   }
 }

@@ -1,6 +1,7 @@
 // Shows a notice when a program in the sandbox opens a port, with a button that opens a preview of it.
 
 import "./style/ports.css";
+import { type ReadonlySignal, signal } from "@preact/signals";
 import { type Disposable, DisposableList } from "../base/disposables";
 import { randomId } from "../base/random-id";
 import type { Channel } from "../client/channels";
@@ -49,12 +50,19 @@ export class PortNotice implements Disposable {
   readonly #options: PortsOptions;
   readonly #notices = new PortNotices();
   readonly #disposables = new DisposableList();
+  readonly #ports = signal<readonly OpenPort[]>([]);
+
+  /** The ports on which programs listen now. */
+  readonly ports: ReadonlySignal<readonly OpenPort[]> = this.#ports;
 
   constructor(client: HawseClient, options: PortsOptions) {
     this.#client = client;
     this.#options = options;
     this.#disposables.add(client.onUp(() => this.#watch()));
-    this.#disposables.listen(byId("port-show"), "click", () => void this.#preview());
+    this.#disposables.listen(byId("port-show"), "click", () => {
+      const { latest } = this.#notices;
+      if (latest) void this.preview(latest.port);
+    });
     this.#disposables.listen(byId("port-close"), "click", () => {
       this.#dismiss();
       options.focus();
@@ -73,7 +81,9 @@ export class PortNotice implements Disposable {
       { sandbox: this.#options.sandbox, params: {} },
       {
         event: (_name, value, cost) => {
-          this.#notices.show((value as PortListResult).ports);
+          const { ports } = value as PortListResult;
+          this.#notices.show(ports);
+          this.#ports.value = ports;
           this.#show();
           channel?.consume(cost);
         },
@@ -95,10 +105,9 @@ export class PortNotice implements Disposable {
     this.#show();
   }
 
-  async #preview(): Promise<void> {
+  /** Opens the preview of a port in a new tab of the browser. For use in a handler of a press. */
+  async preview(wanted: number, path = ""): Promise<void> {
     const { sandbox, toast } = this.#options;
-    const { latest } = this.#notices;
-    if (!latest) return;
     this.#options.focus(); // the button disappears with the notice
     if (this.#client.state.phase !== "live") {
       toast(NOT_CONNECTED);
@@ -109,16 +118,15 @@ export class PortNotice implements Disposable {
     try {
       const [{ host }, { port, token }] = await Promise.all([
         this.#client.call("preview.host"),
-        this.#client.call("port.expose", { port: latest.port }, { sandbox, key: randomId() }),
+        this.#client.call("port.expose", { port: wanted }, { sandbox, key: randomId() }),
       ]);
       if (!tab) {
         toast("The browser blocked the new tab");
         return;
       }
       tab.opener = null; // the preview is untrusted
-      tab.location.replace(
-        previewAddress(document.baseURI, { host: host ?? undefined, sandbox, port, token }),
-      );
+      const address = previewAddress(document.baseURI, { host: host ?? undefined, sandbox, port, token });
+      tab.location.replace(new URL(path.replace(/^\/+/, ""), address));
     } catch (problem) {
       tab?.close();
       if (!(problem instanceof HawseError)) throw problem;

@@ -1,5 +1,6 @@
 // A dialog with the sandbox's recordings: play, download, delete.
 
+import "./style/sheet.css";
 import { formatSize, formatTime } from "../base/format";
 import type { HawseClient } from "../client/client";
 import { HawseError } from "../wire/errors";
@@ -17,6 +18,8 @@ export interface ListOptions {
   /** Returns a new ticket for a download. */
   ticket: () => Promise<string>;
   toast: (text: string) => void;
+  /** The dialog has closed. */
+  closed: () => void;
 }
 
 export class RecordingsList {
@@ -39,6 +42,10 @@ export class RecordingsList {
     this.#dialog.append(head, this.#body);
     this.#dialog.addEventListener("click", event => {
       if (event.target === this.#dialog) this.#dialog.close();
+    });
+    this.#dialog.addEventListener("close", () => {
+      this.dispose();
+      options.closed();
     });
     document.body.append(this.#dialog);
   }

@@ -1,57 +1,43 @@
-// The recording controls in the header: the red dot that all viewers see while this terminal is recorded, and the
-// buttons to record, mark, and list recordings.
+// The recordings of one terminal: whether it is recorded now, and the actions to start, stop and mark.
 
-import "./style/recordings.css";
-import "./style/sheet.css";
+import { type ReadonlySignal, signal } from "@preact/signals";
 import { type Disposable, DisposableList } from "../base/disposables";
 import { randomId } from "../base/random-id";
 import type { Channel } from "../client/channels";
 import type { HawseClient } from "../client/client";
 import { HawseError } from "../wire/errors";
 import type { RecordingInfo, RecordingListResult } from "../wire/methods";
-import { byId } from "./dom";
-import { type ListOptions, RecordingsList } from "./recordings-list";
 import { NOT_CONNECTED } from "./status";
 
-export interface RecordingsOptions extends ListOptions {
+export interface RecordingsOptions {
+  sandbox: string;
   terminal: string;
-  /** Gives the focus back to the terminal. */
-  focus: () => void;
+  toast: (text: string) => void;
 }
 
 export class RecordingControl implements Disposable {
   readonly #client: HawseClient;
   readonly #options: RecordingsOptions;
-  readonly #list: RecordingsList;
   readonly #disposables = new DisposableList();
-  #active: RecordingInfo[] = [];
-  /** A press is being processed. */
+  readonly #active = signal<readonly RecordingInfo[]>([]);
+  /** An action is being processed. */
   #busy = false;
 
   constructor(client: HawseClient, options: RecordingsOptions) {
     this.#client = client;
     this.#options = options;
-    this.#list = new RecordingsList(client, options);
-    this.#disposables.add(
-      this.#list,
-      client.onUp(() => this.#watch()),
-    );
-    this.#onPress("record", () => this.#startOrStop());
-    this.#onPress("mark", () => this.#mark());
-    this.#disposables.listen(byId("recordings"), "click", () => void this.#try(() => this.#list.show()));
+    this.#disposables.add(client.onUp(() => this.#watch()));
     this.#watch();
   }
 
+  /** The recordings of this terminal that run now. */
+  readonly active: ReadonlySignal<readonly RecordingInfo[]> = this.#active;
+
+  readonly toggle = (): void => void this.#try(() => this.#startOrStop());
+  readonly mark = (): void => void this.#try(() => this.#mark());
+
   dispose(): void {
     this.#disposables.dispose();
-  }
-
-  /** Runs `action` for a press of the button `id`, but not for the second click of a double click. */
-  #onPress(id: string, action: () => Promise<void>): void {
-    this.#disposables.listen<MouseEvent>(byId(id), "click", event => {
-      if (event.detail > 0) this.#options.focus(); // pressed with a pointer; a keyboard user stays on the buttons
-      if (event.detail <= 1) void this.#try(action);
-    });
   }
 
   #watch(): void {
@@ -61,48 +47,32 @@ export class RecordingControl implements Disposable {
       { sandbox, params: { terminal } },
       {
         event: (_name, value, cost) => {
-          this.#show((value as RecordingListResult).recordings);
+          this.#active.value = (value as RecordingListResult).recordings;
           channel?.consume(cost);
         },
-        result: () => this.#show([]),
+        result: () => {
+          this.#active.value = [];
+        },
         error: () => {}, // the connection was lost: the next one starts a new watch; until then keep the last state
       },
     );
   }
 
-  #show(recordings: RecordingInfo[]): void {
-    this.#active = recordings;
-    const on = recordings.length > 0;
-    const button = byId("record");
-    const label = on ? "Stop recording" : "Record this terminal";
-    const readOnly = this.#client.welcome?.role === "viewer";
-    button.hidden = readOnly;
-    byId("mark").hidden = readOnly || !on;
-    button.setAttribute("aria-pressed", String(on));
-    button.setAttribute("aria-label", label);
-    button.title = label;
-    const dot = byId("recording");
-    dot.hidden = !on;
-    dot.title = recordings.some(({ input }) => input)
-      ? "This terminal is recorded, including all input"
-      : "This terminal is recorded";
-  }
-
   async #startOrStop(): Promise<void> {
     const { sandbox, terminal, toast } = this.#options;
     const request = () => ({ sandbox, key: randomId() });
-    if (this.#active.length === 0) {
+    if (this.#active.value.length === 0) {
       await this.#client.call("recording.start", { terminal }, request());
       toast("Recording started. All viewers can see that.");
       return;
     }
-    for (const { id } of this.#active) await this.#client.call("recording.stop", { id }, request());
+    for (const { id } of this.#active.value) await this.#client.call("recording.stop", { id }, request());
     toast("Recording saved.");
   }
 
   async #mark(): Promise<void> {
     const { sandbox, toast } = this.#options;
-    for (const { id } of this.#active)
+    for (const { id } of this.#active.value)
       await this.#client.call("recording.mark", { id }, { sandbox, key: randomId() });
     toast("Marker added to the recording.");
   }

@@ -5,7 +5,7 @@ import "./style/sandboxes.css";
 import { type Disposable, DisposableList } from "../base/disposables";
 import type { HawseClient } from "../client/client";
 import { sandboxLink } from "./address";
-import { byId, setText, within } from "./dom";
+import { byId, setText } from "./dom";
 import { SandboxForm } from "./sandbox-form";
 import { SandboxRow } from "./sandbox-row";
 import { SandboxTable } from "./sandbox-table";
@@ -26,11 +26,7 @@ export class SandboxesDialog implements Disposable {
     this.#client = client;
     this.#current = current;
     this.#form = new SandboxForm(client, ({ id }) => location.assign(sandboxLink(location.href, id)));
-    setText(within(byId("sandboxes"), "[data-text]"), current);
-    byId("sandboxes").setAttribute("aria-label", `Sandbox ${current}. All sandboxes`);
     this.#disposables.add(this.#form);
-    for (const button of ["sandboxes", "failure-sandboxes"])
-      this.#disposables.listen(byId(button), "click", () => this.show());
     this.#disposables.listen(byId("sandboxes-close"), "click", () => this.#dialog.close());
     this.#disposables.listen(this.#dialog, "click", event => {
       if (event.target === this.#dialog) this.#dialog.close(); // the backdrop

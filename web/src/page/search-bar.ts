@@ -1,9 +1,10 @@
 // Searches the terminal's buffer, from the end upwards.
 
+import "./style/search-bar.css";
 import { type ISearchOptions, SearchAddon } from "@xterm/addon-search";
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../base/disposables";
-import { byId, setText } from "./dom";
+import { iconButton, make, setText } from "./dom";
 import type { ThemeName } from "./settings";
 import { SEARCH_COLORS, THEMES } from "./themes";
 
@@ -14,20 +15,17 @@ export class SearchBar implements Disposable {
   readonly #disposables = new DisposableList();
   readonly #terminal: Terminal;
   readonly #search = new SearchAddon({ highlightLimit: MAX_MATCHES });
-  readonly #bar = byId("search-bar");
-  readonly #button = byId("find");
-  readonly #input = byId<HTMLInputElement>("search-text");
+  readonly #bar = document.createElement("search");
+  readonly #input = make("input", "search-text");
+  readonly #count = make("output", "search-count");
   readonly #theme: () => ThemeName;
 
-  /** `theme`: returns the current theme. */
-  constructor(terminal: Terminal, theme: () => ThemeName) {
+  /** `stage`: where the bar appears. `theme`: returns the current theme. */
+  constructor(stage: HTMLElement, terminal: Terminal, theme: () => ThemeName) {
     this.#terminal = terminal;
     this.#theme = theme;
     terminal.loadAddon(this.#search);
-    this.#disposables.listen(this.#button, "click", () => (this.#bar.hidden ? this.open() : this.close()));
-    this.#disposables.listen(byId("search-up"), "click", () => this.#findNext("up"));
-    this.#disposables.listen(byId("search-down"), "click", () => this.#findNext("down"));
-    this.#disposables.listen(byId("search-close"), "click", () => this.close());
+    this.#draw(stage);
     this.#disposables.listen(this.#input, "input", () => this.#restart());
     this.#disposables.listen<KeyboardEvent>(this.#bar, "keydown", event => this.#key(event));
     this.#disposables.add(
@@ -35,15 +33,6 @@ export class SearchBar implements Disposable {
         this.#showCount(resultIndex, resultCount),
       ),
     );
-  }
-
-  /** For xterm's key handler: returns true if the key opens the bar and must not reach the program. */
-  handleKey(event: KeyboardEvent): boolean {
-    const isSearchKey = event.key.toLowerCase() === "f" && !event.altKey;
-    if (!isSearchKey || !((event.ctrlKey && event.shiftKey) || event.metaKey)) return false;
-    event.preventDefault();
-    if (event.type === "keydown") this.open();
-    return true;
   }
 
   open(): void {
@@ -75,10 +64,31 @@ export class SearchBar implements Disposable {
     this.#disposables.dispose();
   }
 
+  #draw(stage: HTMLElement): void {
+    this.#bar.className = "notice search-bar";
+    this.#bar.hidden = true;
+    Object.assign(this.#input, {
+      type: "search",
+      placeholder: "Find",
+      autocomplete: "off",
+      spellcheck: false,
+    });
+    this.#input.ariaLabel = "Find in the terminal";
+    this.#input.enterKeyHint = "search";
+    const up = iconButton("Previous match (Enter)", "m4 9.500 4-4 4 4");
+    const down = iconButton("Next match (Shift+Enter)", "m4 6.500 4 4 4-4");
+    const close = iconButton("Close (Escape)", "M4 4l8 8M12 4l-8 8");
+    this.#bar.append(this.#input, this.#count, up, down, close);
+    stage.append(this.#bar);
+    this.#disposables.listen(up, "click", () => this.#findNext("up"));
+    this.#disposables.listen(down, "click", () => this.#findNext("down"));
+    this.#disposables.listen(close, "click", () => this.close());
+    this.#disposables.defer(() => this.#bar.remove());
+  }
+
   #show(open: boolean): void {
     this.#bar.hidden = !open;
     this.applyTheme();
-    this.#button.setAttribute("aria-expanded", String(open));
   }
 
   /** The text has changed: search again from the end. */
@@ -87,7 +97,7 @@ export class SearchBar implements Disposable {
     if (this.#input.value) this.#findNext("up");
     else {
       this.#search.clearDecorations();
-      setText(byId("search-count"), "");
+      setText(this.#count, "");
     }
   }
 
@@ -112,7 +122,7 @@ export class SearchBar implements Disposable {
   #showCount(index: number, count: number): void {
     const many = count >= MAX_MATCHES ? `${MAX_MATCHES}+` : String(count);
     const text = count === 0 ? "Not found" : index < 0 ? many : `${index + 1} of ${many}`;
-    setText(byId("search-count"), this.#input.value ? text : "");
+    setText(this.#count, this.#input.value ? text : "");
   }
 
   #key(event: KeyboardEvent): void {

@@ -1,6 +1,7 @@
 // Stored settings: the viewer's key per tab, the rest per browser. If storage is full or forbidden, nothing is stored and
 // the defaults apply.
 
+import { type ReadonlySignal, signal } from "@preact/signals";
 import { randomId } from "../base/random-id";
 
 export type ThemeName = "dark" | "light";
@@ -30,6 +31,30 @@ export function loadSettings(storage: () => Storage): Settings {
 
 export function saveSettings(storage: () => Storage, settings: Settings): void {
   attempt(() => storage().setItem(SETTINGS, JSON.stringify(settings)));
+}
+
+/** The settings as they are now. A change is stored at once. */
+export class SettingsStore {
+  readonly #storage: () => Storage;
+  readonly #signal;
+
+  constructor(storage: () => Storage) {
+    this.#storage = storage;
+    this.#signal = signal(loadSettings(storage));
+  }
+
+  get signal(): ReadonlySignal<Settings> {
+    return this.#signal;
+  }
+
+  get value(): Settings {
+    return this.#signal.peek();
+  }
+
+  update(change: Partial<Settings>): void {
+    this.#signal.value = { ...this.#signal.peek(), ...change };
+    saveSettings(this.#storage, this.#signal.peek());
+  }
 }
 
 /** Returns the key that identifies this tab's viewer across reloads. */

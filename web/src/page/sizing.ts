@@ -18,12 +18,12 @@ export class Sizing implements Disposable {
     terminal: Terminal,
     layout: Layout,
     attached: AttachedTerminal,
-    propose: (size: Size) => void,
+    { propose, inUse }: { propose: (size: Size) => void; inUse: () => boolean },
   ) {
     const proposer = new SizeProposer({
       fitting: () => layout.fitting(),
       current: () => this.#proposed ?? { cols: 0, rows: 0 },
-      inUse: () => !document.hidden,
+      inUse,
       propose: size => {
         this.#proposed = size;
         propose(size);

@@ -1,42 +1,23 @@
-// The terminals of the sandbox that the tabs show: which, in what order, with what names.
+// The terminals of the sandbox: their names, which of them run, and what a close would lose.
 
 import type { CommandInfo, TerminalHistoryResult, TerminalInfo } from "../wire/methods";
 
-export interface Tab {
-  id: string;
-  label: string;
-  /** Details for the tooltip: the id and the directory. */
-  details: string;
-  running: boolean;
-  current: boolean;
-}
-
-type Listed = Pick<TerminalInfo, "id" | "title" | "cwd" | "state" | "started">;
-
 /**
- * Returns the tabs, the oldest terminal first: all that run, and the one that the page shows (`current`).
- *
- * A tab is named by the title that its program has set, or by its id where there is none or another tab has the same.
+ * Returns the names of the terminals: the title that a program has set, or the id where there is none or another terminal
+ * has the same.
  */
-export function tabsOf(terminals: readonly Listed[], current: string): Tab[] {
-  const shown = terminals.filter(({ id, state }) => state === "running" || id === current);
+export function labelsOf(terminals: readonly Pick<TerminalInfo, "id" | "title">[]): Map<string, string> {
   const titles = new Map<string, number>();
-  for (const { title } of shown) if (title) titles.set(title, (titles.get(title) ?? 0) + 1);
-  return [...shown]
-    .sort((a, b) => a.started - b.started || (a.id < b.id ? -1 : 1))
-    .map(({ id, title, cwd, state }) => ({
-      id,
-      label: title && titles.get(title) === 1 ? title : id,
-      details: `${id} in ${cwd}`,
-      running: state === "running",
-      current: id === current,
-    }));
+  for (const { title } of terminals) if (title) titles.set(title, (titles.get(title) ?? 0) + 1);
+  return new Map(terminals.map(({ id, title }) => [id, title && titles.get(title) === 1 ? title : id]));
 }
 
-/** Returns the id of the tab to show after `closed`: the next one, otherwise the one before; undefined: none is left. */
-export function neighbour(tabs: readonly Tab[], closed: string): string | undefined {
-  const index = tabs.findIndex(({ id }) => id === closed);
-  return (tabs[index + 1] ?? tabs[index - 1])?.id;
+/** Returns the ids of the terminals that run, the oldest first. */
+export function runningIds(terminals: readonly Pick<TerminalInfo, "id" | "state" | "started">[]): string[] {
+  return terminals
+    .filter(({ state }) => state === "running")
+    .sort((a, b) => a.started - b.started || (a.id < b.id ? -1 : 1))
+    .map(({ id }) => id);
 }
 
 /** Returns the first `shell-N`, from 2 on, that no terminal has. */

@@ -7,7 +7,7 @@ export const THEMES: Record<ThemeName, ITheme> = {
   dark: {
     background: "#0e131a",
     foreground: "#d7dee8",
-    cursor: "#5ad1c8",
+    cursor: "#d7dee8",
     cursorAccent: "#0e131a",
     selectionBackground: "#2b5a60",
     selectionInactiveBackground: "#283540",
@@ -34,7 +34,7 @@ export const THEMES: Record<ThemeName, ITheme> = {
   light: {
     background: "#fbfcfd",
     foreground: "#1f2933",
-    cursor: "#0d7480",
+    cursor: "#1f2933",
     cursorAccent: "#fbfcfd",
     selectionBackground: "#b9e0e2",
     selectionInactiveBackground: "#dde5ea",

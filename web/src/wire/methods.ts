@@ -658,6 +658,34 @@ export interface FileDeleteResult {
   deleted: number;
 }
 
+/**
+ * Replace texts in a file, or apply a patch to it: all of it, atomically, or nothing.
+ *
+ * Exactly one of `edits` and `patch` is given. `conflict`: a text does not occur, or occurs several times without `all` (`details`: `edit`, its index, and `found`, how often); the lines of a hunk are neither at the stated line nor at exactly one other place (`details`: `hunk`, its index, and `found`); the file has another version, or was changed meanwhile. A file has at most 16 MiB.
+ */
+export interface FileEdit {
+  /** The file or directory. A relative path begins in `root`, or else in the workspace. */
+  path: string;
+  /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
+  root?: string | null;
+  /** Replacements, made one after the other. */
+  edits?: TextEdit[] | null;
+  /** A unified diff of this one file. Names of files are ignored. */
+  patch?: string | null;
+  /** The version that the file must have; null: any. */
+  if_version?: string | null;
+}
+
+/** The file was changed. */
+export interface FileEditResult {
+  /** Size of the file, in bytes. */
+  bytes: number;
+  /** Its version. */
+  version: string;
+  /** Number of places that were changed: of texts that were replaced, or of hunks of the patch. */
+  replaced: number;
+}
+
 /** A batch of directory entries. */
 export interface FileEntries {
   /** The entries; their paths are relative to the listed directory. */
@@ -704,6 +732,46 @@ export interface FileExistsResult {
   exists: boolean;
   /** Its type; null if it does not exist. */
   type?: "device" | "directory" | "fifo" | "file" | "socket" | "symlink" | null;
+}
+
+/**
+ * Extract an archive that is a file in the sandbox: tar, also with gzip, bzip2 or xz, or zip.
+ *
+ * Nothing is written outside `to`: a name that leaves it, by `..`, by a symlink or because it is absolute, and a symlink whose target leaves it, are `permission_denied` (`details.entry`). Owners and the bits for set-user-id and the like are not restored. What was extracted before an error, or before the call was cancelled, stays. An archive that is damaged or encrypted is `invalid_params`.
+ */
+export interface FileExtract {
+  /** The file or directory. A relative path begins in `root`, or else in the workspace. */
+  path: string;
+  /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
+  root?: string | null;
+  /** The directory to extract to, which is created if it is missing; resolved as `path` is. */
+  to?: string;
+  /** Whether existing files are replaced; otherwise one is `conflict`. */
+  overwrite?: boolean;
+  /** Number of leading components to remove from each name; entries without another one are left out. */
+  strip?: number;
+  /** Number of entries after which it ends with `too_large`. */
+  max_entries?: number;
+  /** Bytes of files, unpacked, after which it ends with `too_large`. */
+  max_bytes?: number;
+}
+
+/** How far the extraction is, a few times in a second. */
+export interface FileExtractProgress {
+  /** Entries that were extracted. */
+  entries: number;
+  /** Bytes of files that were written. */
+  bytes: number;
+}
+
+/** The archive was extracted. */
+export interface FileExtractResult {
+  /** Entries that were extracted. */
+  entries: number;
+  /** Bytes of files that were written. */
+  bytes: number;
+  /** Devices and FIFOs, which are not extracted. */
+  skipped: number;
 }
 
 /** A path that could not be read; the call continues. */
@@ -3019,6 +3087,16 @@ export interface TerminalWaitResult {
   exit?: Exit | null;
 }
 
+/** A replacement of one text by another. */
+export interface TextEdit {
+  /** The text to replace, exactly as it is in the file. */
+  old: string;
+  /** The text in its place. */
+  new: string;
+  /** Whether to replace it wherever it is; otherwise it has to occur exactly once. */
+  all?: boolean;
+}
+
 /** Create a token. It has no right that its creator does not have, and it ends with the creator's token. */
 export interface TokenCreate {
   /** What it is for. */
@@ -3316,10 +3394,20 @@ export interface Methods {
     result: FileDeleteResult;
     events: Record<string, never>;
   };
+  "file.edit": {
+    params: FileEdit;
+    result: FileEditResult;
+    events: Record<string, never>;
+  };
   "file.exists": {
     params: FileExists;
     result: FileExistsResult;
     events: Record<string, never>;
+  };
+  "file.extract": {
+    params: FileExtract;
+    result: FileExtractResult;
+    events: { progress: FileExtractProgress };
   };
   "file.list": {
     params: FileList;

@@ -29,9 +29,10 @@ function make() {
   const proposed: Size[] = [];
   const attached = { channel: { onState: state.on } };
   const terminal = { onResize: onResize.on };
-  const sizing = new Sizing({} as never, terminal as never, layout as never, attached as never, size =>
-    proposed.push(size),
-  );
+  const sizing = new Sizing({} as never, terminal as never, layout as never, attached as never, {
+    propose: size => proposed.push(size),
+    inUse: () => true,
+  });
   const waitForProposal = () => vi.advanceTimersByTime(SETTLE);
   return { sizing, layout, proposed, state, onResize, resize: () => resized(), waitForProposal };
 }

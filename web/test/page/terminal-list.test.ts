@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { freeId, lossOf, neighbour, tabsOf } from "../../src/page/terminal-list";
+import { freeId, labelsOf, lossOf, runningIds } from "../../src/page/terminal-list";
 import type { CommandInfo, TerminalInfo } from "../../src/wire/methods";
 
 const terminal = (id: string, more: Partial<TerminalInfo> = {}) => ({
@@ -11,42 +11,24 @@ const terminal = (id: string, more: Partial<TerminalInfo> = {}) => ({
 });
 const command = (more: Partial<CommandInfo>): CommandInfo => ({ number: 1, started: 0, start: 0, ...more });
 
-test("running terminals and the one of the page have tabs, the oldest first", () => {
-  const tabs = tabsOf(
-    [
-      terminal("new", { started: 3 }),
-      terminal("old"),
-      terminal("gone", { state: "exited" }),
-      terminal("here", { state: "exited", started: 2 }),
-    ],
-    "here",
-  );
-  expect(tabs.map(({ id, running, current }) => [id, running, current])).toEqual([
-    ["old", true, false],
-    ["here", false, true],
-    ["new", true, false],
-  ]);
+test("the terminals that run have tabs, the oldest first", () => {
+  const terminals = [
+    terminal("new", { started: 3 }),
+    terminal("old"),
+    terminal("gone", { state: "exited" }),
+    terminal("also old"),
+  ];
+  expect(runningIds(terminals)).toEqual(["also old", "old", "new"]);
 });
 
 test("a tab is named by its title, or by its id where the title is not unique", () => {
-  const tabs = tabsOf(
-    [
-      terminal("a", { title: "vim" }),
-      terminal("b", { title: "bash" }),
-      terminal("c", { title: "bash" }),
-      terminal("d"),
-    ],
-    "a",
-  );
-  expect(tabs.map(({ label }) => label)).toEqual(["vim", "b", "c", "d"]);
-  expect(tabs[0]?.details).toBe("a in /workspace");
-});
-
-test("after a closed tab comes the next one, then the one before, then none", () => {
-  const tabs = tabsOf([terminal("a"), terminal("b"), terminal("c")], "a");
-  expect(neighbour(tabs, "b")).toBe("c");
-  expect(neighbour(tabs, "c")).toBe("b");
-  expect(neighbour(tabs.slice(0, 1), "a")).toBeUndefined();
+  const labels = labelsOf([
+    terminal("a", { title: "vim" }),
+    terminal("b", { title: "bash" }),
+    terminal("c", { title: "bash" }),
+    terminal("d"),
+  ]);
+  expect([...labels.values()]).toEqual(["vim", "b", "c", "d"]);
 });
 
 test("a new terminal gets the first free number", () => {

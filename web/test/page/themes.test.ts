@@ -10,11 +10,7 @@ test.each(["dark", "light"] as const)("the %s theme has the page's background an
       name
     ];
   const { background, foreground, cursor } = THEMES[name];
-  expect([background, foreground, cursor]).toEqual([
-    variable("surface"),
-    variable("text"),
-    variable("accent"),
-  ]);
+  expect([background, foreground, cursor]).toEqual([variable("surface"), variable("text"), variable("text")]);
 });
 
 /** Relative luminance (WCAG 2) of `#rrggbb`. */

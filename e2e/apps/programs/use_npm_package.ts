@@ -1,0 +1,54 @@
+// Uses the npm package in Node. Node 20 has no WebSocket of its own, so it gets that of `ws`.
+
+import { HawseClient, HawseError } from "hawse";
+import WebSocket from "ws";
+
+const [, , base = "", token = ""] = process.argv;
+const openSocket = (url: string, protocol: string) =>
+  new WebSocket(url, protocol) as unknown as globalThis.WebSocket;
+const client = new HawseClient({ base, token, openSocket });
+client.connect();
+const box = client.sandbox("local");
+
+function check(actual: unknown, expected: unknown): void {
+  if (JSON.stringify(actual) !== JSON.stringify(expected))
+    throw new Error(`${JSON.stringify(actual)} is not ${JSON.stringify(expected)}`);
+}
+
+const done = await box.exec(["sh", "-c", "echo out; echo err >&2; exit 3"]);
+check([done.code, done.text, new TextDecoder().decode(done.stderr)], [3, "out\n", "err\n"]);
+
+const large = new Uint8Array(3_000_000).map((_, i) => i % 251);
+check((await box.write("dir/large.bin", large)).bytes, large.length);
+let size = 0;
+for await (const chunk of box.read("dir/large.bin")) {
+  if (chunk[0] !== size % 251) throw new Error(`wrong byte at ${size}`);
+  size += chunk.length;
+}
+check(size, large.length);
+
+const names: string[] = [];
+for await (const item of box.file.list({ path: "dir" })) {
+  if (item.event === "entries") names.push(...item.value.entries.map(({ path }) => path));
+}
+check(names, ["large.bin"]);
+check((await box.file.stat({ path: "dir/large.bin" })).type, "file");
+
+const error = await box.file.stat({ path: "nothing" }).catch((problem: unknown) => problem);
+check(error instanceof HawseError && error.code, "not_found");
+
+const { id } = await box.process.start({ command: "for n in 1 2 3; do echo line $n; done" });
+let output = "";
+for await (const { stream, bytes } of box.output(id)) output += `${stream}: ${new TextDecoder().decode(bytes)}`;
+check(output.replaceAll("stdout: ", ""), "line 1\nline 2\nline 3\n");
+
+await box.terminal.create({ id: "agent", argv: ["echo", "hello"] });
+let screen = "";
+for await (const item of box.terminal.attach({ id: "agent" })) {
+  if (item.event === "data") screen += new TextDecoder().decode(item.bytes);
+  if (item.event === "exit") check(item.value.code, 0);
+}
+check(screen, "hello\r\n");
+
+client.close();
+console.log("done");

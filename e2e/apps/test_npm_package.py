@@ -1,0 +1,95 @@
+"""The npm package `hawse`, installed from its tarball: in a Vite project of another origin, and in Node."""
+
+import asyncio
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Page, expect
+
+from e2e.apps.conftest import NODE_MODULES, ROOT, SOURCES, STEP
+from e2e.apps.test_openapi_clients import COMPILER, TIMEOUT, run
+from tests.support.stack import Stack, free_port
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+_SHOWN = """([name, text]) => {
+  const terminal = name === "element" ? document.querySelector("hawse-terminal").terminal : window.embedded;
+  const { active } = terminal.buffer;
+  return Array.from({ length: terminal.rows }, (_, y) => active.getLine(active.baseY + y)?.translateToString(true))
+    .join("\\n").includes(text);
+}"""
+
+
+def npm(*arguments: str | Path, cwd: Path) -> None:
+    """Run the npm of the node that the tests use, which is not on their PATH."""
+    node = shutil.which("node")
+    assert node is not None
+    script = Path(node).resolve().with_name("npm").resolve()
+    done = subprocess.run(
+        [node, script, *arguments], cwd=cwd, capture_output=True, text=True, check=False, timeout=TIMEOUT
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def tarball(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The package as `npm publish` would send it."""
+    folder = tmp_path_factory.mktemp("package")
+    npm("pack", "--pack-destination", folder, cwd=ROOT / "web")
+    return next(folder.glob("hawse-*.tgz"))
+
+
+@pytest.fixture
+def project(tarball: Path) -> Iterator[Path]:
+    """A project that has installed the package. Its other packages are those of the folder above it."""
+    with tempfile.TemporaryDirectory(dir=NODE_MODULES.parent, prefix="npm-") as name:
+        folder = Path(name)
+        (folder / "package.json").write_text('{"name": "blank", "private": true, "type": "module"}')
+        npm("install", "--offline", "--no-audit", "--no-fund", tarball, cwd=folder)
+        yield folder
+
+
+async def test_the_package_works_in_a_vite_project_of_another_origin(project: Path, page: Page, tmp_path: Path) -> None:
+    shutil.copytree(SOURCES / "vite", project, dirs_exist_ok=True)
+    vite: list[str | Path] = ["node", NODE_MODULES / "vite" / "bin" / "vite.js"]
+    await run(*vite, "build", cwd=project)
+    port = free_port()
+    origin = f"http://127.0.0.1:{port}"
+    server = await asyncio.create_subprocess_exec(
+        *map(str, vite), "preview", "--host", "127.0.0.1", "--port", str(port), "--strictPort", cwd=project
+    )
+    try:
+        async with Stack(tmp_path / "state", "--allow-origin", origin) as stack:
+            await reachable(port)
+            await page.goto(f"{origin}/#base={stack.base}/&token={stack.token}")
+            await expect(page.locator("#exec")).to_have_text("42", timeout=STEP)
+            await expect(page.locator("#file")).to_have_text("written across origins", timeout=STEP)
+            await page.locator("#terminal textarea").focus()
+            await page.keyboard.type("echo type''d\n")
+            for name in ("addon", "element"):  # both show the same terminal
+                await page.wait_for_function(_SHOWN, arg=[name, "typed"], timeout=STEP)
+            await page.evaluate("document.querySelector('hawse-terminal').remove()")
+    finally:
+        server.kill()
+        await server.wait()
+
+
+async def reachable(port: int) -> None:
+    async with asyncio.timeout(STEP / 1000):
+        while True:  # the server reports its start only in its output, in colours
+            try:
+                _, writer = await asyncio.open_connection("127.0.0.1", port)
+            except OSError:
+                await asyncio.sleep(0.1)
+            else:
+                writer.close()
+                return
+
+
+async def test_the_package_works_in_node_and_its_types_under_nodenext(stack: Stack, project: Path) -> None:
+    shutil.copy(SOURCES / "use_npm_package.ts", project)
+    await run("node", NODE_MODULES / ".bin" / "tsc", *COMPILER, "use_npm_package.ts", cwd=project)
+    assert await run("node", "use_npm_package.js", stack.base, stack.token, cwd=project) == "done\n"

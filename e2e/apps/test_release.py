@@ -1,0 +1,158 @@
+"""The distributions as users get them: installed in an empty environment, by pip's rules, uvx and pipx."""
+
+import asyncio
+import os
+import pwd
+import re
+import signal
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+import pytest_asyncio
+
+import hawse
+from e2e.apps.conftest import PYTHON, ROOT
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+TIMEOUT = 240.0  # s for one step: an installer downloads what its cache lacks
+UV = PYTHON.with_name("uv")
+
+
+def installer_environment() -> dict[str, str]:
+    """The environment of the user who runs the tests: its package index and its cache, and no setting of ours.
+
+    The tests have a HOME of their own (tests/support/isolation.py), which has neither.
+    """
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("HAWSE_", "PYTHON"))}
+    return kept | {"HOME": pwd.getpwuid(os.getuid()).pw_dir}
+
+
+async def run(*command: str | Path, cwd: Path, env: Mapping[str, str] | None = None) -> str:
+    """Run a program, which has to exit with 0; return its standard output."""
+    process = await asyncio.create_subprocess_exec(
+        *map(str, command),
+        cwd=cwd,
+        env={**installer_environment(), **(env or {})},
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        async with asyncio.timeout(TIMEOUT):
+            printed, errors = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    assert process.returncode == 0, f"{command}: {errors.decode()}"
+    return printed.decode()
+
+
+@dataclass(frozen=True)
+class Distributions:
+    """What `make build` writes into dist/."""
+
+    sdist: Path
+    wheel: Path
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def built(tmp_path_factory: pytest.TempPathFactory) -> Distributions:
+    """The sdist of this checkout, and the wheel that is built from that sdist alone."""
+    folder = tmp_path_factory.mktemp("dist")
+    await run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, ROOT, cwd=folder)
+    (sdist,), (wheel,) = folder.glob("*.tar.gz"), folder.glob("*.whl")
+    return Distributions(sdist, wheel)
+
+
+async def install(folder: Path, *requirements: str | Path) -> Path:
+    """Install in a new environment; return its folder of programs."""
+    await run(UV, "venv", "-q", "--python", sys.executable, folder / "venv", cwd=folder)
+    programs = folder / "venv" / "bin"
+    await run(UV, "pip", "install", "-q", "--python", programs / "python", *requirements, cwd=folder)
+    return programs
+
+
+@asynccontextmanager
+async def served(programs: Path, folder: Path) -> AsyncIterator[httpx.AsyncClient]:
+    """`hawse serve` of an installation, and a client with its token. It ends by SIGTERM, with the exit code 0."""
+    process = await asyncio.create_subprocess_exec(
+        programs / "hawse",
+        *("serve", "--port", "0", "--state", folder / "state", "--isolation", "none"),
+        cwd=folder,
+        env={"PATH": os.environ["PATH"], "HOME": str(folder), "LANG": "C.UTF-8"},
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    assert process.stdout is not None
+    try:
+        base, token = "", ""
+        async with asyncio.timeout(60):
+            while not base:
+                line = (await process.stdout.readline()).decode()
+                assert line, "the gateway has ended"
+                if found := re.search(r"(http://\S+)/#token=(\S+)", line):
+                    base, token = found.groups()
+        headers = {"Authorization": f"Bearer {token}"}
+        async with httpx.AsyncClient(base_url=base, headers=headers, trust_env=False, timeout=60) as http:
+            yield http
+            await http.post("/v1/sandbox.delete", json={"id": "local"})
+        process.send_signal(signal.SIGTERM)
+        async with asyncio.timeout(30):
+            await process.communicate()
+        assert process.returncode == 0
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+
+async def test_the_wheel_serves_from_an_empty_environment_and_all_its_parts_have_one_version(
+    built: Distributions, tmp_path: Path
+) -> None:
+    programs = await install(tmp_path, built.wheel)
+    assert await run(programs / "hawse", "--version", cwd=tmp_path) == f"hawse {hawse.__version__} (pure)\n"
+    show = "import importlib.metadata, hawse; print(hawse.__version__, importlib.metadata.version('hawse'))"
+    assert (await run(programs / "python", "-c", show, cwd=tmp_path)).split() == [hawse.__version__] * 2
+
+    async with served(programs, tmp_path) as http:
+        page = (await http.get("/")).text
+        script = re.search(r'src="([^"]+\.js)"', page)
+        assert script is not None
+        assert (await http.get(script[1].removeprefix("."))).is_success
+        ran = (await http.post("/v1/sandboxes/local/exec", json={"command": "echo $((6 * 7))"})).json()
+        assert (ran["code"], ran["stdout"]) == (0, "42\n")
+        code = (await http.post("/v1/sandboxes/local/code.run", json={"source": "print(6 * 7)"})).text
+        assert "42" in code
+
+        versions = {
+            "health": (await http.get("/healthz")).json()["version"],
+            "openapi": (await http.get("/v1/openapi.json")).json()["info"]["version"],
+            "runtime": (await http.post("/v1/sandboxes/local/runtime.info")).json()["version"],
+        }
+        metrics = re.findall(r'^hawse_info\{version="([^"]+)"\}', (await http.get("/metrics")).text, re.M)
+        assert {*versions.values(), *metrics} == {hawse.__version__}, versions
+
+
+async def test_the_sdist_installs_with_every_extra_and_finds_its_modules(built: Distributions, tmp_path: Path) -> None:
+    programs = await install(tmp_path, f"hawse[docker,oidc,otel,mcp] @ {built.sdist.as_uri()}")
+    modules = "gateway.providers.docker, gateway.oidc, gateway.telemetry, hawse.mcp.server, hawse.sync"
+    await run(programs / "python", "-c", f"import {modules}", cwd=tmp_path)
+    assert "Usage: hawse mcp" in await run(programs / "hawse", "mcp", "--help", cwd=tmp_path)
+
+
+async def test_uvx_runs_the_command_without_an_installation(built: Distributions, tmp_path: Path) -> None:
+    printed = await run(UV, "tool", "run", "--from", built.wheel, "hawse", "--version", cwd=tmp_path)
+    assert printed == f"hawse {hawse.__version__} (pure)\n"
+
+
+async def test_pipx_installs_the_command(built: Distributions, tmp_path: Path) -> None:
+    folders = {f"PIPX_{name}": str(tmp_path / name) for name in ("HOME", "BIN_DIR", "MAN_DIR")}
+    await run(PYTHON, "-m", "pipx", "install", "--python", sys.executable, built.wheel, cwd=tmp_path, env=folders)
+    assert await run(tmp_path / "BIN_DIR" / "hawse", "--version", cwd=tmp_path) == f"hawse {hawse.__version__} (pure)\n"

@@ -1,0 +1,64 @@
+"""What the terminal page loads: compressed sizes of the built files, and how they arrive in a browser."""
+
+import gzip
+import re
+from pathlib import Path
+
+import pytest
+
+from e2e.conftest import ROOT, Open
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+BUNDLE = ROOT / "gateway" / "_web"
+ROUTE = 150_000  # bytes of scripts and styles before the first prompt, compressed with gzip
+CHUNK = 60_000  # bytes of each other script, compressed with gzip
+EXEMPT = ("editor-",)  # the editor of files, which loads when the first file is opened
+
+
+def compressed(file: Path) -> int:
+    return len(gzip.compress(file.read_bytes(), 9))
+
+
+def route(document: str) -> set[Path]:
+    """Return the scripts and styles that `document` loads at once, with everything that they import statically."""
+    html = (BUNDLE / document).read_text("utf-8")
+    found: set[Path] = set()
+    waiting = [BUNDLE / path for path in re.findall(r'(?:src|href)="\./([^"]+\.(?:js|css))"', html)]
+    while waiting:
+        file = waiting.pop()
+        if file in found:
+            continue
+        found.add(file)
+        if file.suffix == ".js":
+            text = file.read_text("utf-8")
+            waiting += [
+                file.parent / name for name in re.findall(r'(?:from|^import|[;}]import)"\./([\w.-]+\.js)"', text)
+            ]
+    return found
+
+
+async def test_the_terminal_page_loads_at_most_150_kb_before_the_first_prompt() -> None:
+    sizes = {file.name: compressed(file) for file in route("index.html")}
+    assert any(name.endswith(".css") for name in sizes)
+    assert sum(sizes.values()) <= ROUTE, sizes
+
+
+async def test_each_other_script_has_at_most_60_kb() -> None:
+    first = route("index.html")
+    later = {file.name: compressed(file) for file in (BUNDLE / "assets").glob("*.js") if file not in first}
+    assert any("webgl" in name for name in later), "the renderer is loaded when the page has been painted"
+    assert {name: size for name, size in later.items() if size > CHUNK and not name.startswith(EXEMPT)} == {}
+
+
+async def test_files_arrive_compressed_and_the_font_is_preloaded_once(open_page: Open) -> None:
+    view = await open_page(webgl=True)
+    page = view.page
+    entries = await page.evaluate(
+        """() => performance.getEntriesByType("resource").map(e => ({
+          name: e.name.split("/").pop(), by: e.initiatorType, sent: e.encodedBodySize, size: e.decodedBodySize }))"""
+    )
+    scripts = [entry for entry in entries if re.search(r"-[\w-]+\.(js|css)$", entry["name"])]
+    assert len(scripts) >= 3
+    assert [entry for entry in scripts if entry["size"] > 1_000 and entry["sent"] >= entry["size"] / 2] == []
+    fonts = [entry for entry in entries if "latin-400-normal" in entry["name"]]
+    assert [font["by"] for font in fonts] == ["link"]

@@ -1,0 +1,130 @@
+"""The view of files, and the pane with one file."""
+
+import base64
+
+import pytest
+from playwright.async_api import Page, expect
+
+import hawse
+from e2e.conftest import Open
+from e2e.view import WAIT, View
+from tests.support.stack import Stack
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+expect.set_options(timeout=WAIT)
+PIXEL = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+
+
+async def run(stack: Stack, command: str) -> str:
+    async with hawse.connect(stack.base, token=stack.token) as hw:
+        return (await hw.sandbox().exec(command, check=True)).text
+
+
+async def show_files(view: View) -> Page:
+    await view.press("Control+Shift+B")
+    await view.page.get_by_role("navigation", name="Views").get_by_role("button", name="Files").click()
+    await expect(view.page.get_by_role("tree", name="Files")).to_be_visible()
+    return view.page
+
+
+async def drop(page: Page, *files: tuple[str, str]) -> None:
+    """Drop files with their texts on the page."""
+    await page.evaluate(
+        """files => {
+          const data = new DataTransfer();
+          for (const [name, text] of files) data.items.add(new File([text], name));
+          for (const type of ["dragover", "drop"])
+            document.querySelector("#app").dispatchEvent(
+              new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true }));
+        }""",
+        list(files),
+    )
+
+
+async def test_the_tree_follows_changes_and_shows_the_marks_of_git(open_page: Open, stack: Stack) -> None:
+    await run(
+        stack,
+        "git init -q; git config user.email a@example.org; git config user.name a; mkdir -p src; echo 1 > src/a.py;"
+        " git add .; git commit -qm first; echo 2 > src/a.py",
+    )
+    page = await show_files(await open_page())
+    await page.get_by_role("treeitem", name="src").click()
+    await expect(page.get_by_role("treeitem", name="a.py")).to_have_attribute("data-mark", "changed")
+    await run(stack, "echo 1 > src/new.py")
+    await expect(page.get_by_role("treeitem", name="new.py")).to_have_attribute("data-mark", "new")
+    await run(stack, "rm src/new.py")
+    await expect(page.get_by_role("treeitem", name="new.py")).to_have_count(0)
+
+
+async def test_the_tree_is_used_with_the_keyboard_and_holds_many_files(open_page: Open, stack: Stack) -> None:
+    await run(stack, "mkdir many; cd many; seq -f 'file %g' 1 5000 | tr '\\n' '\\0' | xargs -0 touch")
+    page = await show_files(await open_page())
+    await expect(page.get_by_role("treeitem", name="many")).to_be_visible()
+    await page.get_by_role("tree").focus()
+    for key in ("Home", "ArrowRight"):
+        await page.keyboard.press(key)
+    await expect(page.get_by_role("treeitem", name="file 1", exact=True)).to_be_visible()
+    await page.keyboard.press("End")
+    last = page.get_by_role("treeitem", name="file 5000", exact=True)
+    await expect(last).to_have_attribute("aria-selected", "true")
+    await expect(last).to_be_in_viewport()
+    assert await page.get_by_role("treeitem").count() < 100
+
+
+async def test_dropped_files_are_uploaded_and_an_existing_one_is_a_question(open_page: Open, stack: Stack) -> None:
+    await run(stack, "echo old > a.txt")
+    page = await show_files(await open_page())
+    await expect(page.get_by_role("treeitem", name="a.txt")).to_be_visible()
+    await drop(page, ("a.txt", "new"), ("b.txt", "second"))
+    question = page.get_by_role("dialog", name="This file exists already")
+    await question.get_by_role("button", name="Keep both").click()
+    for name in ("a (2).txt", "b.txt"):
+        await expect(page.get_by_role("treeitem", name=name)).to_be_visible()
+    assert await run(stack, "cat a.txt 'a (2).txt' b.txt") == "old\nnewsecond"
+    await drop(page, ("a.txt", "replaced"))
+    await question.get_by_role("button", name="Replace").click()
+    await expect(question).to_be_hidden()
+    await expect(page.get_by_text("1 file uploaded")).to_be_visible()
+    assert await run(stack, "cat a.txt") == "replaced"
+
+
+async def test_a_file_is_edited_and_a_change_by_another_program_is_not_overwritten(
+    open_page: Open, stack: Stack
+) -> None:
+    await run(stack, "printf 'one\\r\\ntwo\\r\\n' > notes.txt")
+    page = await show_files(await open_page(width=1300))
+    await page.get_by_role("treeitem", name="notes.txt").click()
+    text = page.get_by_role("textbox", name="notes.txt")
+    await expect(text).to_contain_text("two")
+    await text.press("Control+End")
+    await page.keyboard.type("three")
+    await page.keyboard.press("Control+s")
+    await expect(page.get_by_role("button", name="Saved")).to_be_visible()
+    assert await run(stack, "cat notes.txt") == "one\r\ntwo\r\nthree"
+    await run(stack, "echo theirs > notes.txt")
+    await expect(text).to_contain_text("theirs")  # without own changes, it is shown at once
+    await text.press("Control+End")
+    await page.keyboard.type("mine")
+    await run(stack, "echo theirs again > notes.txt")
+    alert = page.get_by_role("alert").filter(has_text="This file has changed in the sandbox.")
+    await expect(alert).to_be_visible()
+    assert await run(stack, "cat notes.txt") == "theirs again\n"
+    await alert.get_by_role("button", name="Overwrite").click()
+    await expect(alert).to_be_hidden()
+    assert "mine" in await run(stack, "cat notes.txt")
+
+
+async def test_an_image_is_shown_and_a_directory_is_downloaded(open_page: Open, stack: Stack) -> None:
+    async with hawse.connect(stack.base, token=stack.token) as hw:
+        await hw.sandbox().files.write("images/dot.png", PIXEL)
+    page = await show_files(await open_page(width=1300))
+    await page.get_by_role("treeitem", name="images").click()
+    async with page.expect_download() as download:
+        await page.get_by_role("button", name="Download the selection").click()
+    assert (await download.value).suggested_filename == "images.tar.gz"
+    await page.get_by_role("treeitem", name="dot.png").click()
+    image = page.get_by_role("img", name="images/dot.png")
+    await expect(image).to_be_visible()
+    assert await image.evaluate("image => image.naturalWidth") == 1

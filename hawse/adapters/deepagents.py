@@ -1,0 +1,78 @@
+"""A sandbox as the backend of deepagents (LangChain, LangGraph): its files and its commands."""
+
+from pathlib import PurePosixPath
+
+from deepagents.backends.protocol import ExecuteResponse, FileDownloadResponse, FileUploadResponse
+from deepagents.backends.sandbox import BaseSandbox
+
+import hawse.sync
+from hawse.client import HawseError, InvalidParamsError, IsDirectoryError, NotFoundError, PermissionDeniedError
+
+__all__ = ["Backend"]
+
+OUTPUT_MAX = 1 << 20  # bytes of each stream of a command
+TIMEOUT = 30 * 60  # s for a command, unless the agent names a time
+
+
+class Backend(BaseSandbox):
+    """The backend of an agent: `create_deep_agent(backend=Backend(box))`.
+
+    The image of the sandbox needs Python 3, with which deepagents reads and edits files. Methods may be called from any
+    thread; their asynchronous forms run in threads.
+    """
+
+    def __init__(self, box: hawse.sync.Sandbox) -> None:
+        """Create a backend.
+
+        Args:
+            box: The sandbox, of a client of `hawse.sync` that is open as long as the agent works.
+        """
+        self._box = box
+
+    @property
+    def id(self) -> str:
+        """The id of the sandbox."""
+        return self._box.id
+
+    def execute(self, command: str, *, timeout: int | None = None) -> ExecuteResponse:
+        """Run a shell command. A command that takes longer than `timeout` seconds is ended with what it has started."""
+        limit = TIMEOUT if timeout is None else timeout or None  # 0: without a limit
+        done = self._box.exec(command, timeout=limit, max_output=OUTPUT_MAX)
+        output = done.text + done.stderr_text
+        if done.timed_out:
+            output += f"\nended after {limit} seconds"
+        return ExecuteResponse(output=output, exit_code=done.code, truncated=done.truncated)
+
+    def upload_files(self, files: list[tuple[str, bytes]]) -> list[FileUploadResponse]:
+        """Write files, with their directories."""
+        return [FileUploadResponse(path=path, error=self._upload(path, content)) for path, content in files]
+
+    def download_files(self, paths: list[str]) -> list[FileDownloadResponse]:
+        """Read files."""
+        return [self._download(path) for path in paths]
+
+    def _upload(self, path: str, content: bytes) -> str | None:
+        try:
+            self._box.files.write(path, content)
+        except HawseError as error:
+            return _reason(error, path)
+        return None
+
+    def _download(self, path: str) -> FileDownloadResponse:
+        try:
+            return FileDownloadResponse(path=path, content=self._box.files.read(path))
+        except HawseError as error:
+            return FileDownloadResponse(path=path, error=_reason(error, path))
+
+
+def _reason(error: HawseError, path: str) -> str:
+    """Return the code of deepagents for an error, or its text."""
+    if isinstance(error, NotFoundError):
+        return "file_not_found"
+    if isinstance(error, PermissionDeniedError):
+        return "permission_denied"
+    if isinstance(error, IsDirectoryError):
+        return "is_directory"
+    if isinstance(error, InvalidParamsError) or not PurePosixPath(path).is_absolute():
+        return "invalid_path"
+    return f"{error.code}: {error.message}"

@@ -1,0 +1,191 @@
+"""Sandboxes for evaluations with Inspect (`inspect_ai`): `sandbox="hawse"`, a new sandbox for each sample.
+
+The gateway is that which `hawse.connect()` finds: by HAWSE_URL, or by `hawse login`. `sandbox=("hawse", "NAME")` takes
+the template NAME. Inspect finds this module by the entry point of the package.
+"""
+
+import signal as signals
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, Literal, TypeVar, overload
+
+import anyio
+from inspect_ai.util import (
+    ExecResult,
+    OutputLimitExceededError,
+    SandboxConnection,
+    SandboxEnvironment,
+    SandboxEnvironmentConfigType,
+    SandboxEnvironmentLimits,
+    SandboxUnavailableError,
+    SandboxUserUnsupportedError,
+    sandboxenv,
+)
+
+import hawse.sync
+from hawse.client import (
+    HawseError,
+    IsDirectoryError,
+    NotDirectoryError,
+    NotFoundError,
+    PermissionDeniedError,
+    SpawnFailedError,
+    TooLargeError,
+)
+
+__all__ = ["HawseSandbox"]
+
+T = TypeVar("T")
+CALLS_MAX = 512  # calls that wait for their sandboxes at a time, each in a thread; more wait for these
+NOT_FOUND = 127  # the exit code of a shell for a program that does not exist
+
+
+@sandboxenv(name="hawse")
+class HawseSandbox(SandboxEnvironment):
+    """A sandbox of a sample. It is deleted with everything in it when the sample has ended."""
+
+    _threads: anyio.CapacityLimiter | None = None
+
+    def __init__(self, client: hawse.sync.Client, box: hawse.sync.Sandbox) -> None:
+        """Create an environment from an open client, which it closes, and a sandbox, which it deletes."""
+        super().__init__()
+        self.box = box
+        self._client = client
+
+    @classmethod
+    async def sample_init(
+        cls, task_name: str, config: SandboxEnvironmentConfigType | None, metadata: dict[str, str]
+    ) -> dict[str, SandboxEnvironment]:
+        """Create the sandbox of a sample.
+
+        Raises:
+            ValueError: `config` is not the name of a template.
+            HawseError: The gateway cannot be reached, or refuses the sandbox.
+        """
+        if config is not None and not isinstance(config, str):
+            raise ValueError('the configuration of the sandbox "hawse" is the name of a template')
+        return {"default": await cls._in_thread(partial(cls._create, config))}
+
+    @classmethod
+    async def sample_cleanup(
+        cls,
+        task_name: str,
+        config: SandboxEnvironmentConfigType | None,
+        environments: dict[str, SandboxEnvironment],
+        interrupted: bool,
+    ) -> None:
+        """Delete the sandboxes of a sample, also after an interruption."""
+        with anyio.CancelScope(shield=True):
+            for environment in environments.values():
+                await cls._in_thread(environment.as_type(HawseSandbox)._delete)
+
+    async def exec(
+        self,
+        cmd: list[str],
+        input: str | bytes | None = None,
+        cwd: str | None = None,
+        env: dict[str, str] | None = None,
+        user: str | None = None,
+        timeout: int | None = None,
+        timeout_retry: bool = True,
+        concurrency: bool = True,
+    ) -> ExecResult[str]:
+        """Run a command: see Inspect. One that takes too long is ended with what it has started, and is not repeated.
+
+        Raises:
+            SandboxUserUnsupportedError: There is a `user`: programs in a sandbox have one user.
+            SandboxUnavailableError: The sandbox does not run.
+            OutputLimitExceededError: There was more output than Inspect accepts.
+            PermissionError: The program may not be executed.
+            TimeoutError: It took longer than `timeout` seconds.
+        """
+        if user is not None:
+            raise SandboxUserUnsupportedError(f"a command in a hawse sandbox has no other user, such as {user!r}")
+        stdin = input.encode() if isinstance(input, str) else input
+        limit = SandboxEnvironmentLimits.MAX_EXEC_OUTPUT_SIZE
+        try:
+            done = await self._in_thread(
+                lambda: self.box.exec(cmd, cwd=cwd, env=env, stdin=stdin, timeout=timeout, max_output=limit)
+            )
+        except SpawnFailedError as error:
+            return await self._not_started(cmd[0], error)
+        except HawseError as error:
+            raise SandboxUnavailableError(f"{error.code}: {error.message}") from error
+        if done.timed_out:
+            raise TimeoutError(f"the command took longer than {timeout} s")
+        if done.truncated:
+            raise OutputLimitExceededError(SandboxEnvironmentLimits.MAX_EXEC_OUTPUT_SIZE_STR, done.text)
+        code = 128 + _number(done.signal) if done.code is None else done.code
+        return ExecResult(success=code == 0, returncode=code, stdout=done.text, stderr=done.stderr_text)
+
+    async def write_file(self, file: str, contents: str | bytes) -> None:
+        """Write a file with its directories. Raises the `OSError` that fits."""
+        data = contents.encode() if isinstance(contents, str) else contents
+        with _os_errors(file):
+            await self._in_thread(lambda: self.box.files.write(file, data))
+
+    @overload
+    async def read_file(self, file: str, text: Literal[True] = True) -> str: ...
+
+    @overload
+    async def read_file(self, file: str, text: Literal[False]) -> bytes: ...
+
+    async def read_file(self, file: str, text: bool = True) -> str | bytes:
+        """Return a file. Raises the `OSError` that fits, `UnicodeDecodeError`, `OutputLimitExceededError`."""
+        limit = SandboxEnvironmentLimits.MAX_READ_FILE_SIZE
+        try:
+            with _os_errors(file):
+                data: bytes = await self._in_thread(lambda: self.box.files.read(file, max_size=limit))
+        except TooLargeError:
+            raise OutputLimitExceededError(SandboxEnvironmentLimits.MAX_READ_FILE_SIZE_STR, None) from None
+        return data.decode() if text else data
+
+    async def connection(self, *, user: str | None = None) -> SandboxConnection:
+        """Return the command that opens a terminal in the sandbox."""
+        return SandboxConnection(type="hawse", command=f"hawse shell --sandbox {self.box.id}")
+
+    async def _not_started(self, program: str, error: SpawnFailedError) -> ExecResult[str]:
+        """Return what a shell returns for a program that does not exist. Raises PermissionError if it exists."""
+        if "/" in program and await self._in_thread(lambda: self.box.files.exists(program)):
+            raise PermissionError(error.message) from error
+        return ExecResult(success=False, returncode=NOT_FOUND, stdout="", stderr=error.message)
+
+    @classmethod
+    def _create(cls, template: str | None) -> "HawseSandbox":
+        client = hawse.sync.connect()
+        client.__enter__()
+        try:
+            return cls(client, client.sandboxes.create(template=template, labels={"inspect": "sample"}))
+        except BaseException:
+            client.__exit__(None, None, None)
+            raise
+
+    def _delete(self) -> None:
+        with self._client:
+            self.box.delete()
+
+    @classmethod
+    async def _in_thread(cls, function: Callable[[], T]) -> T:
+        """Run a call of the synchronous client, whose connection does not belong to a task of Inspect."""
+        cls._threads = cls._threads or anyio.CapacityLimiter(CALLS_MAX)
+        return await anyio.to_thread.run_sync(function, abandon_on_cancel=True, limiter=cls._threads)
+
+
+def _number(signal: Any) -> int:
+    return signals.Signals[signal].value if isinstance(signal, str) else int(signal or 0)
+
+
+@contextmanager
+def _os_errors(file: str) -> Iterator[None]:
+    """Turn errors of file calls into those that Inspect expects."""
+    try:
+        yield
+    except NotFoundError as error:
+        raise FileNotFoundError(f"{file}: {error.message}") from error
+    except PermissionDeniedError as error:
+        raise PermissionError(f"{file}: {error.message}") from error
+    except IsDirectoryError as error:
+        raise IsADirectoryError(f"{file}: {error.message}") from error
+    except NotDirectoryError as error:
+        raise NotADirectoryError(f"{file}: {error.message}") from error

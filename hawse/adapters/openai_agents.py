@@ -1,0 +1,138 @@
+"""Tools of a sandbox for the OpenAI Agents SDK: its shell and its editor, and those of `hawse mcp` as functions."""
+
+import json
+from collections.abc import Collection
+from typing import Any
+
+from agents import (
+    ApplyPatchTool,
+    FunctionTool,
+    ShellCallOutcome,
+    ShellCommandOutput,
+    ShellCommandRequest,
+    ShellResult,
+    ShellTool,
+    apply_diff,
+)
+from agents.editor import ApplyPatchOperation, ApplyPatchResult
+
+from hawse.adapters.tools import BoundTool, bound_tools
+from hawse.client import Sandbox
+from hawse.wire import HawseError
+
+__all__ = ["Editor", "editor_tool", "function_tools", "shell_tool"]
+
+OUTPUT_MAX = 64 << 10  # bytes of each stream of a command, unless the model asks for less
+TIMEOUT = 120.0  # s for a command, unless the model names a time
+
+
+def shell_tool(box: Sandbox, **options: Any) -> ShellTool:
+    """Return the SDK's shell, whose commands run in a sandbox. Each command has a shell of its own.
+
+    Args:
+        box: The sandbox, of an open client of this event loop.
+        options: Other arguments of `agents.ShellTool`, such as `needs_approval`.
+    """
+
+    async def execute(request: ShellCommandRequest) -> ShellResult:
+        action = request.data.action
+        timeout = action.timeout_ms / 1000 if action.timeout_ms else TIMEOUT
+        limit = min(action.max_output_length or OUTPUT_MAX, OUTPUT_MAX)
+        output = [await _run(box, command, timeout, limit) for command in action.commands]
+        return ShellResult(output=output, max_output_length=action.max_output_length)
+
+    return ShellTool(executor=execute, **options)
+
+
+async def _run(box: Sandbox, command: str, timeout: float, limit: int) -> ShellCommandOutput:
+    try:
+        done = await box.exec(command, timeout=timeout, max_output=limit)
+    except HawseError as error:
+        failed = ShellCallOutcome(type="exit", exit_code=126)  # as of a shell that cannot start a command
+        return ShellCommandOutput(stderr=f"{error.code}: {error.message}", outcome=failed, command=command)
+    outcome = ShellCallOutcome(type="timeout" if done.timed_out else "exit", exit_code=done.code)
+    return ShellCommandOutput(stdout=done.text, stderr=done.stderr_text, outcome=outcome, command=command)
+
+
+class Editor:
+    """An `agents.editor.ApplyPatchEditor` whose files are in a sandbox.
+
+    A file that has changed since it was read is not overwritten: the operation fails, and the model reads it again.
+    """
+
+    def __init__(self, box: Sandbox) -> None:
+        self._files = box.files
+
+    async def create_file(self, operation: ApplyPatchOperation) -> ApplyPatchResult:
+        """Create a file with its directories. Fails if it exists."""
+        try:
+            text = apply_diff("", operation.diff or "", mode="create")
+            await self._files.write(operation.path, text.encode(), if_version="")
+        except (HawseError, ValueError) as error:
+            return _failed(str(error))
+        return _completed(f"Created {operation.path}")
+
+    async def update_file(self, operation: ApplyPatchOperation) -> ApplyPatchResult:
+        """Apply a diff to a file, and move it if the operation names another path."""
+        try:
+            version = (await self._files.stat(operation.path)).version
+            before = await self._files.read_text(operation.path)
+            after = apply_diff(before, operation.diff or "")
+            await self._files.write(operation.path, after.encode(), if_version=version)
+            if operation.move_to:
+                await self._files.move(operation.path, operation.move_to)
+        except (HawseError, ValueError) as error:
+            return _failed(str(error))
+        return _completed(f"Updated {operation.move_to or operation.path}")
+
+    async def delete_file(self, operation: ApplyPatchOperation) -> ApplyPatchResult:
+        """Delete a file."""
+        try:
+            await self._files.delete(operation.path)
+        except HawseError as error:
+            return _failed(str(error))
+        return _completed(f"Deleted {operation.path}")
+
+
+def editor_tool(box: Sandbox, **options: Any) -> ApplyPatchTool:
+    """Return the SDK's editor, whose files are in a sandbox.
+
+    Args:
+        box: The sandbox, of an open client of this event loop.
+        options: Other arguments of `agents.ApplyPatchTool`, such as `needs_approval`.
+    """
+    return ApplyPatchTool(editor=Editor(box), **options)
+
+
+def function_tools(box: Sandbox, names: Collection[str] | None = None) -> list[FunctionTool]:
+    """Return the tools of `hawse mcp` as function tools, for models without the shell and the editor.
+
+    Args:
+        box: The sandbox, of an open client of this event loop.
+        names: The names of the wanted tools; None: all.
+
+    Raises:
+        ValueError: There is no tool of such a name.
+    """
+    return [_function_tool(tool) for tool in bound_tools(box, names)]
+
+
+def _function_tool(tool: BoundTool) -> FunctionTool:
+    async def invoke(_: Any, arguments: str) -> str:
+        return (await tool.call(json.loads(arguments or "{}"))).text
+
+    return FunctionTool(
+        name=tool.name,
+        description=tool.description,
+        params_json_schema=dict(tool.schema),
+        on_invoke_tool=invoke,
+        strict_json_schema=False,  # the strict form has no optional arguments
+    )
+
+
+def _completed(text: str) -> ApplyPatchResult:
+    return ApplyPatchResult(status="completed", output=text)
+
+
+def _failed(text: str) -> ApplyPatchResult:
+    return ApplyPatchResult(status="failed", output=text)

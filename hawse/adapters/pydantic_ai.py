@@ -1,0 +1,43 @@
+"""The tools of a sandbox as a toolset of pydantic-ai."""
+
+from collections.abc import Awaitable, Callable, Collection
+from typing import Any
+
+from pydantic_ai import BinaryContent, FunctionToolset, Tool, ToolFailed, ToolReturn
+
+from hawse.adapters.tools import BoundTool, bound_tools
+from hawse.client import Sandbox
+
+__all__ = ["toolset"]
+
+
+def toolset(box: Sandbox, names: Collection[str] | None = None) -> FunctionToolset[Any]:
+    """Return the tools of `hawse mcp` that work in one sandbox, for `Agent(toolsets=[…])`.
+
+    What fails is `ToolFailed`: the model reads why, and does something else.
+
+    Args:
+        box: The sandbox, of an open client of this event loop.
+        names: The names of the wanted tools; None: all.
+
+    Raises:
+        ValueError: There is no tool of such a name.
+    """
+    tools = [
+        Tool.from_schema(_function(tool), tool.name, tool.description, dict(tool.schema))
+        for tool in bound_tools(box, names)
+    ]
+    return FunctionToolset(tools, id=f"hawse-{box.id}")
+
+
+def _function(tool: BoundTool) -> Callable[..., Awaitable[Any]]:
+    async def run(**arguments: Any) -> Any:
+        answer = await tool.call(arguments)
+        if answer.failed:
+            raise ToolFailed(answer.text)
+        if not answer.images:
+            return answer.text
+        images = [BinaryContent(image.data, media_type=image.mime_type) for image in answer.images]
+        return ToolReturn(answer.text, content=images)
+
+    return run

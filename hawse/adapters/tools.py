@@ -1,0 +1,62 @@
+"""The tools of a sandbox for any framework: what `hawse mcp` offers, without the MCP library."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+import hawse.mcp.tools  # noqa: F401  # declares the tools
+from hawse.client import Sandbox
+from hawse.mcp.tool import OUTPUT_LIMIT, TOOLS, Answer, Tool, ToolCall
+from hawse.wire import HawseError
+
+__all__ = ["Answer", "BoundTool", "bound_tools"]
+
+
+@dataclass(frozen=True)
+class BoundTool:
+    """A tool that works in one sandbox.
+
+    Attributes:
+        name: Its name, such as `exec`.
+        description: What a model reads about it.
+        schema: The JSON Schema of its arguments.
+        safe: Whether it changes nothing.
+    """
+
+    name: str
+    description: str
+    schema: Mapping[str, Any]
+    safe: bool
+    _tool: Tool
+    _box: Sandbox
+    _limit: int
+
+    async def call(self, arguments: Mapping[str, Any]) -> Answer:
+        """Run it. Wrong arguments and errors of the sandbox are answers that have `failed`: the model reads them."""
+        try:
+            given = self._tool.decode(dict(arguments))
+            return await self._tool.run(ToolCall(self._box, self._limit), given)
+        except msgspec.ValidationError as error:
+            return Answer(f"invalid arguments: {error}", failed=True)
+        except HawseError as error:
+            return Answer(f"{error.code}: {error.message}", failed=True)
+
+
+def bound_tools(box: Sandbox, names: Collection[str] | None = None, *, limit: int = OUTPUT_LIMIT) -> list[BoundTool]:
+    """Return tools of a sandbox.
+
+    Args:
+        box: The sandbox, of an open client of this event loop.
+        names: The names of the wanted tools; None: all.
+        limit: Bytes of text that an answer may have; of a longer one, the beginning and the end remain.
+
+    Raises:
+        ValueError: There is no tool of such a name.
+    """
+    unknown = sorted(set(names or ()) - TOOLS.keys())
+    if unknown:
+        raise ValueError(f"there is no tool {unknown[0]!r}; there are {', '.join(sorted(TOOLS))}")
+    chosen = [tool for name, tool in TOOLS.items() if names is None or name in names]
+    return [BoundTool(tool.name, tool.description, tool.schema(), tool.safe, tool, box, limit) for tool in chosen]

@@ -1,0 +1,86 @@
+"""`hawse man`: the manual page hawse(1), made of the help of all sub-commands."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+import click
+
+from hawse import __version__
+
+_NAME: Final = "hawse"
+_FILES: Final = {
+    "~/.config/hawse/config.json": "The address and the token that hawse login has saved.",
+    "~/.local/state/hawse": "The state of a gateway on this machine, with its token.",
+}
+_ENVIRONMENT: Final = {
+    "HAWSE_URL, HAWSE_TOKEN, HAWSE_CA": "The gateway, its token, and the file of the certificates that are trusted.",
+    "HAWSE_SANDBOX": "The sandbox; by default local.",
+    "VISUAL, EDITOR": "The editor of hawse edit.",
+}
+_CODES: Final = {
+    "0": "Success.",
+    "1": "A call failed.",
+    "2": "The options cannot be used.",
+    "124": "exec, shell, logs -f: the time limit of the program.",
+    "128+N": "exec, shell, logs -f: signal N ended the program.",
+    "130": "Ctrl-C.",
+    "255": "exec: the command was not run, or its end is not known.",
+}
+
+
+@click.command()
+@click.pass_context
+def man(context: click.Context) -> None:
+    """Print the manual page, in the format of man(7).
+
+    To install it: hawse man > ~/.local/share/man/man1/hawse.1
+    """
+    root = context.find_root()
+    assert isinstance(root.command, click.Group)
+    click.echo("\n".join(page(root.command, root)))
+
+
+def page(group: click.Group, context: click.Context) -> Iterator[str]:
+    """Yield the lines of the manual page of a group of commands."""
+    yield f'.TH {_NAME.upper()} 1 "" "{_NAME} {__version__}" "User Commands"'
+    yield from (".SH NAME", rf"{_NAME} \- work with sandboxes over one WebSocket")
+    yield from (".SH SYNOPSIS", rf"\fB{_NAME}\fR \fICOMMAND\fR [\fIOPTION\fR...] [\fIARGUMENT\fR...]")
+    yield from (".SH DESCRIPTION", *_paragraphs(group.help or ""), *_paragraphs(group.epilog or ""))
+    yield ".SH COMMANDS"
+    yield from _commands(group, context)
+    for heading, entries in (("EXIT STATUS", _CODES), ("ENVIRONMENT", _ENVIRONMENT), ("FILES", _FILES)):
+        yield f".SH {heading}"
+        for name, text in entries.items():
+            yield from (".TP", rf"\fB{escaped(name)}\fR", escaped(text))
+
+
+def _commands(group: click.Group, context: click.Context) -> Iterator[str]:
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        below = click.Context(command, info_name=name, parent=context)
+        if isinstance(command, click.Group):
+            yield from _commands(command, below)
+            continue
+        pieces = " ".join(command.collect_usage_pieces(below))
+        yield f".SS {escaped(below.command_path)} {escaped(pieces)}"
+        yield from _paragraphs(command.help or "")
+        for parameter in command.get_params(below):
+            record = parameter.get_help_record(below)
+            if record is not None and parameter.name not in ("help", "url", "token", "ca"):
+                yield from (".TP", rf"\fB{escaped(record[0])}\fR", escaped(record[1]))
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    for number, paragraph in enumerate(re.split(r"\n\s*\n", text.strip())):
+        if number:
+            yield ".PP"
+        yield escaped(" ".join(paragraph.split()))
+
+
+def escaped(text: str) -> str:
+    """Return text that roff prints as it is: it is ASCII with escapes, and no line is a request."""
+    text = text.replace("\\", r"\e").replace("-", r"\-").replace("\b", "")
+    text = "".join(char if char.isascii() else rf"\[u{ord(char):04X}]" for char in text)
+    return rf"\&{text}" if text.startswith((".", "'")) else text

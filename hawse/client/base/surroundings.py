@@ -1,0 +1,17 @@
+"""Where a program, a shell or a kernel starts: its directory and environment, as methods take them."""
+
+from collections.abc import Mapping
+
+from hawse.api.paths import to_text
+
+Env = Mapping[str, str | None]  # None unsets a variable
+
+
+def directory(cwd: str | None) -> str | None:
+    """Return a working directory as it is sent."""
+    return None if cwd is None else to_text(cwd)
+
+
+def environment(env: Env | None) -> dict[str, str | None] | None:
+    """Return variables as they are sent."""
+    return None if env is None else dict(env)

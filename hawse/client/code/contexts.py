@@ -1,0 +1,105 @@
+"""`box.code`: runs code, and the contexts in which runs share variables."""
+
+import builtins
+from typing import Unpack
+
+from hawse.api import Params
+from hawse.api.code import CodeContextInfo, CodeCreate, CodeGet, CodeLanguage, CodeLanguages, CodeList, CodeRun
+from hawse.client.base.surroundings import Env, directory, environment
+from hawse.client.calls.call_table import CallTable, R
+from hawse.client.code.context import OUTPUT_LIMIT, Callbacks, CodeContext, collect, run_stream
+from hawse.client.code.results import CodeResult
+
+
+class Code:
+    """Code in a sandbox. It holds nothing open."""
+
+    def __init__(self, calls: CallTable, sandbox: str, *, window: int) -> None:
+        self._calls = calls
+        self._sandbox = sandbox
+        self._window = window
+
+    def create(
+        self,
+        language: str | None = None,
+        *,
+        id: str | None = None,
+        kernel: str | None = None,
+        cwd: str | None = None,
+        env: Env | None = None,
+        timeout: float | None = None,
+    ) -> CodeContext:
+        """Create a code context: await the result, or use it in `async with`, which deletes it at the end.
+
+        Args:
+            language: The language; None: that of `kernel`, or python.
+            id: The id of the context; None: a random one.
+            kernel: The name of an installed Jupyter kernel; None: the one for `language`.
+            cwd: Its working directory at first.
+            env: Is added to its environment; None unsets a variable.
+            timeout: Seconds after which a run is ended that names no time; None: never.
+
+        Raises:
+            HawseError: When awaited: `conflict` if there is one of that id, `language_unavailable`, `spawn_failed`,
+                `limit_exceeded`.
+        """
+        wanted = CodeCreate(
+            id=id,
+            language=language,
+            kernel=kernel,
+            cwd=directory(cwd),
+            env=environment(env),
+            timeout=timeout,
+        )
+        return CodeContext(self._calls, self._sandbox, wanted, create=True, window=self._window)
+
+    def attach(self, id: str) -> CodeContext:
+        """Return the context with that id: await it, or use it in `async with`, which does not delete it.
+
+        Raises:
+            HawseError: When awaited: `not_found`.
+        """
+        return CodeContext(self._calls, self._sandbox, CodeCreate(id=id), create=False, window=self._window)
+
+    async def run(
+        self,
+        source: str,
+        language: str | None = None,
+        *,
+        timeout: float | None = None,
+        key: str | None = None,
+        max_output: int = OUTPUT_LIMIT,
+        **callbacks: Unpack[Callbacks],
+    ) -> CodeResult:
+        """Run code in a new executor that is ended afterwards: see `CodeContext.run`.
+
+        Args:
+            source: The code.
+            language: The language; None: python.
+            timeout: Seconds after which it is ended; None: never.
+            key: The same key again, from any client, joins the same run.
+            max_output: The first bytes of stdout and of stderr that are kept.
+            callbacks: `on_stdout`, `on_stderr`, `on_result`, `on_error`, `on_input`: see `Callbacks`.
+
+        Raises:
+            HawseError: `language_unavailable`, `spawn_failed`, and what closed the client.
+        """
+        stdin = "on_input" in callbacks or None
+        params = CodeRun(source=source, language=language, timeout=timeout, stdin=stdin)
+        stream = run_stream(self._calls, params, sandbox=self._sandbox, key=key, window=self._window)
+        return await collect(stream, callbacks, max_output)
+
+    async def get(self, id: str) -> CodeContextInfo:
+        """Return a context as it is now. Raises `not_found`."""
+        return await self._request(CodeGet(context=id))
+
+    async def list(self) -> builtins.list[CodeContextInfo]:
+        """Return all contexts."""
+        return (await self._request(CodeList())).contexts
+
+    async def languages(self) -> builtins.list[CodeLanguage]:
+        """Return the languages of contexts, installed and known."""
+        return (await self._request(CodeLanguages())).languages
+
+    async def _request(self, params: Params[R]) -> R:
+        return await self._calls.request(params, sandbox=self._sandbox)

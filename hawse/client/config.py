@@ -1,0 +1,129 @@
+"""Where the gateway is: options, environment variables, what `hawse login` saved, or the gateway of this machine."""
+
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+LOCAL_URL: Final = "http://127.0.0.1:8080"  # where `hawse serve` listens
+LOCAL_STATE: Final = "~/.local/state/hawse"  # where `hawse serve` keeps its token
+MODE: Final = 0o600  # of the file, which contains a token
+
+
+class ConfigError(Exception):
+    """The saved settings cannot be read or written. The message names the file."""
+
+
+@dataclass(frozen=True)
+class Gateway:
+    """The address of a gateway, and what gives access to it.
+
+    Attributes:
+        url: `http(s)://host[:port]`.
+        token: The bearer token; None: none is sent.
+        ca: The file of the certificates that are trusted. None: those of the system.
+        source: Where the address was found, for messages.
+    """
+
+    url: str
+    token: str | None = field(default=None, repr=False)
+    source: str = ""
+    ca: str | None = None
+
+
+def config_file() -> Path:
+    """Return the path of the file that `save` writes: below XDG_CONFIG_HOME, or ~/.config."""
+    base = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
+    return Path(base).expanduser() / "hawse" / "config.json"
+
+
+def from_environment() -> Gateway:
+    """Return the gateway of HAWSE_URL, HAWSE_TOKEN and HAWSE_CA, or else the one that `find_gateway` finds.
+
+    Raises:
+        ConfigError: The saved settings cannot be read.
+    """
+    given = [os.environ.get(name) or None for name in ("HAWSE_URL", "HAWSE_TOKEN", "HAWSE_CA")]
+    return find_gateway(*given)
+
+
+def find_gateway(url: str | None, token: str | None, ca: str | None = None) -> Gateway:
+    """Return the gateway to use.
+
+    Args:
+        url: The address that was given as an option or in HAWSE_URL. None: the saved one, or the one of this machine.
+        token: The token that was given as an option or in HAWSE_TOKEN. None: the saved one of that address, or the
+            one in the state directory of a gateway on this machine.
+        ca: The file of certificates that was given as an option or in HAWSE_CA. None: the saved one of that address.
+
+    Raises:
+        ConfigError: The saved settings cannot be read.
+    """
+    saved = load()
+    if url is None and saved is not None:
+        return Gateway(saved.url, token or saved.token, saved.source, ca or saved.ca)
+    if url is not None:
+        if saved is not None and saved.url == url:
+            ca = ca or saved.ca
+            token = saved.token if token is None else token
+        return Gateway(url, token, "the option --url or HAWSE_URL", ca)
+    return Gateway(LOCAL_URL, token or _local_token(), "the default", ca)
+
+
+def load() -> Gateway | None:
+    """Return what `save` wrote; None if there is nothing.
+
+    Raises:
+        ConfigError: The file cannot be read, or is not what `save` writes.
+    """
+    path = config_file()
+    try:
+        saved = json.loads(path.read_text())
+        return Gateway(str(saved["url"]), saved.get("token"), str(path), saved.get("ca"))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ConfigError(f"{path} is not valid: run `hawse login` again") from error
+
+
+def save(gateway: Gateway) -> Path:
+    """Save the address and the token, readable by this user only; return the path of the file.
+
+    Raises:
+        ConfigError: The file cannot be written.
+    """
+    path = config_file()
+    part = path.with_suffix(".part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        part.unlink(missing_ok=True)
+        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, MODE), "w") as file:
+            saved = {"url": gateway.url, "token": gateway.token} | ({"ca": gateway.ca} if gateway.ca else {})
+            json.dump(saved, file)
+        part.replace(path)
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}") from error
+    return path
+
+
+def forget() -> bool:
+    """Remove what `save` wrote; return whether there was something. Raises `ConfigError`."""
+    try:
+        config_file().unlink()
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise ConfigError(f"{config_file()}: {error.strerror}") from error
+    return True
+
+
+def _local_token() -> str | None:
+    """The token of the gateway on this machine; None if it has none that we may read."""
+    state = Path(os.environ.get("HAWSE_STATE") or LOCAL_STATE).expanduser()
+    try:
+        return (state / "token").read_text("ascii").strip() or None
+    except (OSError, UnicodeError):
+        return None

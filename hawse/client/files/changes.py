@@ -1,0 +1,158 @@
+"""What changes files without transferring them: the part of `Files` that is about places."""
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from hawse.api import Params, files as api
+from hawse.api.edits import FileEdit, FileEditResult, TextEdit
+from hawse.api.extraction import FileExtract, FileExtractProgress, FileExtractResult
+from hawse.api.paths import to_text
+from hawse.client.calls.call_table import CallTable, R
+from hawse.client.calls.event_stream import EventStreamCall, iterate
+
+PathLike = str | bytes | os.PathLike[str] | os.PathLike[bytes]
+
+
+def wire_path(path: PathLike) -> str:
+    """Return a path as it is sent (docs/wire.md, Files)."""
+    return to_text(os.fsdecode(path))
+
+
+class FileChanges:
+    """Makes, edits, renames, copies and deletes files: what `Files` inherits."""
+
+    def __init__(self, calls: CallTable, sandbox: str, *, window: int, root: PathLike | None = None) -> None:
+        self._calls = calls
+        self._sandbox = sandbox
+        self._window = window
+        self._root = None if root is None else wire_path(root)
+
+    async def edit(
+        self,
+        path: PathLike,
+        old: str | None = None,
+        new: str | None = None,
+        *,
+        all: bool = False,
+        edits: Sequence[TextEdit] | None = None,
+        patch: str | None = None,
+        if_version: str | None = None,
+    ) -> FileEditResult:
+        """Change a file atomically, by `old` and `new`, several `edits`, or a `patch`: all of it or nothing.
+
+        Args:
+            path: The file.
+            old: The text to replace, which has to occur exactly once.
+            new: The text in its place.
+            all: Whether to replace `old` wherever it is.
+            edits: Replacements, made one after the other, in place of `old` and `new`.
+            patch: A unified diff of this file, in place of `old` and `new`.
+            if_version: The version that the file must have, as `stat` and `write` return it.
+
+        Returns:
+            The size and version of the file, and how many places were `replaced`.
+
+        Raises:
+            ValueError: Not exactly one of `old` with `new`, `edits` and `patch` is given.
+            HawseError: `conflict` if a text does not occur, or several times without `all` (`details`: `edit`,
+                `found`), if a hunk has no single place (`hunk`, `found`), or if the file has changed; `too_large`
+                beyond 16 MiB.
+        """
+        if (old is None) != (new is None) or sum(given is not None for given in (old, edits, patch)) != 1:
+            raise ValueError("exactly one of old with new, edits, and patch is required")
+        if old is not None and new is not None:
+            edits = [TextEdit(old=old, new=new, all=all)]
+        several = None if edits is None else [*edits]
+        return await self._request(FileEdit(**self._target(path), edits=several, patch=patch, if_version=if_version))
+
+    async def extract(
+        self,
+        archive: PathLike,
+        to: PathLike = ".",
+        *,
+        overwrite: bool = False,
+        strip: int = 0,
+        max_entries: int = 100_000,
+        max_bytes: int = 4 << 30,
+        on_progress: Callable[[FileExtractProgress], object] | None = None,
+    ) -> FileExtractResult:
+        """Extract an archive that is in the sandbox: tar, also with gzip, bzip2 or xz, or zip.
+
+        Nothing is written outside `to`. If the caller is cancelled, the extraction ends; what was extracted stays.
+
+        Args:
+            archive: The file.
+            to: The directory, which is created if it is missing.
+            overwrite: Whether existing files are replaced; otherwise one is a `conflict`.
+            strip: Number of leading components to remove from each name.
+            max_entries: Number of entries after which it ends with `too_large`.
+            max_bytes: Bytes, unpacked, after which it ends with `too_large`.
+            on_progress: Is called a few times in a second.
+
+        Raises:
+            HawseError: `permission_denied` for an entry that leaves `to` (`details`: `entry`), `invalid_params` for
+                an archive that is damaged or encrypted, `interrupted` for a lost connection, `too_large`, `no_space`.
+        """
+        params = FileExtract(
+            **self._target(archive),
+            to=wire_path(to),
+            overwrite=overwrite,
+            strip=strip,
+            max_entries=max_entries,
+            max_bytes=max_bytes,
+        )
+        call = EventStreamCall(params, sandbox=self._sandbox, window=self._window)
+        async for progress in iterate(self._calls, call):
+            if on_progress is not None:
+                on_progress(progress)
+        result: FileExtractResult = call.done.result()
+        return result
+
+    async def mkdir(self, path: PathLike, *, parents: bool = False, mode: int | None = None) -> bool:
+        """Create a directory; return whether this call created it.
+
+        Args:
+            path: The directory.
+            parents: Whether to create missing directories above, and to accept an existing one.
+            mode: Its permission bits.
+        """
+        return (await self._request(api.FileMkdir(**self._target(path), parents=parents, mode=mode))).created
+
+    async def chmod(self, path: PathLike, mode: int) -> None:
+        """Set permission bits."""
+        await self._request(api.FileChmod(**self._target(path), mode=mode))
+
+    async def delete(self, path: PathLike, *, recursive: bool = False) -> int:
+        """Delete a file or a symlink, or with `recursive` a directory; return the number of files and directories."""
+        return (await self._request(api.FileDelete(**self._target(path), recursive=recursive))).deleted
+
+    async def rename(self, path: PathLike, to: PathLike, *, overwrite: bool = False) -> None:
+        """Rename within a file system, atomically. An existing `to` is a `conflict`, unless `overwrite`."""
+        await self._request(api.FileRename(**self._target(path), to=wire_path(to), overwrite=overwrite))
+
+    async def move(self, path: PathLike, to: PathLike, *, overwrite: bool = False) -> None:
+        """Rename; between file systems, copy and delete. An existing `to` is a `conflict`, unless `overwrite`."""
+        await self._request(api.FileMove(**self._target(path), to=wire_path(to), overwrite=overwrite))
+
+    async def copy(
+        self, path: PathLike, to: PathLike, *, recursive: bool = False, overwrite: bool = False
+    ) -> api.FileCopyResult:
+        """Copy a file or directory, which appears at `to` when it is complete; return what was copied.
+
+        Modes, times and symlinks are kept.
+
+        Args:
+            path: What to copy.
+            to: Where.
+            recursive: Required for a directory.
+            overwrite: Whether to replace an existing file.
+        """
+        params = api.FileCopy(**self._target(path), to=wire_path(to), recursive=recursive, overwrite=overwrite)
+        return await self._request(params)
+
+    def _target(self, path: PathLike) -> dict[str, Any]:
+        return {"path": wire_path(path), "root": self._root}
+
+    async def _request(self, params: Params[R]) -> R:
+        return await self._calls.request(params, sandbox=self._sandbox)

@@ -1,0 +1,119 @@
+"""`box.processes`: starts processes of a sandbox, attaches to them and lists them."""
+
+import secrets
+from collections.abc import Generator, Mapping
+from types import TracebackType
+from typing import Any, Unpack
+
+from hawse.api import Params
+from hawse.api.processes import ProcessAttach, ProcessGet, ProcessInfo, ProcessKill, ProcessList, ProcessStart
+from hawse.api.types import StreamName
+from hawse.client.calls.call import ClientCall
+from hawse.client.calls.call_table import CallTable, R
+from hawse.client.process.attach import ProcessAttachCall
+from hawse.client.process.process import Process
+from hawse.client.process.program import Command, StartFields, StartOptions, start_fields
+
+
+class Processes:
+    """The processes of a sandbox. It holds nothing open."""
+
+    def __init__(self, calls: CallTable, sandbox: str, *, window: int) -> None:
+        self._calls = calls
+        self._sandbox = sandbox
+        self._window = window
+
+    def start(self, command: Command, **options: Unpack[StartOptions]) -> "ProcessStarting":
+        """Start exactly one process and attach to it.
+
+        `process = await box.processes.start(…)` starts one that outlives the client. `async with
+        box.processes.start(…) as process:` kills it at the end, unless `detach` was called.
+
+        Args:
+            command: A sequence is an argv; a string is for the shell.
+            options: `id`, `cwd`, `env`, `stdin`, `timeout`: see `StartOptions`.
+
+        Raises:
+            HawseError: When awaited: `conflict` if a process of that `id` runs, `spawn_failed`, `limit_exceeded`, and
+                what closed the client.
+        """
+        return ProcessStarting(self, start_fields(command, **options))
+
+    async def attach(
+        self, id: str, *, instance: str | None = None, since: Mapping[StreamName, int] | None = None
+    ) -> Process:
+        """Attach to a process, running or exited.
+
+        Args:
+            id: The id of the process.
+            instance: The instance of that id; None: any.
+            since: The offset in each stream to begin at; None: all that is kept.
+
+        Raises:
+            HawseError: `not_found`, `stale_handle` if the process is another instance, and what closed the client.
+        """
+        return await self._attach(id, instance=instance, since=since, stdin=True, owned=False)
+
+    async def get(self, id: str) -> ProcessInfo:
+        """Return a process as it is now, running or ended. Raises `not_found`, and what closed the client."""
+        return await self._request(ProcessGet(id=id))
+
+    async def list(self) -> list[ProcessInfo]:
+        """Return the processes that run and the latest that have ended, in the order of their start.
+
+        `argv` is truncated after 256 characters.
+        """
+        found: list[ProcessInfo] = []
+        more = True
+        while more:
+            part = await self._request(ProcessList(after=found[-1].id if found else None))
+            found += part.processes
+            more = part.more and bool(part.processes)
+        return found
+
+    async def begin(self, fields: StartFields) -> Process:
+        """Start a process and attach to it: what awaiting the result of `start` does."""
+        wanted = fields["id"]
+        id = fields["id"] = wanted or f"p-{secrets.token_hex(6)}"
+        try:
+            info = await self._request(ProcessStart(**fields))
+            since: Mapping[StreamName, int] = {"stdout": 0, "stderr": 0}
+            return await self._attach(
+                info.id, instance=info.instance, since=since, stdin=bool(fields["stdin"]), owned=True
+            )
+        except BaseException:
+            if wanted is None:  # it may have been started, and its id is known to no other client
+                self._calls.post(ClientCall(ProcessKill(id=id), sandbox=self._sandbox))
+            raise
+
+    async def _request(self, params: Params[R]) -> R:
+        return await self._calls.request(params, sandbox=self._sandbox)
+
+    async def _attach(
+        self, id: str, *, instance: str | None, since: Mapping[StreamName, int] | None, stdin: bool, owned: bool
+    ) -> Process:
+        attach = ProcessAttach(id=id, instance=instance, lossless=True)
+        call = ProcessAttachCall(attach, sandbox=self._sandbox, since=since, window=self._window)
+        await self._calls.begin(call)
+        return Process(self._calls, call, self._sandbox, stdin=stdin, owned=owned)
+
+
+class ProcessStarting:
+    """What `box.processes.start` returns: await it, or enter it with `async with`."""
+
+    def __init__(self, processes: Processes, fields: StartFields) -> None:
+        self._processes = processes
+        self._fields = fields
+        self._process: Process
+
+    def __await__(self) -> Generator[Any, Any, Process]:
+        return self._processes.begin(self._fields).__await__()
+
+    async def __aenter__(self) -> Process:
+        self._process = await self
+        return self._process
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._process.__aexit__(kind, error, trace)

@@ -1,0 +1,64 @@
+"""`box.sessions`: the persistent shells of a sandbox."""
+
+from hawse.api.sessions import SessionCreate, SessionGet, SessionInfo, SessionList
+from hawse.client.base.surroundings import Env, directory, environment
+from hawse.client.calls.call_table import CallTable
+from hawse.client.process.processes import Processes
+from hawse.client.process.session import Session
+
+
+class Sessions:
+    """The sessions of a sandbox. It holds nothing open."""
+
+    def __init__(self, calls: CallTable, sandbox: str, *, window: int) -> None:
+        self._calls = calls
+        self._sandbox = sandbox
+        self._window = window
+
+    def create(
+        self,
+        id: str | None = None,
+        *,
+        cwd: str | None = None,
+        env: Env | None = None,
+        shell: str | None = None,
+        command_timeout: float | None = None,
+    ) -> Session:
+        """Create a persistent shell: await the result, or use it in `async with`, which deletes it at the end.
+
+        Args:
+            id: The id of the session; None: a random one.
+            cwd: Its working directory at first.
+            env: Is added to its environment; None unsets a variable.
+            shell: The path of the shell; None: bash.
+            command_timeout: Seconds after which a command is killed whose `exec` has no `timeout`; None: never.
+
+        Raises:
+            HawseError: When awaited: `conflict` if there is one of that id, `spawn_failed`, `limit_exceeded`.
+        """
+        return self._handle(
+            SessionCreate(
+                id=id, cwd=directory(cwd), env=environment(env), shell=shell, command_timeout=command_timeout
+            ),
+            create=True,
+        )
+
+    def attach(self, id: str) -> Session:
+        """Return the session with that id: await it, or use it in `async with`, which does not delete it.
+
+        Raises:
+            HawseError: When awaited: `not_found`.
+        """
+        return self._handle(SessionCreate(id=id), create=False)
+
+    async def get(self, id: str) -> SessionInfo:
+        """Return a session as it is now, or how it has ended. Raises `not_found`."""
+        return await self._calls.request(SessionGet(id=id), sandbox=self._sandbox)
+
+    async def list(self) -> list[SessionInfo]:
+        """Return the sessions that live, and the latest that have ended."""
+        return (await self._calls.request(SessionList(), sandbox=self._sandbox)).sessions
+
+    def _handle(self, wanted: SessionCreate, *, create: bool) -> Session:
+        attach = Processes(self._calls, self._sandbox, window=self._window).attach
+        return Session(self._calls, self._sandbox, wanted, create=create, window=self._window, attach=attach)

@@ -1,0 +1,38 @@
+"""`box.recordings`: the recordings of terminals. `Terminal.record` begins one."""
+
+import builtins
+
+from hawse.api.recordings import RecordingGet, RecordingInfo, RecordingList, RecordingListResult, RecordingWatch
+from hawse.client.calls.call_table import CallTable
+from hawse.client.calls.state_stream import StateStream, StateStreamCall
+from hawse.client.terminal.recording import Recording
+
+
+class Recordings:
+    """The recordings of a sandbox. It holds nothing open."""
+
+    def __init__(self, calls: CallTable, sandbox: str, *, window: int) -> None:
+        self._calls = calls
+        self._sandbox = sandbox
+        self._window = window
+
+    def attach(self, id: str) -> Recording:
+        """Return a handle to a recording, running or finished. Nothing is sent."""
+        return Recording(self._calls, self._sandbox, id, window=self._window)
+
+    async def get(self, id: str) -> RecordingInfo:
+        """Return a recording as it is now. Raises `not_found`."""
+        return await self._calls.request(RecordingGet(id=id), sandbox=self._sandbox)
+
+    async def list(self, *, terminal: str | None = None) -> builtins.list[RecordingInfo]:
+        """Return all recordings, or those of one terminal, the newest first."""
+        return (await self._calls.request(RecordingList(terminal=terminal), sandbox=self._sandbox)).recordings
+
+    def watch(self, *, terminal: str | None = None) -> StateStream[builtins.list[RecordingInfo]]:
+        """Return a context manager and iterator of the running recordings: those of now, and after every change."""
+        call = StateStreamCall(RecordingWatch(terminal=terminal), sandbox=self._sandbox, window=self._window)
+        return StateStream(self._calls, call, _recordings_of)
+
+
+def _recordings_of(state: RecordingListResult) -> list[RecordingInfo]:
+    return state.recordings

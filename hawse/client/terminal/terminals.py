@@ -1,0 +1,125 @@
+"""`box.terminals`: opens terminals of a sandbox, attaches to them and lists them."""
+
+import secrets
+from typing import Literal, TypedDict, Unpack
+
+from hawse.api.people import ViewerProfile
+from hawse.api.terminals import TerminalAttach, TerminalCreate, TerminalGet, TerminalInfo, TerminalList
+from hawse.client.base.surroundings import Env, directory, environment
+from hawse.client.calls.call_table import CallTable
+from hawse.client.terminal.attach import TerminalAttachCall
+from hawse.client.terminal.terminal import Terminal
+
+
+class ViewerOptions(TypedDict, total=False):
+    """How this client views a terminal: keyword arguments of `box.terminals.open` and `attach`.
+
+    Args:
+        read_only: Whether this viewer cannot type.
+        lossless: Whether the program waits for this viewer instead of a snapshot replacing output: up to 30 s while
+            the viewer makes no progress or has no connection.
+        emulator: Whether this viewer's emulator can answer a program's queries: see `Terminal.answers`.
+        name: The name that other viewers see.
+        kind: The kind that other viewers see; by default `agent`.
+    """
+
+    read_only: bool
+    lossless: bool
+    emulator: bool
+    name: str | None
+    kind: Literal["person", "agent"]
+
+
+class Terminals:
+    """The terminals of a sandbox. It holds nothing open."""
+
+    def __init__(self, calls: CallTable, sandbox: str, *, window: int) -> None:
+        self._calls = calls
+        self._sandbox = sandbox
+        self._window = window
+
+    def open(
+        self,
+        id: str | None = None,
+        *,
+        argv: list[str] | None = None,
+        cwd: str | None = None,
+        env: Env | None = None,
+        cols: int = 80,
+        rows: int = 24,
+        **viewer: Unpack[ViewerOptions],
+    ) -> Terminal:
+        """Attach to the terminal of that id, which is created unless it runs.
+
+        Await the result, and `close` it, or use it in `async with`, which closes it at the end. The terminal remains.
+
+        Args:
+            id: The id of the terminal; None: a random one.
+            argv: The program of a new terminal; None: the user's shell.
+            cwd: Its working directory.
+            env: Is added to its environment; None unsets a variable.
+            cols: Columns of a new terminal.
+            rows: Rows of a new terminal.
+            viewer: `read_only`, `lossless`, `emulator`, `name`, `kind`: see `ViewerOptions`.
+
+        Raises:
+            HawseError: When awaited: `spawn_failed`, `limit_exceeded`, and what closed the client.
+        """
+        wanted = TerminalCreate(
+            id=id,
+            argv=argv,
+            cwd=directory(cwd),
+            env=environment(env),
+            cols=cols,
+            rows=rows,
+        )
+        return self._handle(_attachment(id or "", None, **viewer), None, wanted)
+
+    def attach(
+        self, id: str, *, instance: str | None = None, since: int | None = None, **viewer: Unpack[ViewerOptions]
+    ) -> Terminal:
+        """Attach to a terminal that exists. Await the result, and `close` it, or use it in `async with`.
+
+        Args:
+            id: The id of the terminal.
+            instance: The instance of that id; None: any.
+            since: The offset to begin at; None: everything that is kept is replayed.
+            viewer: `read_only`, `lossless`, `emulator`, `name`, `kind`: see `ViewerOptions`.
+
+        Raises:
+            HawseError: When awaited: `not_found`, `stale_handle` if the terminal is another instance, and what closed
+                the client.
+        """
+        return self._handle(_attachment(id, instance, **viewer), since, None)
+
+    async def get(self, id: str) -> TerminalInfo:
+        """Return a terminal as it is now, running or exited. Raises `not_found`."""
+        return await self._calls.request(TerminalGet(id=id), sandbox=self._sandbox)
+
+    async def list(self) -> list[TerminalInfo]:
+        """Return the terminals, running and exited."""
+        return (await self._calls.request(TerminalList(), sandbox=self._sandbox)).terminals
+
+    def _handle(self, attach: TerminalAttach, since: int | None, wanted: TerminalCreate | None) -> Terminal:
+        call = TerminalAttachCall(attach, sandbox=self._sandbox, since=since, window=self._window)
+        return Terminal(self._calls, self._sandbox, call, wanted)
+
+
+def _attachment(
+    id: str,
+    instance: str | None,
+    *,
+    read_only: bool = False,
+    lossless: bool = False,
+    emulator: bool = False,
+    name: str | None = None,
+    kind: Literal["person", "agent"] = "agent",
+) -> TerminalAttach:
+    return TerminalAttach(
+        id=id,
+        instance=instance,
+        read_only=read_only or None,
+        lossless=lossless or None,
+        emulator=emulator or None,
+        viewer=ViewerProfile(key=secrets.token_hex(16), name=name, kind=kind),
+    )

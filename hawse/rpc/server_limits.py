@@ -1,0 +1,14 @@
+"""The bounds of a server's links."""
+
+import msgspec
+
+from hawse.wire import Limits
+from hawse.wire.limits import LINK_CHANNELS
+
+
+class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
+    """The bounds of a server's links."""
+
+    links: int = 64  # at the same time: gateways, and tests; each may hold a write buffer
+    calls: int = LINK_CHANNELS  # open at the same time on all links; guests leave a share to the owner
+    wire: Limits = msgspec.field(default_factory=lambda: Limits(channels=LINK_CHANNELS))  # of each link

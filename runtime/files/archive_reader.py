@@ -1,0 +1,241 @@
+"""Reads the entries of an archive, of any supported format, in bounded memory.
+
+An archive is hostile input: each step decompresses at most a block, and headers have a bound.
+"""
+
+import bz2
+import io
+import lzma
+import os
+import stat
+import tarfile
+import time
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from typing import IO, Any, Final, Literal, NamedTuple, Protocol, cast
+
+from hawse.wire import HawseError
+
+BLOCK: Final = 256 << 10  # bytes that are decompressed at a time
+HEADER_MAX: Final = 1 << 20  # bytes of a header of a tar, such as a long name
+DIRECTORY_MAX: Final = 16 << 20  # bytes of the central directory of a zip: about 150,000 entries
+XZ_MEMORY: Final = 128 << 20  # bytes of memory to decompress xz: `xz -9` needs 65 MiB
+LINK_MAX: Final = 4096  # bytes of the target of a symlink (PATH_MAX)
+_ZIP_METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # the others decompress without a bound
+_DAMAGED: Final = (
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    ValueError,
+    NotImplementedError,
+)
+
+Kind = Literal["file", "directory", "symlink", "link", "special"]
+
+
+class ArchiveEntry(NamedTuple):
+    """One entry. `read` returns the next bytes of a file, at most a block, and none at its end."""
+
+    name: str
+    kind: Kind
+    mode: int
+    mtime: float
+    target: str = ""  # of a symlink: any path; of a link: the name of an earlier entry
+    read: Callable[[], bytes] = bytes
+
+
+def entries(fd: int) -> Iterator[ArchiveEntry]:
+    """Yield the entries of the archive that the descriptor is for; each must be read before the next one.
+
+    Raises:
+        HawseError: `invalid_params` if it is not an archive, is damaged or encrypted; `too_large` for a header.
+    """
+    magic = os.pread(fd, 6, 0)
+    with _damaged():
+        if magic[:4] in (b"PK\3\4", b"PK\5\6"):
+            yield from _zip(fd)
+        else:
+            yield from _tar(_Stream(fd, _decoder(magic)))
+
+
+@contextmanager
+def _damaged() -> Iterator[None]:
+    try:
+        yield
+    except _DAMAGED as error:
+        raise _invalid(f"the archive cannot be read: {error}") from error
+    except OSError as error:
+        if error.errno is not None:
+            raise
+        raise _invalid(f"the archive cannot be read: {error}") from error  # as bz2 reports it
+
+
+def _blocks(content: IO[bytes]) -> Callable[[], bytes]:
+    def read() -> bytes:
+        with _damaged():
+            return content.read(BLOCK)
+
+    return read
+
+
+def _invalid(why: str) -> HawseError:
+    return HawseError("invalid_params", why, details={"path": "$.path"})
+
+
+# ---- tar
+
+
+class _Decoder(Protocol):
+    """A decompressor of `bz2` or `lzma`, or `_Gzip`."""
+
+    eof: bool
+    unused_data: bytes
+    needs_input: bool
+
+    def decompress(self, data: bytes, max_length: int) -> bytes: ...
+
+
+class _Gzip:
+    """The decompressor of zlib, with the interface of the others."""
+
+    def __init__(self) -> None:
+        self._inner = zlib.decompressobj(wbits=31)
+
+    @property
+    def eof(self) -> bool:
+        return self._inner.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._inner.unused_data
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._inner.unconsumed_tail
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        return self._inner.decompress(self._inner.unconsumed_tail + data, max_length)
+
+
+def _decoder(magic: bytes) -> Callable[[], _Decoder] | None:
+    if magic[:2] == b"\x1f\x8b":
+        return cast("Callable[[], _Decoder]", _Gzip)
+    if magic[:3] == b"BZh":
+        return cast("Callable[[], _Decoder]", bz2.BZ2Decompressor)
+    if magic == b"\xfd7zXZ\0":
+        return lambda: cast(_Decoder, lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=XZ_MEMORY))
+    return None
+
+
+class _Stream:
+    """A file, decompressed, that is read forward: what `tarfile` needs of a file object."""
+
+    def __init__(self, fd: int, decoder: Callable[[], _Decoder] | None) -> None:
+        self._fd = fd
+        self._make = decoder
+        self._decoder = decoder() if decoder is not None else None
+        self._ready = bytearray()
+        self._position = 0
+
+    def read(self, size: int) -> bytes:
+        if size > HEADER_MAX:
+            raise HawseError("too_large", f"a header of the archive has {size} bytes")
+        while len(self._ready) < size and (data := self._more()) is not None:
+            self._ready += data
+        taken = bytes(self._ready[:size])
+        del self._ready[:size]
+        self._position += len(taken)
+        return taken
+
+    def tell(self) -> int:
+        return self._position
+
+    def seek(self, position: int) -> int:
+        if position < self._position:
+            raise tarfile.ReadError("the entries are not in order")
+        while self._position < position and self.read(min(position - self._position, BLOCK)):
+            pass
+        return self._position
+
+    def _more(self) -> bytes | None:
+        """Return more bytes, perhaps none; None at the end."""
+        if self._decoder is None:
+            return os.read(self._fd, BLOCK) or None
+        if self._decoder.eof:  # another stream may follow
+            data = self._decoder.unused_data or os.read(self._fd, BLOCK)
+            if not data or self._make is None:
+                return None
+            self._decoder = self._make()
+            return self._decoder.decompress(data, BLOCK)
+        data = os.read(self._fd, BLOCK) if self._decoder.needs_input else b""
+        if not data and self._decoder.needs_input:
+            raise EOFError("it ends early")
+        return self._decoder.decompress(data, BLOCK)
+
+
+def _tar(stream: _Stream) -> Iterator[ArchiveEntry]:
+    with tarfile.open(fileobj=cast("IO[bytes]", stream), mode="r:", errorlevel=2) as tar:
+        while (member := tar.next()) is not None:
+            tar.members.clear()  # type: ignore[attr-defined]  # it would keep all of them
+            fields = (member.mode, float(member.mtime))
+            if member.isfile():
+                content = tar.extractfile(member)
+                assert content is not None
+                yield ArchiveEntry(member.name, "file", *fields, read=_blocks(content))
+            elif member.isdir():
+                yield ArchiveEntry(member.name, "directory", *fields)
+            elif member.issym():
+                yield ArchiveEntry(member.name, "symlink", *fields, target=member.linkname)
+            elif member.islnk():
+                yield ArchiveEntry(member.name, "link", *fields, target=member.linkname)
+            elif member.isdev():
+                yield ArchiveEntry(member.name, "special", *fields)
+            else:
+                raise tarfile.ReadError(f"the type {member.type!r} of {member.name!r} is not known")
+
+
+# ---- zip
+
+
+class _Bounded(io.FileIO):
+    """A file whose single reads have a bound: `zipfile` reads the whole central directory by one."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        data = super().read(DIRECTORY_MAX + 1 if size is None or size < 0 else min(size, DIRECTORY_MAX + 1)) or b""
+        if len(data) > DIRECTORY_MAX:
+            raise HawseError("too_large", f"the directory of the archive has more than {DIRECTORY_MAX} bytes")
+        return data
+
+
+def _zip(fd: int) -> Iterator[ArchiveEntry]:
+    with _Bounded(fd, closefd=False) as file, zipfile.ZipFile(cast("IO[bytes]", file)) as archive:
+        for info in archive.infolist():
+            mode = info.external_attr >> 16 if info.create_system == 3 else 0  # 3: Unix
+            fields: tuple[int, float] = (stat.S_IMODE(mode), _time(info.date_time))
+            if info.is_dir():
+                yield ArchiveEntry(info.filename, "directory", *fields)
+                continue
+            if info.flag_bits & 1:
+                raise _invalid(f"{info.filename!r} is encrypted")
+            if info.compress_type not in _ZIP_METHODS:
+                raise _invalid(f"the compression of {info.filename!r} is not supported (method {info.compress_type})")
+            with closing(archive.open(info)) as content:
+                if stat.S_ISLNK(mode):
+                    target = os.fsdecode(content.read(LINK_MAX))
+                    yield ArchiveEntry(info.filename, "symlink", *fields, target=target)
+                elif stat.S_IFMT(mode) in (0, stat.S_IFREG):
+                    yield ArchiveEntry(info.filename, "file", *fields, read=_blocks(content))
+                else:
+                    yield ArchiveEntry(info.filename, "special", *fields)
+
+
+def _time(date: tuple[Any, ...]) -> float:
+    """The seconds since 1970 of a date of a zip, which has no time zone."""
+    try:
+        return time.mktime((*date, 0, 0, -1))
+    except (ValueError, OverflowError):
+        return 0.0

@@ -1,0 +1,18 @@
+from hawse.api.paths import from_text
+from hawse.client.base.surroundings import directory, environment
+
+
+def test_a_directory_is_sent_as_text_also_if_it_is_not_utf_8() -> None:
+    assert directory(None) is None
+    assert directory("a/b") == "a/b"
+    sent = directory("\udcff")
+    assert sent == "\0ff"
+    assert from_text(sent) == "\udcff"
+
+
+def test_variables_are_copied_and_none_unsets_one() -> None:
+    given = {"A": "b", "C": None}
+    sent = environment(given)
+    assert sent == given
+    assert sent is not given
+    assert environment(None) is None

@@ -1,0 +1,23 @@
+"""`box.terminals` against a server."""
+
+import pytest
+
+import hawse
+from hawse.wire import HawseError
+from tests.support.fake_server import FakeServer
+
+
+async def test_a_terminal_that_is_awaited_stays_attached_until_it_is_closed(hw: hawse.Client) -> None:
+    first = await hw.sandbox().terminals.open("main", cols=100, rows=30)
+    again = await hw.sandbox().terminals.attach("main", instance=first.instance, kind="person", name="Ada")
+    async with again:  # is not attached a second time
+        await again.write(b"x")
+        await again.flush()
+    assert first.instance == again.instance
+    first.close()
+
+
+async def test_a_terminal_that_does_not_exist_is_not_created_by_attach(hw: hawse.Client, server: FakeServer) -> None:
+    with pytest.raises(HawseError, match="not_found"):
+        await hw.sandbox().terminals.attach("none")
+    assert server.world.terminals == {}

@@ -1,0 +1,40 @@
+import msgspec
+
+from gateway.providers.base import SandboxSpec
+from gateway.sandboxes.outcomes import cleanup_pending, not_started
+from gateway.sandboxes.records import Failure, Rows, Run, SandboxRecord, Stored
+from gateway.store.clock import Clock
+
+CLOCK = Clock(wall=lambda: 1000.0, uptime=lambda: 100.0, boot="b")
+NOW = CLOCK.now()
+SANDBOX = SandboxRecord(
+    id="a", unit="u", provider="p", spec=SandboxSpec(), wanted="running", created=NOW, generation="g"
+)
+
+
+def run(**fields) -> Stored[Run]:
+    return Stored(
+        Run(unit="u", sandbox="a", provider="p", runtime="r", state="stopping", since=NOW, generation="g", **fields)
+    )
+
+
+def test_a_run_that_has_not_ended_states_its_reason_and_when_it_is_tried_again() -> None:
+    error = cleanup_pending(Rows(Stored(SANDBOX), run(reason="busy", retry_at=NOW.after(2.5))), CLOCK)
+    assert (error.code, error.details) == ("cleanup_pending", {"retry_after": 2.5})
+    assert "busy" in error.message
+
+
+def test_an_attempt_that_is_due_has_a_small_wait_and_an_unknown_one_a_second() -> None:
+    assert cleanup_pending(Rows(None, run(retry_at=NOW)), CLOCK).details == {"retry_after": 0.1}
+    assert cleanup_pending(Rows(None, run()), CLOCK).details == {"retry_after": 1.0}
+
+
+def test_a_sandbox_that_did_not_start_says_why() -> None:
+    def code(rows: Rows) -> str:
+        return not_started(rows, CLOCK).code
+
+    failed = msgspec.structs.replace(SANDBOX, failure=Failure(code="image_not_found", message="no such image"))
+    assert code(Rows(Stored(SANDBOX), run())) == "cleanup_pending"
+    assert code(Rows()) == "not_found"
+    assert code(Rows(Stored(failed))) == "image_not_found"
+    assert code(Rows(Stored(SANDBOX))) == "stopped"

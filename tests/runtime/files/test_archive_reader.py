@@ -1,0 +1,64 @@
+"""Archives are read entry by entry, in memory that does not grow with them."""
+
+import gzip
+import os
+import tarfile
+import tracemalloc
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from hawse.wire import HawseError
+from runtime.files.archive_reader import entries
+
+
+def names(path: Path) -> list[str]:
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        found = []
+        for entry in entries(fd):
+            found.append(entry.name)
+            while entry.kind == "file" and entry.read():
+                pass
+        return found
+    finally:
+        os.close(fd)
+
+
+def test_several_streams_in_one_file_are_one_archive(tmp_path: Path) -> None:
+    (tmp_path / "f").write_bytes(os.urandom(50_000))
+    with tarfile.open(tmp_path / "a.tar", "w") as tar:
+        tar.add(tmp_path / "f", "f")
+    whole = (tmp_path / "a.tar").read_bytes()
+    (tmp_path / "a.tar.gz").write_bytes(
+        b"".join(gzip.compress(whole[at : at + 9000]) for at in range(0, len(whole), 9000))
+    )
+    assert names(tmp_path / "a.tar.gz") == ["f"]
+
+
+@pytest.mark.parametrize("mode", ["w:gz", "w:bz2", "w:xz"])
+def test_a_large_file_is_decompressed_by_blocks(tmp_path: Path, mode: str) -> None:
+    os.truncate(os.open(tmp_path / "f", os.O_CREAT | os.O_RDWR), 40 << 20)
+    with tarfile.open(tmp_path / "a", mode) as tar:  # type: ignore[call-overload]
+        tar.add(tmp_path / "f", "f")
+    tracemalloc.start()
+    try:
+        assert names(tmp_path / "a") == ["f"]
+        assert tracemalloc.get_traced_memory()[1] < 24 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_zip_that_is_encrypted_or_compressed_otherwise_is_refused(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a", "w", zipfile.ZIP_BZIP2) as file:
+        file.writestr("f", b"x")
+    with pytest.raises(HawseError, match="invalid_params: the compression of 'f' is not supported"):
+        names(tmp_path / "a")
+    with zipfile.ZipFile(tmp_path / "b", "w") as file:
+        file.writestr("f", b"x")
+    data = bytearray((tmp_path / "b").read_bytes())
+    data[data.index(b"PK\1\2") + 8] |= 1
+    (tmp_path / "b").write_bytes(data)
+    with pytest.raises(HawseError, match="invalid_params: 'f' is encrypted"):
+        names(tmp_path / "b")

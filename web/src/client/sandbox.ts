@@ -1,0 +1,233 @@
+// A sandbox as an object: each method of the table as a function, and what is more than one call: commands with their
+// output, files as bytes, the output of a process across lost connections.
+
+import { randomId } from "../base/random-id";
+import { STDERR } from "../wire/frames";
+import type { Exec, ExecResult, FileRead, FileTransferResult, FileWrite, Methods } from "../wire/methods";
+import { STREAMS, type StreamMethod } from "../wire/streams";
+import type { CallArguments, CallRequest, MethodResult } from "./calls";
+import type { HawseClient } from "./client";
+import { MethodStream, wasInterrupted } from "./streams";
+
+/** The methods whose names begin with `P.`: `Namespace<"file">["stat"]` is `file.stat`. */
+export type Namespace<P extends string> = {
+  [M in keyof Methods as M extends `${P}.${infer Name}` ? Name : never]: (
+    ...args: CallArguments<M>
+  ) => M extends StreamMethod ? MethodStream<M> : Promise<MethodResult<M>>;
+};
+
+const NAMESPACES = [
+  "code",
+  "file",
+  "git",
+  "port",
+  "process",
+  "recording",
+  "runtime",
+  "session",
+  "terminal",
+  "watch",
+] as const;
+type Namespaces = { readonly [P in (typeof NAMESPACES)[number]]: Namespace<P> };
+
+/** The outcome of a command. */
+export interface ExecOutcome extends Omit<ExecResult, "stdout" | "stderr"> {
+  readonly stdout: Uint8Array;
+  readonly stderr: Uint8Array;
+  /** stdout as text. */
+  readonly text: string;
+}
+
+export interface ProcessOutput {
+  readonly stream: "stdout" | "stderr";
+  /** Absolute position of the first byte in its stream. */
+  readonly offset: number;
+  readonly bytes: Uint8Array;
+}
+
+export interface WriteOptions extends Omit<FileWrite, "path" | "input"> {
+  /** Called with the number of bytes that were sent. */
+  progress?: (sent: number) => void;
+  signal?: AbortSignal;
+}
+
+export type SandboxHandle = SandboxBase & Namespaces;
+
+const ALL_STREAMS: ReadonlySet<string> = new Set(STREAMS);
+/** Bytes that are read from a Blob at a time. */
+const SLICE = 262_144;
+
+class SandboxBase {
+  readonly id: string;
+  readonly #client: HawseClient;
+
+  constructor(client: HawseClient, id: string) {
+    this.#client = client;
+    this.id = id;
+  }
+
+  /** Calls a method and returns its result. The call runs once, also across lost connections. Throws HawseError. */
+  call<M extends keyof Methods>(method: M, ...[params, request]: CallArguments<M>): Promise<MethodResult<M>> {
+    const options: CallRequest = { key: randomId(), ...request, sandbox: this.id };
+    return this.#client.call(method, ...([params, options] as unknown as CallArguments<M>));
+  }
+
+  /** Opens a method that sends events or bytes. */
+  stream<M extends StreamMethod>(method: M, ...[params, request]: CallArguments<M>): MethodStream<M> {
+    return new MethodStream(this.#client, method, params ?? {}, { ...request, sandbox: this.id });
+  }
+
+  /** Runs a command line (a string) or a program with its arguments to its end. Throws HawseError. */
+  async exec(
+    command: string | readonly string[],
+    options: Omit<Exec, "argv" | "command"> = {},
+  ): Promise<ExecOutcome> {
+    const params: Exec = {
+      ...options,
+      ...(typeof command === "string" ? { command } : { argv: [...command] }),
+    };
+    const stdout: Uint8Array[] = [];
+    const stderr: Uint8Array[] = [];
+    const stream = this.stream("exec", params);
+    for await (const item of stream) {
+      if (item.event === "data") (item.kind === STDERR ? stderr : stdout).push(item.bytes);
+    }
+    const result = await stream.result;
+    const joined = joinBytes(stdout);
+    return { ...result, stdout: joined, stderr: joinBytes(stderr), text: new TextDecoder().decode(joined) };
+  }
+
+  /** The output of a process from its beginning to its end; it continues at the exact byte after a lost connection. */
+  async *output(id: string): AsyncGenerator<ProcessOutput, void> {
+    const since = { stdout: 0, stderr: 0 };
+    let instance: string | undefined;
+    for (;;) {
+      try {
+        const start = instance === undefined ? {} : { instance };
+        for await (const item of this.stream("process.attach", { id, since: { ...since }, ...start })) {
+          if (item.event === "opened") instance = item.value.instance;
+          if (item.event !== "data") continue;
+          const stream = item.kind === STDERR ? "stderr" : "stdout";
+          since[stream] = item.offset + item.bytes.length;
+          yield { stream, offset: item.offset, bytes: item.bytes };
+        }
+        return;
+      } catch (error) {
+        if (!wasInterrupted(error)) throw error;
+      }
+    }
+  }
+
+  /** The bytes of a file; it continues after a lost connection, if the file is still the same. Throws HawseError. */
+  async *read(path: string, options: Omit<FileRead, "path"> = {}): AsyncGenerator<Uint8Array, void> {
+    const start = options.offset ?? 0;
+    let offset = start;
+    let version = options.version;
+    for (;;) {
+      const length = options.length == null ? {} : { length: options.length - (offset - start) };
+      try {
+        for await (const item of this.stream("file.read", {
+          ...options,
+          path,
+          offset,
+          version: version ?? null,
+          ...length,
+        })) {
+          if (item.event === "opened") version = item.value.version;
+          if (item.event !== "data") continue;
+          offset = item.offset + item.bytes.length;
+          yield item.bytes;
+        }
+        return;
+      } catch (error) {
+        if (!wasInterrupted(error)) throw error;
+      }
+    }
+  }
+
+  /** A whole file as text. Throws HawseError. */
+  async readText(path: string): Promise<string> {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of this.read(path)) chunks.push(chunk);
+    return new TextDecoder().decode(joinBytes(chunks));
+  }
+
+  /** Replaces a file atomically; an upload continues after a lost connection. Throws HawseError. */
+  async write(
+    path: string,
+    data: string | Uint8Array | Blob,
+    options: WriteOptions = {},
+  ): Promise<FileTransferResult> {
+    const { progress, signal, ...params } = options;
+    const blob = data instanceof Blob ? data : new Blob([data as BlobPart]);
+    const input = randomId();
+    const key = randomId();
+    for (;;) {
+      try {
+        return await this.#upload({ ...params, path, input }, key, blob, progress, signal);
+      } catch (error) {
+        if (signal?.aborted || !wasInterrupted(error)) throw error;
+      }
+    }
+  }
+
+  async #upload(
+    params: FileWrite,
+    key: string,
+    blob: Blob,
+    progress: ((sent: number) => void) | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<FileTransferResult> {
+    const stream = this.stream("file.write", params, { key });
+    const stop = () => stream.cancel();
+    signal?.addEventListener("abort", stop);
+    if (signal?.aborted) stop();
+    try {
+      for await (const item of stream) {
+        if (item.event !== "opened") continue;
+        let at = item.value.input_offset ?? 0;
+        stream.inputOffset = at;
+        for (; at < blob.size; at = stream.inputOffset) {
+          await stream.write(new Uint8Array(await blob.slice(at, at + SLICE).arrayBuffer()));
+          progress?.(stream.inputOffset);
+        }
+        stream.end();
+      }
+      return await stream.result;
+    } finally {
+      signal?.removeEventListener("abort", stop);
+    }
+  }
+}
+
+/** Returns an object for the sandbox `id`. It costs nothing and needs no end. */
+export function sandboxHandle(client: HawseClient, id: string): SandboxHandle {
+  const sandbox = new SandboxBase(client, id);
+  for (const prefix of NAMESPACES) {
+    Object.defineProperty(sandbox, prefix, { value: namespace(sandbox, prefix), enumerable: true });
+  }
+  return sandbox as SandboxHandle;
+}
+
+function namespace(sandbox: SandboxBase, prefix: string): object {
+  return new Proxy(Object.create(null) as object, {
+    get: (_, name) => {
+      if (typeof name !== "string" || name === "then") return undefined; // no promise
+      const method = `${prefix}.${name}`;
+      return (...args: [object?, CallRequest?]) =>
+        ALL_STREAMS.has(method)
+          ? sandbox.stream(method as StreamMethod, ...(args as [never]))
+          : sandbox.call(method as keyof Methods, ...(args as [never]));
+    },
+  });
+}
+
+export function joinBytes(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const joined = new Uint8Array(chunks.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    joined.set(chunk, at);
+    at += chunk.length;
+  }
+  return joined;
+}

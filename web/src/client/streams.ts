@@ -1,0 +1,195 @@
+// Calls that send events or bytes, as async iterables. A stream belongs to one connection: if that is lost, it ends
+// with `interrupted`. What can continue at an offset is opened again by its caller, as `sandbox.ts` does.
+
+import type { Disposable } from "../base/disposables";
+import type { CallOptions } from "../wire/connection";
+import { HawseError, interrupted } from "../wire/errors";
+import { MAX_PAYLOAD } from "../wire/frames";
+import type { AllMethods, CallRequest, MethodName, MethodResult } from "./calls";
+import type { Channel, ChannelHandlers } from "./channels";
+
+/** Bytes of a stream: `kind` 1 is its first byte stream (output, stdout), 2 the second one (stderr), 3 a screen. */
+export interface StreamData {
+  readonly event: "data";
+  readonly kind: number;
+  /** Absolute position of the first byte in its stream. */
+  readonly offset: number;
+  readonly bytes: Uint8Array;
+}
+
+type Events<M extends MethodName> = AllMethods[M]["events"];
+
+/** What a stream yields: an event of the method with its value, or bytes. */
+export type StreamItem<M extends MethodName> =
+  | { [E in keyof Events<M> & string]: { readonly event: E; readonly value: Events<M>[E] } }[keyof Events<M> &
+      string]
+  | StreamData;
+
+/** The part of a client that a stream uses. */
+export interface StreamSource {
+  open(method: string, options: CallOptions, handlers: ChannelHandlers): Channel | undefined;
+  onUp(listener: () => void): Disposable;
+  onFatal(listener: (error: HawseError) => void): Disposable;
+}
+
+interface Item {
+  readonly item: unknown;
+  readonly cost: number;
+}
+
+/**
+ * A call in progress. `for await` yields its events and bytes, and cancels the call if the loop is left; `await` waits
+ * for its result and drops the rest. Bytes that are not read yet are bounded by the channel's credit.
+ */
+export class MethodStream<M extends MethodName>
+  implements AsyncIterable<StreamItem<M>>, PromiseLike<MethodResult<M>>
+{
+  readonly method: M;
+  readonly #queue: Item[] = [];
+  readonly #result: Promise<MethodResult<M>>;
+  readonly #waiting: Disposable[] = [];
+  #resolve!: (value: MethodResult<M>) => void;
+  #reject!: (error: HawseError) => void;
+  #wake: (() => void) | undefined;
+  #credited: (() => void) | undefined;
+  #channel: Channel | undefined;
+  #ended = false;
+  #error: HawseError | undefined;
+  #dropping = false;
+  #sent = 0;
+
+  constructor(source: StreamSource, method: M, params: object, request: CallRequest = {}) {
+    this.method = method;
+    this.#result = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    this.#result.catch(() => {}); // the loop throws the error as well
+    const open = () => {
+      if (this.#channel || this.#ended) return;
+      this.#channel = source.open(method, { ...request, params }, this.#handlers());
+      if (this.#channel) this.#unsubscribe();
+    };
+    this.#waiting.push(
+      source.onUp(open),
+      source.onFatal(error => !this.#channel && this.#end(error)),
+    );
+    open();
+  }
+
+  /** The result of the call. Throws HawseError. */
+  get result(): Promise<MethodResult<M>> {
+    return this.#result;
+  }
+
+  // biome-ignore lint/suspicious/noThenProperty: a stream can be awaited for its result
+  then<A, B = never>(
+    resolved?: ((value: MethodResult<M>) => A | PromiseLike<A>) | null,
+    rejected?: ((error: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    this.#dropping = true;
+    for (const { cost } of this.#queue.splice(0)) this.#channel?.consume(cost);
+    return this.#result.then(resolved, rejected);
+  }
+
+  async *[Symbol.asyncIterator](): AsyncIterator<StreamItem<M>> {
+    try {
+      for (;;) {
+        const next = this.#queue.shift();
+        if (next) {
+          yield next.item as StreamItem<M>;
+          this.#channel?.consume(next.cost); // after the loop has processed it: it paces the sender
+        } else if (this.#ended) {
+          if (this.#error) throw this.#error;
+          return;
+        } else
+          await new Promise<void>(resolve => {
+            this.#wake = resolve;
+          });
+      }
+    } finally {
+      this.cancel();
+    }
+  }
+
+  /** The position of the next byte of input. Set it before the first `write` to continue an input. */
+  get inputOffset(): number {
+    return this.#sent;
+  }
+
+  set inputOffset(offset: number) {
+    this.#sent = offset;
+  }
+
+  /** Sends input; returns when the server has granted credit for all of it. Throws HawseError if the call has ended. */
+  async write(bytes: Uint8Array): Promise<void> {
+    for (let at = 0; at < bytes.length; ) {
+      const credit = Math.min(this.#channel?.inputCredit ?? 0, MAX_PAYLOAD, bytes.length - at);
+      if (this.#ended) throw this.#error ?? new HawseError("exited", `${this.method} has ended`);
+      if (!this.#channel || credit === 0) {
+        await new Promise<void>(resolve => {
+          this.#credited = resolve;
+        });
+        continue;
+      }
+      this.#channel.input(this.#sent, bytes.subarray(at, at + credit));
+      this.#sent += credit;
+      at += credit;
+    }
+  }
+
+  /** Ends the input. */
+  end(): void {
+    this.#channel?.end();
+  }
+
+  /** Ends the subscription, not the work behind it. */
+  cancel(): void {
+    if (this.#ended) return;
+    this.#channel?.cancel();
+    this.#end(new HawseError("cancelled", `${this.method} was cancelled`));
+  }
+
+  #handlers(): ChannelHandlers {
+    return {
+      event: (event, value, cost) => this.#push({ item: { event, value }, cost }),
+      data: ({ kind, offset, payload }, cost) =>
+        this.#push({ item: { event: "data", kind, offset, bytes: payload }, cost }),
+      credit: () => this.#notify(),
+      result: value => this.#end(undefined, value as MethodResult<M>),
+      error: error => this.#end(error),
+    };
+  }
+
+  #push(item: Item): void {
+    if (this.#ended) return;
+    if (this.#dropping) this.#channel?.consume(item.cost);
+    else this.#queue.push(item);
+    this.#notify();
+  }
+
+  #end(error: HawseError | undefined, value?: MethodResult<M>): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#error = error;
+    this.#unsubscribe();
+    if (error) this.#reject(error);
+    else this.#resolve(value as MethodResult<M>);
+    this.#notify();
+  }
+
+  #unsubscribe(): void {
+    for (const subscription of this.#waiting.splice(0)) subscription.dispose();
+    this.#notify();
+  }
+
+  #notify(): void {
+    this.#wake?.();
+    this.#credited?.();
+  }
+}
+
+/** Whether the connection was lost, so that a call which continues at an offset can be made again. */
+export function wasInterrupted(error: unknown): boolean {
+  return error instanceof HawseError && error.code === interrupted("").code;
+}

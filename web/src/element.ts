@@ -1,0 +1,60 @@
+// `<hawse-terminal gateway="https://gateway.example/" token="…" sandbox="local" terminal="main">`: a terminal as an
+// element of a page. It needs xterm.js and its style sheet (`import "@xterm/xterm/css/xterm.css"`).
+
+import { FitAddon } from "@xterm/addon-fit";
+import { Terminal } from "@xterm/xterm";
+import { HawseAddon, HawseClient } from "./index";
+
+export class HawseTerminalElement extends HTMLElement {
+  #terminal: Terminal | undefined;
+  #client: HawseClient | undefined;
+
+  /** The xterm.js terminal, while the element is in a document. */
+  get terminal(): Terminal | undefined {
+    return this.#terminal;
+  }
+
+  /** The client, while the element is in a document. */
+  get client(): HawseClient | undefined {
+    return this.#client;
+  }
+
+  connectedCallback(): void {
+    const token = this.getAttribute("token") ?? undefined;
+    const client = new HawseClient({ base: this.getAttribute("gateway") ?? ".", token });
+    const terminal = new Terminal({ allowProposedApi: true, scrollback: 5_000 });
+    const fit = new FitAddon();
+    if (getComputedStyle(this).display === "inline") this.style.display = "block";
+    terminal.loadAddon(fit);
+    terminal.open(this);
+    fit.fit();
+    client.connect();
+    const addon = new HawseAddon(client, {
+      sandbox: this.getAttribute("sandbox") ?? "local",
+      id: this.getAttribute("terminal") ?? "main",
+      fit: () => fit.proposeDimensions(),
+    });
+    addon.onError(error => this.#failed(error));
+    client.onState(state => {
+      if (state.phase === "signed-out" || state.phase === "failed") this.#failed(state.reason);
+    });
+    terminal.loadAddon(addon);
+    this.#terminal = terminal;
+    this.#client = client;
+  }
+
+  disconnectedCallback(): void {
+    this.#terminal?.dispose(); // with its add-ons
+    this.#client?.close();
+    this.#terminal = undefined;
+    this.#client = undefined;
+    this.replaceChildren();
+  }
+
+  /** Dispatches `hawse-error`, whose `detail` is the HawseError, or undefined without a token. */
+  #failed(error: unknown): void {
+    this.dispatchEvent(new CustomEvent("hawse-error", { detail: error, bubbles: true }));
+  }
+}
+
+if (!customElements.get("hawse-terminal")) customElements.define("hawse-terminal", HawseTerminalElement);

@@ -1,0 +1,121 @@
+// Everything that the user can do, in one table: the palette, the menus, the shortcuts and their list derive from it.
+
+import { createKeybindingsHandler } from "tinykeys";
+import { type Disposable, DisposableList } from "../base/disposables";
+
+export interface Action {
+  /** Unique name. */
+  readonly id: string;
+  /** Imperative, as a menu item. A function where it depends on the state; it may read signals. */
+  readonly label: string | (() => string);
+  /** Heading in the list of shortcuts and in menus. */
+  readonly group: string;
+  /** In the notation of tinykeys: on Apple's systems, and on others. */
+  readonly keys?: { readonly mac: string; readonly other: string };
+  /** Whether the menu of the page has it. */
+  readonly menu?: boolean;
+  /** Whether it is possible now; default: always. */
+  readonly available?: () => boolean;
+  /** For something that is on or off: which of them. */
+  readonly checked?: () => boolean;
+  run(): void;
+}
+
+export function labelOf({ label }: Action): string {
+  return typeof label === "string" ? label : label();
+}
+
+export function isAvailable({ available }: Action): boolean {
+  return available?.() ?? true;
+}
+
+export class Actions implements Disposable {
+  readonly #actions = new Map<string, Action>();
+  readonly #mac: boolean;
+  readonly #disposables = new DisposableList();
+  #handle: (event: Event) => void = () => {};
+
+  /** `mac`: whether the shortcuts are those of Apple's systems. */
+  constructor(mac: boolean) {
+    this.#mac = mac;
+  }
+
+  /** Adds actions. Throws Error if an id or a shortcut is taken. */
+  add(...actions: Action[]): void {
+    for (const action of actions) {
+      const keys = this.#keysOf(action)?.toLowerCase();
+      const taken = this.all.find(
+        other => other.id === action.id || (keys && this.#keysOf(other)?.toLowerCase() === keys),
+      );
+      if (taken) throw new Error(`the action ${action.id} has the id or the keys of ${taken.id}`);
+      this.#actions.set(action.id, action);
+    }
+    this.#bind();
+  }
+
+  get all(): Action[] {
+    return [...this.#actions.values()];
+  }
+
+  /** The actions that are possible now. */
+  get available(): Action[] {
+    return this.all.filter(isAvailable);
+  }
+
+  /** Runs the action if it is possible now. */
+  run(id: string): void {
+    const action = this.#actions.get(id);
+    if (action && isAvailable(action)) action.run();
+  }
+
+  /** Returns the shortcut of the action for people, such as `Ctrl+Shift+F` or `⌘F`. */
+  shortcut(id: string): string | undefined {
+    const action = this.#actions.get(id);
+    const keys = action && this.#keysOf(action);
+    return keys && keysForPeople(keys, this.#mac);
+  }
+
+  /** Handles the shortcuts of `target`, before the elements in it do. */
+  listen(target: EventTarget): void {
+    this.#disposables.listen(target, "keydown", event => this.#handle(event), { capture: true });
+  }
+
+  dispose(): void {
+    this.#disposables.dispose();
+  }
+
+  #keysOf({ keys }: Action): string | undefined {
+    return keys?.[this.#mac ? "mac" : "other"];
+  }
+
+  #bind(): void {
+    const bindings: Record<string, (event: KeyboardEvent) => void> = {};
+    for (const action of this.all) {
+      const keys = this.#keysOf(action);
+      if (!keys) continue;
+      bindings[keys] = event => {
+        if (!isAvailable(action)) return;
+        event.preventDefault();
+        event.stopPropagation();
+        action.run();
+      };
+    }
+    this.#handle = createKeybindingsHandler(bindings) as (event: Event) => void;
+  }
+}
+
+const SYMBOLS: Record<string, string> = { Meta: "⌘", Shift: "⇧", Alt: "⌥", Control: "⌃" };
+const NAMES: Record<string, string> = {
+  Control: "Ctrl",
+  ArrowUp: "↑",
+  ArrowDown: "↓",
+  ArrowLeft: "←",
+  ArrowRight: "→",
+  Enter: "↵",
+};
+
+export function keysForPeople(keys: string, mac: boolean): string {
+  const words = keys.split("+");
+  if (mac) return words.map(word => SYMBOLS[word] ?? NAMES[word] ?? word.toUpperCase()).join("");
+  return words.map(word => NAMES[word] ?? (word.length === 1 ? word.toUpperCase() : word)).join("+");
+}

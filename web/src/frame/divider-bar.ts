@@ -1,0 +1,89 @@
+// The bar between two panes: dragged with the pointer, moved with the arrow keys, reset by a double click.
+
+import { type Disposable, DisposableList } from "../base/disposables";
+import { type Divider, equalize, moveDivider, type Tree } from "./tree";
+import type { Workspace } from "./workspace";
+
+/** Part of the page by which an arrow key moves a divider. */
+const KEY_STEP = 0.02;
+const KEYS: Record<string, number> = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 };
+
+export class DividerBar implements Disposable {
+  readonly #bar = document.createElement("div");
+  readonly #parent: HTMLElement;
+  readonly #disposables = new DisposableList();
+  readonly #divider: Divider;
+  readonly #workspace: Workspace;
+  readonly #key: number;
+
+  /** `key`: the tab whose tree has the divider. */
+  constructor(parent: HTMLElement, workspace: Workspace, key: number, divider: Divider) {
+    this.#parent = parent;
+    this.#workspace = workspace;
+    this.#key = key;
+    this.#divider = divider;
+    this.#draw();
+    this.#disposables.listen<PointerEvent>(this.#bar, "pointerdown", event => this.#drag(event));
+    this.#disposables.listen(this.#bar, "dblclick", () => this.#reshape(tree => equalize(tree, divider)));
+    this.#disposables.listen<KeyboardEvent>(this.#bar, "keydown", event => this.#press(event));
+    parent.append(this.#bar);
+    if (focused === nameOf(key, divider)) this.#bar.focus();
+  }
+
+  dispose(): void {
+    if (document.activeElement === this.#bar) focused = nameOf(this.#key, this.#divider);
+    this.#disposables.dispose();
+    this.#bar.remove();
+  }
+
+  #draw(): void {
+    const { box, direction, range } = this.#divider;
+    const row = direction === "row";
+    const part = row ? (box.x - range.x) / range.width : (box.y - range.y) / range.height;
+    this.#bar.className = `divider ${direction}`;
+    this.#bar.tabIndex = 0;
+    this.#bar.role = "separator";
+    this.#bar.ariaLabel = "Size of the panes";
+    this.#bar.ariaOrientation = row ? "vertical" : "horizontal";
+    this.#bar.ariaValueNow = String(Math.round(part * 100));
+    this.#bar.style.left = `${box.x * 100}%`;
+    this.#bar.style.top = `${box.y * 100}%`;
+    this.#bar.style[row ? "height" : "width"] = `${(row ? box.height : box.width) * 100}%`;
+  }
+
+  #press(event: KeyboardEvent): void {
+    const step = KEYS[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    this.#reshape(tree => moveDivider(tree, this.#divider, step * KEY_STEP));
+  }
+
+  /** The listeners are the parent's: the bar is replaced with each move. */
+  #drag(down: PointerEvent): void {
+    down.preventDefault();
+    const row = this.#divider.direction === "row";
+    const { width, height } = this.#parent.getBoundingClientRect();
+    const start = this.#workspace.tabs.value.find(({ key }) => key === this.#key)?.tree;
+    if (!start) return;
+    const listeners = new DisposableList();
+    this.#parent.classList.add("dragging");
+    listeners.defer(() => this.#parent.classList.remove("dragging"));
+    listeners.listen<PointerEvent>(window, "pointermove", event => {
+      const delta = row ? (event.clientX - down.clientX) / width : (event.clientY - down.clientY) / height;
+      this.#reshape(() => moveDivider(start, this.#divider, delta));
+    });
+    for (const end of ["pointerup", "pointercancel", "blur"])
+      listeners.listen(window, end, () => listeners.dispose());
+  }
+
+  #reshape(change: (tree: Tree) => Tree): void {
+    this.#workspace.reshape(this.#key, change);
+  }
+}
+
+/** The divider that had the focus when it was replaced by its moved self. */
+let focused = "";
+
+function nameOf(key: number, { path, index }: Divider): string {
+  return `${key}:${path.join(".")}:${index}`;
+}

@@ -1,0 +1,31 @@
+// Draws an icon of Lucide.
+
+import type { IconNode } from "lucide";
+import { h } from "preact";
+
+export interface IconProps {
+  icon: IconNode;
+  /** Side in CSS pixels. */
+  size?: number;
+}
+
+/** The icon without a name for screen readers: the element around it has one. */
+export function Icon({ icon, size = 18 }: IconProps) {
+  const parts = icon.map(([tag, attributes]) => h(tag, attributes));
+  return (
+    <svg
+      class="lucide"
+      viewBox="0 0 24 24"
+      width={size}
+      height={size}
+      fill="none"
+      stroke="currentColor"
+      stroke-width={(1.5 * 24) / size}
+      stroke-linecap="round"
+      stroke-linejoin="round"
+      aria-hidden="true"
+    >
+      {parts}
+    </svg>
+  );
+}

@@ -1,0 +1,130 @@
+// The command palette: finds an action by a part of its name and runs it. A module of its own, loaded when first opened.
+
+import uFuzzy from "@leeoniya/ufuzzy";
+import type { IconNode } from "lucide";
+import { render } from "preact";
+import { useMemo, useState } from "preact/hooks";
+import { type Action, type Actions, labelOf } from "./actions";
+import { Icon } from "./icon";
+
+/** An entry besides the actions, such as a tab to go to. */
+export type Entry = Pick<Action, "id" | "group" | "run"> & { label: string; icon?: IconNode | undefined };
+
+export interface PaletteOptions {
+  actions: Actions;
+  /** The icons of actions, by id. */
+  icons: Readonly<Record<string, IconNode>>;
+  /** Returns further entries. */
+  more: () => Entry[];
+  /** The palette has closed without an action. */
+  closed: () => void;
+}
+
+const search = new uFuzzy({ intraMode: 1 });
+
+/** Returns the entries that match, the best first; all for an empty text. */
+export function matching(entries: readonly Entry[], text: string): Entry[] {
+  const needle = text.trim();
+  if (!needle) return [...entries];
+  const haystack = entries.map(({ label }) => label);
+  const [found, info, order] = search.search(haystack, needle, 1);
+  const indexes = order && info ? order.map(index => info.idx[index]) : (found ?? []);
+  return indexes.flatMap(index => (index === undefined ? [] : (entries[index] ?? [])));
+}
+
+export function openPalette({ actions, icons, more, closed }: PaletteOptions): void {
+  const entries = [
+    ...actions.available.map(action => ({
+      id: action.id,
+      group: action.group,
+      label: labelOf(action),
+      icon: icons[action.id],
+      run: () => action.run(),
+    })),
+    ...more(),
+  ];
+  const dialog = document.createElement("dialog");
+  dialog.className = "palette";
+  dialog.ariaLabel = "Commands";
+  let chosen: Entry | undefined;
+  const choose = (entry: Entry) => {
+    chosen = entry;
+    dialog.close();
+  };
+  dialog.addEventListener("click", event => event.target === dialog && dialog.close());
+  dialog.addEventListener("close", () => {
+    render(null, dialog);
+    dialog.remove();
+    if (chosen) chosen.run();
+    else closed();
+  });
+  document.body.append(dialog);
+  render(<Palette entries={entries} actions={actions} choose={choose} />, dialog);
+  dialog.showModal();
+}
+
+interface PaletteProps {
+  entries: Entry[];
+  actions: Actions;
+  choose: (entry: Entry) => void;
+}
+
+function Palette({ entries, actions, choose }: PaletteProps) {
+  const [text, setText] = useState("");
+  const [at, setAt] = useState(0);
+  const found = useMemo(() => matching(entries, text), [entries, text]);
+  const press = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const entry = found[at];
+    if (step && found.length) setAt((at + step + found.length) % found.length);
+    else if (event.key === "Enter" && entry) choose(entry);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <>
+      <input
+        type="text"
+        role="combobox"
+        aria-label="Find a command"
+        aria-expanded="true"
+        aria-controls="palette-list"
+        aria-activedescendant={found[at] ? `palette-${at}` : undefined}
+        placeholder="Find a command"
+        autocomplete="off"
+        spellcheck={false}
+        autofocus
+        onInput={event => {
+          setText(event.currentTarget.value);
+          setAt(0);
+        }}
+        onKeyDown={press}
+      />
+      <div id="palette-list" class="list" role="listbox" aria-label="Commands">
+        {found.map((entry, index) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the text field
+          <div
+            key={entry.id}
+            id={`palette-${index}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={index === at}
+            ref={index === at ? scrollTo : null}
+            onClick={() => choose(entry)}
+            onPointerMove={() => setAt(index)}
+          >
+            {entry.icon ? <Icon icon={entry.icon} size={16} /> : <i />}
+            <span>{entry.label}</span>
+            <small>{entry.group}</small>
+            <kbd>{actions.shortcut(entry.id)}</kbd>
+          </div>
+        ))}
+      </div>
+      {found.length === 0 && <p role="status">No command has this name.</p>}
+    </>
+  );
+}
+
+function scrollTo(element: HTMLElement | null): void {
+  element?.scrollIntoView({ block: "nearest" });
+}

@@ -1,0 +1,80 @@
+// The interfaces between the frame of the page and what it shows: panes in the split tree, and views in the rail.
+
+import type { ReadonlySignal } from "@preact/signals";
+import type { IconNode } from "lucide";
+import type { ComponentType } from "preact";
+import type { Disposable } from "../base/disposables";
+import type { HawseClient } from "../client/client";
+
+/** What the page's address keeps of a pane, so that a reload or a copied link shows it again. */
+export type PaneState = Readonly<Record<string, string>>;
+
+/** The dot of a tab: `running`: something runs, `failed`: it ended with an error, `attention`: it asks for the user. */
+export type PaneStatus = "idle" | "running" | "failed" | "attention";
+
+/** One rectangle of the page. Disposing it ends everything that it has started. */
+export interface Pane extends Disposable {
+  /** The name of its kind in the registry. */
+  readonly kind: string;
+  /** Its name in the tab and in the pane's header. */
+  readonly title: ReadonlySignal<string>;
+  readonly status: ReadonlySignal<PaneStatus>;
+  /** Draws into `element`, which the page owns. The page calls it once. Disposing the result removes what it has drawn. */
+  mount(element: HTMLElement): Disposable;
+  /** Gives the keyboard focus to the pane. */
+  focus(): void;
+  /** Changes whether the user sees the pane: a hidden one need not draw. */
+  setVisible?(visible: boolean): void;
+  /** Returns what leads to the same view after a reload. The page calls it after each `AppContext.changed`. */
+  state(): PaneState;
+  /** Resolves with false if the user wants to keep the pane, for example because of changes that are not saved. */
+  mayClose?(): Promise<boolean>;
+}
+
+/** Where a new pane appears: in a tab of its own, or beside the active pane. */
+export type Place = "tab" | "right" | "below";
+
+/** What the page offers to panes and to views in the rail. */
+export interface AppContext {
+  readonly client: HawseClient;
+  /** Id of the sandbox that the page shows. */
+  readonly sandbox: string;
+  /** Whether the user may only look. */
+  readonly readOnly: ReadonlySignal<boolean>;
+  /** Directory of the active terminal; empty while it is not known. */
+  readonly directory: ReadonlySignal<string>;
+  /** Shows a pane; one with an equal state that is already open gets the focus instead. */
+  open(kind: string, state: PaneState, place?: Place): void;
+  /** The state of `pane` has changed, so the address has to. */
+  changed(pane: Pane): void;
+  /** Shows a short message for some seconds. */
+  toast(text: string): void;
+  /** Returns a new ticket for a download or another request by URL. Throws HawseError. */
+  ticket(): Promise<string>;
+  /** Types text into the active terminal, as the user would. Returns false if there is none. */
+  type(text: string): boolean;
+  /** Gives the focus back to the active pane. */
+  focus(): void;
+}
+
+/** A kind of pane. Its module is loaded when the first one is shown. */
+export interface PaneKind {
+  /** Its name in the address: lower-case letters. */
+  readonly kind: string;
+  readonly icon: IconNode;
+  load(): Promise<(app: AppContext, state: PaneState) => Pane>;
+}
+
+export interface RailProps {
+  app: AppContext;
+}
+
+/** A view in the rail. Its module is loaded when the user opens it. */
+export interface RailView {
+  readonly id: string;
+  readonly label: string;
+  readonly icon: IconNode;
+  /** Shortcut in the notation of tinykeys, such as `$mod+Shift+E`. */
+  readonly keys?: string;
+  load(): Promise<ComponentType<RailProps>>;
+}

@@ -1,0 +1,75 @@
+// The rail: a column of icons, and beside it the view of the one that is chosen. It is off until the user asks for it.
+
+import { type Signal, useSignal } from "@preact/signals";
+import type { ComponentType } from "preact";
+import { useEffect } from "preact/hooks";
+import { Icon } from "./icon";
+import type { AppContext, RailProps, RailView } from "./pane";
+import type { Registry } from "./registry";
+
+export interface RailState {
+  /** Whether the rail is shown. */
+  readonly open: Signal<boolean>;
+  /** Id of the view beside the icons; empty: none. */
+  readonly view: Signal<string>;
+}
+
+interface Props {
+  registry: Registry;
+  state: RailState;
+  app: AppContext;
+}
+
+export function Rail({ registry, state, app }: Props) {
+  const views = registry.rail.value;
+  if (!state.open.value || views.length === 0) return null;
+  const view = views.find(({ id }) => id === state.view.value);
+  return (
+    <div class="rail" data-region>
+      <nav aria-label="Views">
+        {views.map(({ id, label, icon }) => (
+          <button
+            key={id}
+            type="button"
+            title={label}
+            aria-label={label}
+            aria-expanded={id === view?.id}
+            onClick={() => {
+              state.view.value = id === view?.id ? "" : id;
+            }}
+          >
+            <Icon icon={icon} />
+          </button>
+        ))}
+      </nav>
+      {view && <Panel key={view.id} view={view} app={app} />}
+    </div>
+  );
+}
+
+function Panel({ view, app }: { view: RailView; app: AppContext }) {
+  const loaded = useSignal<ComponentType<RailProps> | undefined>(undefined);
+  const failed = useSignal(false);
+  useEffect(() => {
+    let shown = true;
+    view.load().then(
+      component => {
+        if (shown) loaded.value = component;
+      },
+      () => {
+        failed.value = true;
+      },
+    );
+    return () => {
+      shown = false;
+    };
+  }, [view]);
+  const View = loaded.value;
+  return (
+    <section class="rail-view" aria-label={view.label}>
+      <h2>{view.label}</h2>
+      {View && <View app={app} />}
+      {failed.value && <p role="alert">This view could not be loaded. Reload the page.</p>}
+    </section>
+  );
+}

@@ -1,0 +1,161 @@
+// Places the panes of the workspace: loads those of the tab that is shown, and gives each its rectangle. The elements of
+// all panes are siblings, so that a change of the tree moves none to another parent.
+
+import { effect, untracked } from "@preact/signals";
+import { type Disposable, DisposableList } from "../base/disposables";
+import { DividerBar } from "./divider-bar";
+import type { AppContext, Pane } from "./pane";
+import type { Registry } from "./registry";
+import { arrange, type Box, type Leaf, leavesOf } from "./tree";
+import type { Workspace } from "./workspace";
+
+/** Maximum number of panes that stay loaded in tabs that are not shown: each is a terminal's channel, or as much. */
+const MAX_HIDDEN = 8;
+
+interface Hosted extends Disposable {
+  readonly element: HTMLElement;
+  readonly title: HTMLElement;
+  pane?: Pane;
+}
+
+export class Stage implements Disposable {
+  readonly #element: HTMLElement;
+  readonly #workspace: Workspace;
+  readonly #registry: Registry;
+  readonly #app: AppContext;
+  readonly #close: (id: number) => void;
+  readonly #disposables = new DisposableList();
+  readonly #hosts = new Map<number, Hosted>();
+  #dividers: DividerBar[] = [];
+
+  /** `close`: the user has pressed the button that closes the pane. */
+  constructor(
+    element: HTMLElement,
+    workspace: Workspace,
+    registry: Registry,
+    app: AppContext,
+    close: (id: number) => void,
+  ) {
+    this.#element = element;
+    this.#workspace = workspace;
+    this.#registry = registry;
+    this.#app = app;
+    this.#close = close;
+    this.#disposables.defer(effect(() => this.#show()));
+    this.#disposables.listen<FocusEvent>(element, "focusin", event => this.#focused(event));
+  }
+
+  dispose(): void {
+    this.#disposables.dispose();
+    for (const id of [...this.#hosts.keys()]) this.#drop(id);
+  }
+
+  #show(): void {
+    const current = this.#workspace.current.value;
+    const all = new Set(this.#workspace.tabs.value.flatMap(({ tree }) => leavesOf(tree).map(({ id }) => id)));
+    for (const id of [...this.#hosts.keys()]) if (!all.has(id)) this.#drop(id);
+    for (const bar of this.#dividers.splice(0)) bar.dispose();
+    if (!current) return;
+    const { leaves, dividers } = arrange(current.tree);
+    const shown = new Set(leaves.map(({ leaf }) => leaf.id));
+    for (const [id, host] of this.#hosts) if (!shown.has(id)) untracked(() => setHidden(host, true));
+    for (const { leaf, box } of leaves) {
+      const host = this.#hosts.get(leaf.id) ?? this.#create(leaf);
+      this.#hosts.delete(leaf.id); // the map's order is that of use
+      this.#hosts.set(leaf.id, host);
+      place(host.element, box);
+      host.element.classList.toggle("single", leaves.length === 1);
+      host.element.classList.toggle("active", leaf.id === current.active);
+      untracked(() => setHidden(host, false));
+    }
+    this.#dividers = dividers.map(
+      divider => new DividerBar(this.#element, this.#workspace, current.key, divider),
+    );
+    this.#dropUnused(shown);
+  }
+
+  /** Ends the panes that were used the longest time ago, as far as too many are hidden. */
+  #dropUnused(shown: ReadonlySet<number>): void {
+    const hidden = [...this.#hosts.keys()].filter(id => !shown.has(id));
+    for (const id of hidden.slice(0, Math.max(0, hidden.length - MAX_HIDDEN))) this.#drop(id);
+  }
+
+  #create(leaf: Leaf): Hosted {
+    const element = document.createElement("section");
+    element.className = "pane";
+    const title = document.createElement("span");
+    const close = document.createElement("button");
+    close.type = "button";
+    close.className = "pane-close";
+    close.title = "Close this pane";
+    close.textContent = "×";
+    close.addEventListener("click", () => this.#close(leaf.id));
+    const head = document.createElement("header");
+    head.append(title, close);
+    const body = document.createElement("div");
+    body.className = "pane-body";
+    element.append(head, body);
+    this.#element.append(element);
+    const disposables = new DisposableList();
+    disposables.defer(() => element.remove());
+    const host: Hosted = { element, title, dispose: () => disposables.dispose() };
+    void this.#load(leaf, host, body, disposables);
+    return host;
+  }
+
+  async #load(leaf: Leaf, host: Hosted, body: HTMLElement, disposables: DisposableList): Promise<void> {
+    const kind = this.#registry.pane(leaf.kind);
+    const create = await kind?.load().catch(() => undefined);
+    if (this.#hosts.get(leaf.id) !== host) return; // it was closed meanwhile
+    if (!create) {
+      body.textContent = kind
+        ? "This view could not be loaded. Reload the page."
+        : `There is no view "${leaf.kind}".`;
+      body.className = "pane-body missing";
+      return;
+    }
+    const pane = create(this.#app, leaf.state);
+    host.pane = pane;
+    disposables.add(pane, pane.mount(body));
+    disposables.defer(
+      effect(() => {
+        host.title.textContent = pane.title.value;
+        host.element.setAttribute("aria-label", pane.title.value);
+      }),
+    );
+    const { panes } = this.#workspace;
+    panes.value = new Map([...panes.value, [leaf.id, pane]]);
+    pane.setVisible?.(!host.element.hidden);
+    if (this.#workspace.current.value?.active === leaf.id) pane.focus();
+  }
+
+  #drop(id: number): void {
+    const host = this.#hosts.get(id);
+    this.#hosts.delete(id);
+    const { panes } = this.#workspace;
+    const known = panes.peek(); // `#show` must not depend on what it changes
+    if (known.has(id)) panes.value = new Map([...known].filter(([key]) => key !== id));
+    host?.dispose();
+  }
+
+  /** A pane becomes the active one when the focus enters it. */
+  #focused(event: FocusEvent): void {
+    const current = this.#workspace.current.value;
+    if (!current || !(event.target instanceof Node)) return;
+    for (const [id, { element }] of this.#hosts)
+      if (element.contains(event.target) && id !== current.active) this.#workspace.focus(current.key, id);
+  }
+}
+
+function setHidden({ element, pane }: Hosted, hidden: boolean): void {
+  if (element.hidden === hidden) return;
+  element.hidden = hidden;
+  pane?.setVisible?.(!hidden);
+}
+
+function place({ style }: HTMLElement, box: Box): void {
+  style.left = `${box.x * 100}%`;
+  style.top = `${box.y * 100}%`;
+  style.width = `${box.width * 100}%`;
+  style.height = `${box.height * 100}%`;
+}

@@ -1,0 +1,206 @@
+// The tree of splits of one tab. Pure functions on immutable values: a change returns a new tree.
+
+import type { PaneState } from "./pane";
+
+export interface Leaf {
+  readonly type: "leaf";
+  /** Unique in the page. */
+  readonly id: number;
+  readonly kind: string;
+  readonly state: PaneState;
+}
+
+export interface Split {
+  readonly type: "split";
+  /** `row`: the children are side by side. `column`: one below the other. */
+  readonly direction: Direction;
+  /** The part of each child; the sum is 1. */
+  readonly sizes: readonly number[];
+  readonly children: readonly Tree[];
+}
+
+export type Tree = Leaf | Split;
+export type Direction = "row" | "column";
+/** Indexes of children, from the root. */
+export type Path = readonly number[];
+
+/** Parts of the whole: 0 to 1. */
+export interface Box {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface Divider {
+  readonly path: Path;
+  /** The divider is after the child with this index. */
+  readonly index: number;
+  readonly direction: Direction;
+  readonly box: Box;
+  /** The two children beside it, together: what it moves in. */
+  readonly range: Box;
+}
+
+export interface Arrangement {
+  readonly leaves: readonly { leaf: Leaf; box: Box }[];
+  readonly dividers: readonly Divider[];
+}
+
+/** The smallest part of a split that a divider leaves to a child. */
+export const MIN_SIZE = 0.08;
+/** Maximum number of panes in a tab: more would be too small to read. */
+export const MAX_PANES = 12;
+
+const WHOLE: Box = { x: 0, y: 0, width: 1, height: 1 };
+
+export function leavesOf(tree: Tree): Leaf[] {
+  return tree.type === "leaf" ? [tree] : tree.children.flatMap(leavesOf);
+}
+
+/** Returns the tree with `added` beside the leaf `id`, which gives half of its space. */
+export function splitLeaf(tree: Tree, id: number, direction: Direction, added: Leaf): Tree {
+  if (tree.type === "leaf") {
+    if (tree.id !== id) return tree;
+    return { type: "split", direction, sizes: [0.5, 0.5], children: [tree, added] };
+  }
+  const at = tree.children.findIndex(child => child.type === "leaf" && child.id === id);
+  if (at < 0 || tree.direction !== direction) {
+    return { ...tree, children: tree.children.map(child => splitLeaf(child, id, direction, added)) };
+  }
+  const half = (tree.sizes[at] ?? 0) / 2;
+  return {
+    ...tree,
+    children: tree.children.toSpliced(at + 1, 0, added),
+    sizes: tree.sizes.toSpliced(at, 1, half, half),
+  };
+}
+
+/** Returns the tree without the leaf, whose neighbours get its space; undefined if it was the only one. */
+export function removeLeaf(tree: Tree, id: number): Tree | undefined {
+  if (tree.type === "leaf") return tree.id === id ? undefined : tree;
+  const kept: Tree[] = [];
+  const sizes: number[] = [];
+  for (const [index, child] of tree.children.entries()) {
+    const rest = removeLeaf(child, id);
+    if (!rest) continue;
+    // A split in the same direction as its parent has become part of it.
+    if (rest.type === "split" && rest.direction === tree.direction && rest !== child) {
+      kept.push(...rest.children);
+      sizes.push(...rest.sizes.map(size => size * (tree.sizes[index] ?? 0)));
+    } else {
+      kept.push(rest);
+      sizes.push(tree.sizes[index] ?? 0);
+    }
+  }
+  if (kept.length < 2) return kept[0];
+  return { ...tree, children: kept, sizes: normalized(sizes) };
+}
+
+/** Returns the tree with another state of the leaf. */
+export function updateLeaf(tree: Tree, id: number, state: PaneState): Tree {
+  if (tree.type === "leaf") return tree.id === id ? { ...tree, state } : tree;
+  return { ...tree, children: tree.children.map(child => updateLeaf(child, id, state)) };
+}
+
+/** Moves a divider by `delta`, a part of the whole tab, as far as both sides keep their smallest size. */
+export function moveDivider(tree: Tree, { path, index, direction, range }: Divider, delta: number): Tree {
+  const extent = direction === "row" ? range.width : range.height;
+  return updateSplit(tree, path, split => {
+    const before = split.sizes[index] ?? 0;
+    const both = before + (split.sizes[index + 1] ?? 0);
+    const least = Math.min(MIN_SIZE, both / 2);
+    const wanted = before + (delta / extent) * both;
+    const moved = Math.min(both - least, Math.max(least, wanted));
+    return { ...split, sizes: split.sizes.toSpliced(index, 2, moved, both - moved) };
+  });
+}
+
+/** Gives all children of the divider's split the same size. */
+export function equalize(tree: Tree, { path }: Divider): Tree {
+  return updateSplit(tree, path, split => ({
+    ...split,
+    sizes: split.sizes.map(() => 1 / split.sizes.length),
+  }));
+}
+
+export function arrange(tree: Tree): Arrangement {
+  const leaves: { leaf: Leaf; box: Box }[] = [];
+  const dividers: Divider[] = [];
+  const walk = (node: Tree, box: Box, path: Path): void => {
+    if (node.type === "leaf") {
+      leaves.push({ leaf: node, box });
+      return;
+    }
+    const boxes = boxesOf(node, box);
+    for (const [index, child] of node.children.entries()) {
+      const own = boxes[index] as Box;
+      walk(child, own, [...path, index]);
+      const next = boxes[index + 1];
+      if (next) dividers.push(dividerBetween(own, next, { path, index, direction: node.direction }));
+    }
+  };
+  walk(tree, WHOLE, []);
+  return { leaves, dividers };
+}
+
+/** Returns the leaf on that side of the leaf `id`: the nearest one that faces its middle. */
+export function neighbourOf(
+  tree: Tree,
+  id: number,
+  side: "left" | "right" | "up" | "down",
+): Leaf | undefined {
+  const { leaves } = arrange(tree);
+  const from = leaves.find(({ leaf }) => leaf.id === id)?.box;
+  if (!from) return undefined;
+  const middle = { x: from.x + from.width / 2, y: from.y + from.height / 2 };
+  const reach = 1e-6;
+  const found = leaves.filter(({ box }) => {
+    const level = box.y <= middle.y && middle.y < box.y + box.height;
+    const above = box.x <= middle.x && middle.x < box.x + box.width;
+    if (side === "left") return level && Math.abs(box.x + box.width - from.x) < reach;
+    if (side === "right") return level && Math.abs(box.x - from.x - from.width) < reach;
+    if (side === "up") return above && Math.abs(box.y + box.height - from.y) < reach;
+    return above && Math.abs(box.y - from.y - from.height) < reach;
+  });
+  return found[0]?.leaf;
+}
+
+function updateSplit(tree: Tree, path: Path, change: (split: Split) => Split): Tree {
+  if (tree.type === "leaf") return tree;
+  const [first, ...rest] = path;
+  if (first === undefined) return change(tree);
+  return {
+    ...tree,
+    children: tree.children.map((child, index) =>
+      index === first ? updateSplit(child, rest, change) : child,
+    ),
+  };
+}
+
+function boxesOf({ direction, sizes, children }: Split, box: Box): Box[] {
+  let at = 0;
+  return children.map((_, index) => {
+    const size = sizes[index] ?? 0;
+    const start = at;
+    at += size;
+    return direction === "row"
+      ? { ...box, x: box.x + start * box.width, width: size * box.width }
+      : { ...box, y: box.y + start * box.height, height: size * box.height };
+  });
+}
+
+function dividerBetween(a: Box, b: Box, which: Pick<Divider, "path" | "index" | "direction">): Divider {
+  const range =
+    which.direction === "row" ? { ...a, width: a.width + b.width } : { ...a, height: a.height + b.height };
+  const box =
+    which.direction === "row"
+      ? { x: b.x, y: b.y, width: 0, height: b.height }
+      : { x: b.x, y: b.y, width: b.width, height: 0 };
+  return { ...which, box, range };
+}
+
+function normalized(sizes: readonly number[]): number[] {
+  const sum = sizes.reduce((total, size) => total + size, 0);
+  return sizes.map(size => size / sum);
+}

@@ -1,0 +1,190 @@
+// The tabs of the page and their panes: which there are, which is active, and what the address says about them. It knows
+// no DOM: `Stage` places the panes.
+
+import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import type { Pane, PaneState, Place } from "./pane";
+import {
+  type Direction,
+  leavesOf,
+  MAX_PANES,
+  neighbourOf,
+  removeLeaf,
+  splitLeaf,
+  type Tree,
+  updateLeaf,
+} from "./tree";
+import { treeFromText, treeToText } from "./tree-text";
+
+export interface Tab {
+  /** Unique in the page. */
+  readonly key: number;
+  readonly tree: Tree;
+  /** Id of the pane that has, or had last, the focus. */
+  readonly active: number;
+}
+
+/** The kind of the panes that stand for terminals; their state has the `id` of the terminal. */
+export const TERMINAL = "terminal";
+
+export class Workspace {
+  readonly #tabs = signal<readonly Tab[]>([]);
+  readonly #current = signal(0);
+  /** The panes that have been loaded, by the ids of their leaves. */
+  readonly panes: Signal<ReadonlyMap<number, Pane>> = signal(new Map());
+  #lastId = 0;
+
+  readonly tabs: ReadonlySignal<readonly Tab[]> = this.#tabs;
+  readonly current: ReadonlySignal<Tab | undefined> = computed(
+    () => this.#tabs.value.find(({ key }) => key === this.#current.value) ?? this.#tabs.value[0],
+  );
+  readonly active: ReadonlySignal<Pane | undefined> = computed(() =>
+    this.panes.value.get(this.current.value?.active ?? 0),
+  );
+
+  readonly nextId = (): number => ++this.#lastId;
+
+  /** Shows the pane with this state: the one that is open, otherwise a new one. Returns false if the tab is full. */
+  open(kind: string, state: PaneState, place: Place = "tab"): boolean {
+    const found = this.find(kind, state);
+    if (found) {
+      this.focus(found.key, found.id);
+      return true;
+    }
+    const leaf = { type: "leaf", id: this.nextId(), kind, state } as const;
+    const here = this.current.value;
+    if (place === "tab" || !here) {
+      batch(() => this.#select(this.#add(leaf)));
+      return true;
+    }
+    if (leavesOf(here.tree).length >= MAX_PANES) return false;
+    const direction: Direction = place === "right" ? "row" : "column";
+    this.#replace({ ...here, tree: splitLeaf(here.tree, here.active, direction, leaf), active: leaf.id });
+    return true;
+  }
+
+  find(kind: string, state: PaneState): { key: number; id: number } | undefined {
+    for (const { key, tree } of this.#tabs.value)
+      for (const leaf of leavesOf(tree))
+        if (leaf.kind === kind && sameState(leaf.state, state)) return { key, id: leaf.id };
+    return undefined;
+  }
+
+  /** Adds a tab at the end without showing it. */
+  add(tree: Tree): void {
+    this.#add(tree);
+  }
+
+  select(key: number): void {
+    if (this.#tabs.value.some(tab => tab.key === key)) this.#select(key);
+  }
+
+  focus(key: number, id: number): void {
+    const tab = this.#tabs.value.find(each => each.key === key);
+    batch(() => {
+      if (tab && tab.active !== id) this.#replace({ ...tab, active: id });
+      this.select(key);
+    });
+  }
+
+  /** Selects the next tab (1) or the one before (-1), around the ends. */
+  step(by: 1 | -1): void {
+    const tabs = this.#tabs.value;
+    const index = tabs.findIndex(({ key }) => key === this.current.value?.key);
+    const next = tabs[(index + by + tabs.length) % tabs.length];
+    if (next) this.#select(next.key);
+  }
+
+  /** Moves the focus to the pane on that side, if there is one. */
+  go(side: "left" | "right" | "up" | "down"): void {
+    const here = this.current.value;
+    const next = here && neighbourOf(here.tree, here.active, side);
+    if (here && next) this.focus(here.key, next.id);
+  }
+
+  /** Removes one pane, and its tab if it was the last one there. */
+  remove(id: number): void {
+    const tab = this.#tabs.value.find(({ tree }) => leavesOf(tree).some(leaf => leaf.id === id));
+    if (!tab) return;
+    const tree = removeLeaf(tab.tree, id);
+    if (tree) {
+      const active = tab.active === id ? (leavesOf(tree)[0]?.id ?? 0) : tab.active;
+      this.#replace({ ...tab, tree, active });
+    } else this.#removeTab(tab.key);
+  }
+
+  reshape(key: number, change: (tree: Tree) => Tree): void {
+    const tab = this.#tabs.value.find(each => each.key === key);
+    if (tab) this.#replace({ ...tab, tree: change(tab.tree) });
+  }
+
+  setState(id: number, state: PaneState): void {
+    const tab = this.#tabs.value.find(({ tree }) => leavesOf(tree).some(leaf => leaf.id === id));
+    if (tab) this.#replace({ ...tab, tree: updateLeaf(tab.tree, id, state) });
+  }
+
+  /**
+   * Adds a tab for each terminal of `running` that no pane shows, and removes the tabs whose only pane is a terminal that
+   * does not run any more, except the one that the user looks at.
+   */
+  syncTerminals(running: readonly string[]): void {
+    const alive = new Set(running);
+    for (const tab of [...this.#tabs.value]) {
+      const id = terminalOf(tab.tree);
+      if (id !== undefined && !alive.has(id) && tab.key !== this.current.value?.key) this.#removeTab(tab.key);
+    }
+    for (const id of running)
+      if (!this.find(TERMINAL, { id }))
+        this.#add({ type: "leaf", id: this.nextId(), kind: TERMINAL, state: { id } });
+  }
+
+  /** Returns the trees of the other tabs that no list of terminals would bring back. */
+  others(): string[] {
+    return this.#tabs.value
+      .filter(({ key, tree }) => key !== this.current.value?.key && terminalOf(tree) === undefined)
+      .map(({ tree }) => treeToText(tree));
+  }
+
+  /** Shows the tab that `text` describes: the one that is open, otherwise a new one. Returns false if it is malformed. */
+  restore(text: string): boolean {
+    const found = this.#tabs.value.find(({ tree }) => treeToText(tree) === text);
+    const tree = found ? undefined : treeFromText(text, this.nextId);
+    if (!found && !tree) return false;
+    batch(() => this.#select(found?.key ?? this.#add(tree as Tree)));
+    return true;
+  }
+
+  #add(tree: Tree): number {
+    const key = this.nextId();
+    const active = leavesOf(tree)[0]?.id ?? 0;
+    this.#tabs.value = [...this.#tabs.value, { key, tree, active }];
+    return key;
+  }
+
+  #select(key: number): void {
+    this.#current.value = key;
+  }
+
+  #replace(tab: Tab): void {
+    this.#tabs.value = this.#tabs.value.map(each => (each.key === tab.key ? tab : each));
+  }
+
+  #removeTab(key: number): void {
+    const tabs = this.#tabs.value;
+    const index = tabs.findIndex(tab => tab.key === key);
+    const next = tabs[index + 1] ?? tabs[index - 1];
+    batch(() => {
+      if (this.current.value?.key === key && next) this.#select(next.key);
+      this.#tabs.value = tabs.filter(tab => tab.key !== key);
+    });
+  }
+}
+
+/** Returns the id of the terminal if the tree is only that; otherwise undefined. */
+export function terminalOf(tree: Tree): string | undefined {
+  return tree.type === "leaf" && tree.kind === TERMINAL ? tree.state.id : undefined;
+}
+
+function sameState(one: PaneState, other: PaneState): boolean {
+  const names = Object.keys(one);
+  return names.length === Object.keys(other).length && names.every(name => one[name] === other[name]);
+}

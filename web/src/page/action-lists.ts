@@ -1,0 +1,55 @@
+// What lists all actions: the palette and the shortcuts, with their styles and icons. A chunk of its own, because it is
+// not needed before the first prompt.
+
+import "./style/action-lists.css";
+import "./style/sheet.css";
+import {
+  AArrowDown,
+  AArrowUp,
+  CircleDot,
+  Columns2,
+  Flag,
+  type IconNode,
+  Keyboard,
+  Link,
+  ListVideo,
+  Lock,
+  LogOut,
+  PanelLeft,
+  PersonStanding,
+  Plus,
+  Rows2,
+  Search,
+  Share2,
+  SunMoon,
+  Terminal as TerminalIcon,
+  X,
+} from "lucide";
+
+export { openPalette } from "../frame/palette";
+export { showShortcuts } from "../frame/shortcuts";
+
+/** The icons of the actions in `page-actions.ts`, by their ids. */
+export const ACTION_ICONS: Readonly<Record<string, IconNode>> = {
+  palette: Keyboard,
+  "terminal.new": Plus,
+  "split.right": Columns2,
+  "split.below": Rows2,
+  "pane.close": X,
+  find: Search,
+  clear: TerminalIcon,
+  record: CircleDot,
+  mark: Flag,
+  recordings: ListVideo,
+  lease: Lock,
+  share: Share2,
+  "link.view": Link,
+  link: Link,
+  rail: PanelLeft,
+  larger: AArrowUp,
+  smaller: AArrowDown,
+  theme: SunMoon,
+  reader: PersonStanding,
+  shortcuts: Keyboard,
+  "sign-out": LogOut,
+};

@@ -1,0 +1,18 @@
+// Links to programs in the sandbox: `http://localhost:5173/` in a terminal means a port of the sandbox, not of the user's
+// machine.
+
+export interface LocalAddress {
+  port: number;
+  /** Path, query and fragment, from the slash on. */
+  path: string;
+}
+
+const HOSTS = new Set(["localhost", "127.0.0.1", "0.0.0.0", "[::1]", "[::]"]);
+
+/** Returns the port and the path of a link to the sandbox; undefined for all other links. */
+export function localAddress(uri: string): LocalAddress | undefined {
+  if (!URL.canParse(uri)) return undefined;
+  const { protocol, hostname, port, pathname, search, hash } = new URL(uri);
+  if ((protocol !== "http:" && protocol !== "https:") || !HOSTS.has(hostname)) return undefined;
+  return { port: Number(port) || (protocol === "http:" ? 80 : 443), path: pathname + search + hash };
+}

@@ -1,0 +1,79 @@
+// Keeps the address, the browser's history and the workspace together: the address describes the tab that is shown, the
+// storage of the browser's tab the other ones.
+
+import { effect, untracked } from "@preact/signals";
+import { type Disposable, DisposableList } from "../base/disposables";
+import { treeToText } from "../frame/tree-text";
+import { type Tab, TERMINAL, terminalOf, type Workspace } from "../frame/workspace";
+import { layoutLink, readAddress, terminalLink } from "./address";
+
+const KEY = "hawse.tabs.";
+
+/** Returns the address of a tab. */
+export function tabLink(href: string, { tree }: Pick<Tab, "tree">): string {
+  const terminal = terminalOf(tree);
+  return terminal === undefined ? layoutLink(href, treeToText(tree)) : terminalLink(href, terminal);
+}
+
+export class PageAddress implements Disposable {
+  readonly #disposables = new DisposableList();
+  readonly #workspace: Workspace;
+  readonly #storage: () => Storage;
+  #shown: number | undefined;
+
+  constructor(workspace: Workspace, storage: () => Storage) {
+    this.#workspace = workspace;
+    this.#storage = storage;
+    this.#restoreOthers();
+    this.#read();
+    this.#shown = workspace.current.value?.key;
+    this.#disposables.defer(effect(() => this.#write()));
+    this.#disposables.listen(window, "popstate", () => this.#read());
+  }
+
+  dispose(): void {
+    this.#disposables.dispose();
+  }
+
+  /** Shows what the address describes. */
+  #read(): void {
+    const { layout, terminal } = readAddress(location.href);
+    const found = layout !== undefined && this.#workspace.restore(layout);
+    if (!found) this.#workspace.open(TERMINAL, { id: terminal });
+    this.#shown = this.#workspace.current.value?.key;
+  }
+
+  /** Another tab is a new entry of the history; a change of the tab is not. */
+  #write(): void {
+    const current = this.#workspace.current.value;
+    const others = this.#workspace.tabs.value && untracked(() => this.#workspace.others());
+    attempt(() => this.#storage().setItem(KEY + readAddress(location.href).sandbox, JSON.stringify(others)));
+    if (!current) return;
+    const link = tabLink(location.href, current);
+    const switched = current.key !== this.#shown;
+    this.#shown = current.key;
+    if (sameView(link, location.href)) return;
+    if (switched) history.pushState(null, "", link);
+    else history.replaceState(history.state, "", link);
+  }
+
+  #restoreOthers(): void {
+    const { sandbox } = readAddress(location.href);
+    const stored: unknown = attempt(() => JSON.parse(this.#storage().getItem(KEY + sandbox) ?? "[]"));
+    if (Array.isArray(stored))
+      for (const text of stored) if (typeof text === "string") this.#workspace.restore(text);
+  }
+}
+
+function sameView(one: string, other: string): boolean {
+  const [a, b] = [readAddress(one), readAddress(other)];
+  return a.sandbox === b.sandbox && a.terminal === b.terminal && a.layout === b.layout;
+}
+
+function attempt<T>(action: () => T): T | undefined {
+  try {
+    return action();
+  } catch {
+    return undefined; // the storage is full or forbidden
+  }
+}

@@ -1,0 +1,130 @@
+// Opens what lists the actions: the palette, the menus and the list of shortcuts; and the list of recordings.
+
+import { Terminal as TerminalIcon } from "lucide";
+import { type Actions, labelOf } from "../frame/actions";
+import { type MenuGroups, type MenuPlace, openMenu } from "../frame/menu";
+import type { AppContext } from "../frame/pane";
+import { leavesOf } from "../frame/tree";
+import type { Workspace } from "../frame/workspace";
+import { copyText } from "./clipboard";
+import type { Command, Commands } from "./commands";
+import { NOT_CONNECTED } from "./status";
+
+export interface PageDialogsOptions {
+  app: AppContext;
+  actions: Actions;
+  workspace: Workspace;
+  /** Whether the shortcuts are those of Apple's systems. */
+  mac: boolean;
+}
+
+export class PageDialogs {
+  readonly #options: PageDialogsOptions;
+
+  constructor(options: PageDialogsOptions) {
+    this.#options = options;
+  }
+
+  async palette(): Promise<void> {
+    const { actions, app } = this.#options;
+    const { ACTION_ICONS: icons, openPalette } = await import("./action-lists");
+    openPalette({ actions, icons, more: () => this.#tabs(), closed: app.focus });
+  }
+
+  async shortcuts(): Promise<void> {
+    const { actions, app, mac } = this.#options;
+    const { showShortcuts } = await import("./action-lists");
+    const group = "Terminal";
+    const fixed = [
+      { group, label: "Copy the selection", keys: mac ? "⌘C" : "Ctrl+C, Ctrl+Shift+C" },
+      { group, label: "Paste", keys: mac ? "⌘V" : "Ctrl+Shift+V" },
+    ];
+    showShortcuts(actions, fixed, app.focus);
+  }
+
+  async recordings(): Promise<void> {
+    const { client, sandbox, ticket, toast, focus } = this.#options.app;
+    if (client.state.phase !== "live") return toast(NOT_CONNECTED);
+    const { RecordingsList } = await import("./recordings-list");
+    await new RecordingsList(client, { sandbox, ticket, toast, closed: focus }).show();
+  }
+
+  async share(terminal: string): Promise<void> {
+    const { client, sandbox, toast, focus } = this.#options.app;
+    if (client.state.phase !== "live") return toast(NOT_CONNECTED);
+    const { openShare } = await import("./share-dialog");
+    await openShare({ client, sandbox, terminal, toast, closed: focus });
+  }
+
+  /** Shows what can be done with a command. */
+  command(commands: Commands, command: Command, bar: HTMLElement): void {
+    const { focus, readOnly } = this.#options.app;
+    const items = [
+      { label: "Copy command", disabled: !command.line, run: () => void this.#copy(command.line) },
+      { label: "Copy output", run: () => void this.#copy(commands.outputOf(command)) },
+      {
+        label: "Run again",
+        disabled: !command.line || readOnly.peek(),
+        run: () => this.#runAgain(command),
+      },
+    ];
+    openMenu("Command", [items], bar, chosen => chosen || focus());
+  }
+
+  lastCommand(commands: Commands | undefined, what: "copy" | "run"): void {
+    const { toast } = this.#options.app;
+    const last = commands?.last;
+    if (!commands || !last) toast("The shell has not reported a command since this page shows it.");
+    else if (what === "copy") void this.#copy(commands.outputOf(last));
+    else this.#runAgain(last);
+  }
+
+  async #copy(text: string): Promise<void> {
+    const { toast, focus } = this.#options.app;
+    focus();
+    toast((await copyText(text)) ? "Copied." : "The browser does not allow copying on this page");
+  }
+
+  #runAgain({ line }: Command): void {
+    const { type, focus } = this.#options.app;
+    focus();
+    if (line) type(`${line}\r`);
+  }
+
+  /** Shows the actions `ids`, or those of the page's menu. */
+  menu(label: string, where: MenuPlace | HTMLElement, ids?: readonly string[]): void {
+    openMenu(label, this.#groups(ids), where, chosen => {
+      if (chosen) return;
+      if (where instanceof HTMLElement) where.focus();
+      else this.#options.app.focus();
+    });
+  }
+
+  #groups(ids?: readonly string[]): MenuGroups {
+    const { actions, app } = this.#options;
+    const shown = actions.available.filter(({ id, menu }) => (ids ? ids.includes(id) : menu));
+    const groups = new Map<string, typeof shown>();
+    for (const action of shown) groups.set(action.group, [...(groups.get(action.group) ?? []), action]);
+    return [...groups.values()].map(items =>
+      items.map(action => ({
+        label: labelOf(action),
+        hint: actions.shortcut(action.id),
+        checked: action.checked?.(),
+        run: () => {
+          app.focus(); // before the action, which may give the focus to something else
+          action.run();
+        },
+      })),
+    );
+  }
+
+  /** An entry of the palette for each tab. */
+  #tabs() {
+    const { workspace } = this.#options;
+    return workspace.tabs.peek().map(({ key, tree, active }) => {
+      const name = workspace.panes.peek().get(active)?.title.peek() || leavesOf(tree)[0]?.state.id || "tab";
+      const run = () => workspace.select(key);
+      return { id: `tab.${key}`, label: `Go to ${name}`, group: "Tabs and panes", icon: TerminalIcon, run };
+    });
+  }
+}

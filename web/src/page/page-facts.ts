@@ -1,0 +1,89 @@
+// What the status line tells about the active terminal and the sandbox: directory, branch, recording, size, isolation.
+
+import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
+import { type Disposable, DisposableList } from "../base/disposables";
+import type { HawseClient } from "../client/client";
+import { HawseError } from "../wire/errors";
+import type { GitStatusResult, Participant, TerminalInfo } from "../wire/methods";
+import type { TerminalPane } from "./terminal-pane";
+
+/** Milliseconds that the branch may be old before it is asked for again. */
+const GIT_AGE = 4_000;
+
+export interface FactsSource {
+  terminals: ReadonlySignal<readonly TerminalInfo[]>;
+  active: ReadonlySignal<TerminalPane | undefined>;
+}
+
+export class PageFacts implements Disposable {
+  readonly #client: HawseClient;
+  readonly #sandbox: string;
+  readonly #source: FactsSource;
+  readonly #disposables = new DisposableList();
+  readonly #git = signal<GitStatusResult | undefined>(undefined);
+  readonly #isolation = signal("");
+  /** The directory whose branch was asked for last, and when. */
+  #asked = { directory: "", at: 0 };
+
+  constructor(client: HawseClient, sandbox: string, source: FactsSource) {
+    this.#client = client;
+    this.#sandbox = sandbox;
+    this.#source = source;
+    this.#disposables.add(client.onUp(() => void this.#askIsolation()));
+    this.#disposables.defer(
+      effect(() => {
+        source.terminals.value; // the list is read again after each change that the page knows of
+        void this.#askGit(this.directory.value);
+      }),
+    );
+  }
+
+  readonly git: ReadonlySignal<GitStatusResult | undefined> = this.#git;
+  /** Empty while it is not known. */
+  readonly isolation: ReadonlySignal<string> = this.#isolation;
+
+  readonly directory: ReadonlySignal<string> = computed(() => {
+    const pane = this.#source.active.value;
+    const info = this.#source.terminals.value.find(({ id }) => id === pane?.id);
+    return info?.cwd ?? pane?.opened.value?.channel.info?.cwd ?? "";
+  });
+
+  readonly recording = computed<{ input: boolean } | undefined>(() => {
+    const active = this.#source.active.value?.opened.value?.recording.active.value ?? [];
+    return active.length ? { input: active.some(({ input }) => input) } : undefined;
+  });
+
+  /** The size of the terminal, if another one would fit here. */
+  readonly size = computed<
+    { cols: number; rows: number; of: Participant | undefined; mayUse: boolean } | undefined
+  >(() => this.#source.active.value?.foreignSize.value);
+
+  dispose(): void {
+    this.#disposables.dispose();
+  }
+
+  async #askIsolation(): Promise<void> {
+    const { isolation } = await this.#client
+      .call("sandbox.get", { id: this.#sandbox })
+      .catch(problem => ignored(problem, { isolation: null }));
+    this.#isolation.value = isolation ?? "";
+  }
+
+  async #askGit(directory: string): Promise<void> {
+    const now = Date.now();
+    if (!directory || this.#client.state.phase !== "live") return;
+    if (this.#asked.directory === directory && now - this.#asked.at < GIT_AGE) return;
+    if (this.#asked.directory !== directory) this.#git.value = undefined;
+    this.#asked = { directory, at: now };
+    const found = await this.#client
+      .call("git.status", { path: directory }, { sandbox: this.#sandbox })
+      .catch(problem => ignored(problem, undefined));
+    if (this.#asked.directory === directory) this.#git.value = found;
+  }
+}
+
+/** A fact that is not available is not shown: the directory is no repository, or the user may not ask. */
+function ignored<T>(problem: unknown, value: T): T {
+  if (!(problem instanceof HawseError)) throw problem;
+  return value;
+}

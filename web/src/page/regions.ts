@@ -1,0 +1,30 @@
+// Moves the keyboard focus between the regions of the page: the strip of tabs, the rail, each pane, the status line.
+
+/** The elements that are regions, in the order of the page. */
+const REGIONS = "[data-region], .pane";
+const FOCUSABLE = "textarea, button:not(:disabled), a[href], input, select, [tabindex='0']";
+
+/** Returns the region that follows the current one (1), or that comes before (-1), around the ends. */
+export function nextRegion<T>(regions: readonly T[], current: T | undefined, by: 1 | -1): T | undefined {
+  const at = current === undefined ? -1 : regions.indexOf(current);
+  if (at < 0) return by > 0 ? regions[0] : regions.at(-1);
+  return regions[(at + by + regions.length) % regions.length];
+}
+
+export function walkRegions(by: 1 | -1): void {
+  const regions = [...document.querySelectorAll<HTMLElement>(REGIONS)].filter(
+    region => !region.closest("[hidden], [inert]") && first(region),
+  );
+  const current = regions.find(region => region.contains(document.activeElement));
+  const next = nextRegion(regions, current, by);
+  if (next) first(next)?.focus();
+}
+
+function first(region: HTMLElement): HTMLElement | undefined {
+  const candidates = region.matches(".pane")
+    ? region.querySelectorAll<HTMLElement>(`.pane-body :is(${FOCUSABLE})`)
+    : region.querySelectorAll<HTMLElement>(FOCUSABLE);
+  return [...candidates].find(
+    element => element.offsetParent !== null || element.matches(".xterm-helper-textarea"),
+  );
+}

@@ -1,0 +1,152 @@
+// The line at the bottom: where the user is, and what is not as it should be. It stays quiet about what is good.
+
+import type { ReadonlySignal } from "@preact/signals";
+import { Box, Circle, Folder, GitBranch, PanelLeft } from "lucide";
+import { Icon } from "../frame/icon";
+import type { GitStatusResult, OpenPort, Participant } from "../wire/methods";
+import type { Status } from "./status";
+
+export interface StatusLineProps {
+  sandbox: string;
+  isolation: ReadonlySignal<string>;
+  directory: ReadonlySignal<string>;
+  git: ReadonlySignal<GitStatusResult | undefined>;
+  ports: ReadonlySignal<readonly OpenPort[]>;
+  /** Undefined: not recorded. `input`: with everything that is typed. */
+  recording: ReadonlySignal<{ input: boolean } | undefined>;
+  /** The size of the active terminal, if it is not the one that fits here, and the viewer that decides it. */
+  size: ReadonlySignal<
+    { cols: number; rows: number; of: Participant | undefined; mayUse: boolean } | undefined
+  >;
+  status: ReadonlySignal<Status>;
+  /** The views of the rail, of which there may be none. */
+  hasRail: ReadonlySignal<boolean>;
+  railOpen: ReadonlySignal<boolean>;
+  toggleRail: () => void;
+  showSandboxes: () => void;
+  preview: (port: number) => void;
+  useMySize: () => void;
+}
+
+/** Number of ports that are shown; the rest is a number. */
+const SHOWN_PORTS = 3;
+
+export function StatusLine(props: StatusLineProps) {
+  return (
+    <>
+      {props.hasRail.value && (
+        <button
+          type="button"
+          aria-pressed={props.railOpen.value}
+          title="Show the rail"
+          onClick={props.toggleRail}
+        >
+          <Icon icon={PanelLeft} size={14} />
+          <span class="unseen">Rail</span>
+        </button>
+      )}
+      <button type="button" title="Sandbox and its isolation" onClick={props.showSandboxes}>
+        <Icon icon={Box} size={14} />
+        <span>{props.sandbox}</span>
+        {props.isolation.value && (
+          <small class={props.isolation.value === "none" ? "warn" : ""}>
+            {isolationText(props.isolation.value)}
+          </small>
+        )}
+      </button>
+      {props.directory.value && (
+        <span class="fact directory" title="Directory of the shell">
+          <Icon icon={Folder} size={14} />
+          <bdi>{props.directory.value}</bdi>
+        </span>
+      )}
+      <Branch {...props} />
+      <span class="spring" />
+      <Ports {...props} />
+      <SizeFact {...props} />
+      <Recording {...props} />
+      <Connection {...props} />
+    </>
+  );
+}
+
+export function isolationText(isolation: string): string {
+  return isolation === "none" ? "not isolated" : isolation;
+}
+
+function Branch({ git }: StatusLineProps) {
+  const status = git.value;
+  if (!status?.branch && !status?.commit) return null;
+  const changes = status.entries?.length ?? 0;
+  return (
+    <span class="fact branch" title={changes ? `${changes} files differ from the last commit` : "No changes"}>
+      <Icon icon={GitBranch} size={14} />
+      {status.branch ?? status.commit?.slice(0, 8)}
+      {changes > 0 && <small>±{changes}</small>}
+      {!!status.ahead && <small>↑{status.ahead}</small>}
+      {!!status.behind && <small>↓{status.behind}</small>}
+    </span>
+  );
+}
+
+function Ports({ ports, preview }: StatusLineProps) {
+  const all = ports.value;
+  if (all.length === 0) return null;
+  return (
+    <span class="ports-fact">
+      {all.slice(0, SHOWN_PORTS).map(({ port, process }) => (
+        <button
+          key={port}
+          type="button"
+          title={`Open the preview of ${process}`}
+          onClick={() => preview(port)}
+        >
+          {port} ↗
+        </button>
+      ))}
+      {all.length > SHOWN_PORTS && <small>+{all.length - SHOWN_PORTS}</small>}
+    </span>
+  );
+}
+
+function SizeFact({ size, useMySize }: StatusLineProps) {
+  const shown = size.value;
+  if (!shown) return null;
+  return (
+    <span class="fact size">
+      {shown.cols}×{shown.rows}
+      <small>{shown.of ? `${shown.of.name}'s size` : "another size"}</small>
+      {shown.mayUse && (
+        <button type="button" onClick={useMySize}>
+          Use mine
+        </button>
+      )}
+    </span>
+  );
+}
+
+function Recording({ recording }: StatusLineProps) {
+  const on = recording.value;
+  return (
+    <span
+      id="recording"
+      class="recording"
+      role="status"
+      hidden={!on}
+      title={on?.input ? "This terminal is recorded, including all input" : "This terminal is recorded"}
+    >
+      <i aria-hidden="true" />
+      REC
+    </span>
+  );
+}
+
+function Connection({ status }: StatusLineProps) {
+  const { kind, label, text } = status.value;
+  return (
+    <span id="pill" class={`fact pill ${kind}`} title={text} hidden={kind === "live"}>
+      <Icon icon={Circle} size={10} />
+      {label}
+    </span>
+  );
+}

@@ -1,0 +1,106 @@
+// The tabs. Each is a link: Ctrl+click opens it in a tab of the browser, and a copied address leads to it.
+
+import type { ReadonlySignal } from "@preact/signals";
+import { Plus, X } from "lucide";
+import { useEffect, useRef } from "preact/hooks";
+import { Icon } from "../frame/icon";
+import type { PaneStatus } from "../frame/pane";
+import { leavesOf } from "../frame/tree";
+import { type Tab, terminalOf, type Workspace } from "../frame/workspace";
+import type { TerminalInfo } from "../wire/methods";
+import { labelsOf } from "./terminal-list";
+
+export interface TabStripProps {
+  workspace: Workspace;
+  terminals: ReadonlySignal<readonly TerminalInfo[]>;
+  readOnly: ReadonlySignal<boolean>;
+  /** Returns the address of a tab. */
+  href: (tab: Tab) => string;
+  open: () => void;
+  close: (tab: Tab) => void;
+  menu: (tab: Tab, event: MouseEvent) => void;
+}
+
+export function TabStrip(props: TabStripProps) {
+  const { workspace, terminals, readOnly, open } = props;
+  const current = workspace.current.value?.key;
+  const labels = labelsOf(terminals.value);
+  return (
+    <>
+      <ul id="tab-list">
+        {workspace.tabs.value.map(tab => (
+          <TabItem key={tab.key} tab={tab} current={tab.key === current} labels={labels} {...props} />
+        ))}
+      </ul>
+      {!readOnly.value && (
+        <button
+          id="terminal-new"
+          class="icon"
+          type="button"
+          title="New terminal"
+          aria-label="New terminal"
+          onClick={open}
+        >
+          <Icon icon={Plus} size={16} />
+        </button>
+      )}
+    </>
+  );
+}
+
+interface ItemProps extends TabStripProps {
+  tab: Tab;
+  current: boolean;
+  labels: ReadonlyMap<string, string>;
+}
+
+function TabItem({ tab, current, labels, workspace, terminals, readOnly, href, close, menu }: ItemProps) {
+  const item = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (current) item.current?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [current]);
+  const leaves = leavesOf(tab.tree);
+  const leaf = leaves.find(({ id }) => id === tab.active) ?? leaves[0];
+  const pane = workspace.panes.value.get(leaf?.id ?? 0);
+  const terminal = leaf?.kind === "terminal" ? leaf.state.id : undefined;
+  const info = terminals.value.find(({ id }) => id === terminal);
+  const label = (terminal && labels.get(terminal)) || pane?.title.value || terminal || leaf?.kind || "";
+  const status: PaneStatus = pane?.status.value ?? (info?.state === "running" ? "running" : "idle");
+  const name = terminalOf(tab.tree) ?? tab.key;
+  return (
+    <li ref={item} class={current ? "current" : ""} title={info ? `${info.id} in ${info.cwd}` : label}>
+      <a
+        id={`tab-of-${name}`}
+        href={href(tab)}
+        aria-current={current ? "page" : undefined}
+        onContextMenu={event => menu(tab, event)}
+        onClick={event => {
+          if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
+          event.preventDefault();
+          workspace.select(tab.key);
+        }}
+        onAuxClick={event => {
+          if (event.button !== 1 || readOnly.value) return;
+          event.preventDefault();
+          close(tab);
+        }}
+      >
+        <i class={`status ${status}`} />
+        <span>{label}</span>
+        {leaves.length > 1 && <small title={`${leaves.length} panes`}>{leaves.length}</small>}
+      </a>
+      {!readOnly.value && (
+        <button
+          id={`close-of-${name}`}
+          class="icon"
+          type="button"
+          title="Close"
+          aria-label={`Close ${label}`}
+          onClick={() => close(tab)}
+        >
+          <Icon icon={X} size={14} />
+        </button>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,162 @@
+// The rows of the tree. Only those in view are in the document, so a directory may have 50,000 entries.
+
+import { type Signal, useSignal } from "@preact/signals";
+import { ChevronDown, ChevronRight, File, FileSymlink, Folder, FolderOpen } from "lucide";
+import { useEffect, useRef } from "preact/hooks";
+import { Icon } from "../../frame/icon";
+import { LETTERS } from "./git-marks";
+import { type FileTree, parentOf, type Row } from "./tree";
+
+/** Height of a row in pixels, as in files.css. */
+const HEIGHT = 26;
+/** Rows above and below the visible ones. */
+const MARGIN = 8;
+
+interface Props {
+  tree: FileTree;
+  selected: Signal<Row | undefined>;
+  open: (row: Row) => void;
+  rename: (row: Row) => void;
+  remove: (row: Row) => void;
+  readOnly: boolean;
+}
+
+export function FileList({ tree, selected, open, rename, remove, readOnly }: Props) {
+  const list = useRef<HTMLDivElement>(null);
+  const top = useSignal(0);
+  const height = useSignal(600);
+  useEffect(() => {
+    const element = list.current;
+    if (!element) return;
+    const observer = new ResizeObserver(() => {
+      height.value = element.clientHeight;
+    });
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+
+  const rows = tree.rows.value;
+  const at = rows.findIndex(({ path }) => path === selected.value?.path);
+  const first = Math.max(0, Math.floor(top.value / HEIGHT) - MARGIN);
+  const last = Math.min(rows.length, Math.ceil((top.value + height.value) / HEIGHT) + MARGIN);
+
+  const select = (index: number) => {
+    const row = rows[Math.min(rows.length - 1, Math.max(0, index))];
+    if (!row) return;
+    selected.value = row;
+    const element = list.current;
+    if (!element) return;
+    const y = rows.indexOf(row) * HEIGHT;
+    if (y < element.scrollTop) element.scrollTop = y;
+    else if (y + HEIGHT > element.scrollTop + element.clientHeight)
+      element.scrollTop = y + HEIGHT - element.clientHeight;
+  };
+  const activate = (row: Row) => {
+    if (row.entry.type !== "directory") open(row);
+    else if (row.expanded) tree.collapse(row.path);
+    else void tree.expand(row.path);
+  };
+  const keys: Record<string, (row: Row) => void> = {
+    ArrowDown: () => select(at + 1),
+    ArrowUp: () => select(at - 1),
+    Home: () => select(0),
+    End: () => select(rows.length - 1),
+    PageDown: () => select(at + Math.floor(height.value / HEIGHT)),
+    PageUp: () => select(at - Math.floor(height.value / HEIGHT)),
+    Enter: activate,
+    ArrowRight: row => (row.expanded ? select(at + 1) : row.entry.type === "directory" && activate(row)),
+    ArrowLeft: row =>
+      row.expanded
+        ? tree.collapse(row.path)
+        : select(rows.findIndex(({ path }) => path === parentOf(row.path))),
+    ...(readOnly ? {} : { F2: rename, Delete: remove }),
+  };
+
+  return (
+    <div
+      ref={list}
+      class="tree"
+      role="tree"
+      aria-label="Files"
+      aria-activedescendant={at >= first && at < last ? `file-${at}` : undefined}
+      tabIndex={0}
+      onScroll={({ currentTarget }) => {
+        top.value = currentTarget.scrollTop;
+      }}
+      onFocus={() => at < 0 && select(0)}
+      onKeyDown={event => {
+        const row = rows[at];
+        const key = keys[event.key];
+        if (!key || !row || event.ctrlKey || event.metaKey || event.altKey) return;
+        event.preventDefault();
+        key(row);
+      }}
+    >
+      {rows.length === 0 && <p class="empty">Nothing here yet. Drop files to upload them.</p>}
+      <div role="presentation" style={{ height: `${rows.length * HEIGHT}px` }}>
+        {rows.slice(first, last).map((row, index) => (
+          <FileRow
+            key={row.path}
+            row={row}
+            id={`file-${first + index}`}
+            y={(first + index) * HEIGHT}
+            selected={first + index === at}
+            onClick={() => {
+              selected.value = row;
+              activate(row);
+            }}
+          />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+interface RowProps {
+  row: Row;
+  id: string;
+  y: number;
+  selected: boolean;
+  onClick: () => void;
+}
+
+function FileRow({ row, id, y, selected, onClick }: RowProps) {
+  const directory = row.entry.type === "directory";
+  const [letter, meaning] = row.mark ? LETTERS[row.mark] : ["", ""];
+  const icon = directory
+    ? row.expanded
+      ? FolderOpen
+      : Folder
+    : row.entry.type === "symlink"
+      ? FileSymlink
+      : File;
+  return (
+    // biome-ignore lint/a11y/useFocusableInteractive: the tree has the focus, and names its active row
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the tree handles the keys
+    <div
+      id={id}
+      class="file-row"
+      role="treeitem"
+      aria-level={row.depth + 1}
+      aria-selected={selected}
+      aria-expanded={directory ? row.expanded : undefined}
+      data-mark={row.mark}
+      data-hidden={row.name.startsWith(".") || undefined}
+      title={row.path}
+      style={{ transform: `translateY(${y}px)`, paddingInlineStart: `${6 + row.depth * 14}px` }}
+      onClick={onClick}
+    >
+      <span class="twist">
+        {directory && <Icon icon={row.expanded ? ChevronDown : ChevronRight} size={14} />}
+      </span>
+      <Icon icon={icon} size={15} />
+      <span class="name">{row.name}</span>
+      {letter && (
+        <span class="mark" title={meaning}>
+          {directory ? "•" : letter}
+          <span class="unseen">{meaning}</span>
+        </span>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,159 @@
+// Files in the rail: a tree with live changes, uploads by dropping, and what can be done with a file.
+
+import "../style/views.css";
+import "../style/files.css";
+import { useSignal } from "@preact/signals";
+import { Download, FilePlus, FolderPlus, RefreshCw, Upload } from "lucide";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import { Icon } from "../../frame/icon";
+import type { AppContext, RailProps } from "../../frame/pane";
+import { HawseError } from "../../wire/errors";
+import { saveBlob } from "../save";
+import { ConflictDialog } from "./conflict-dialog";
+import { DropTarget } from "./drop-target";
+import { FileList } from "./file-list";
+import { FileTree, join, parentOf, type Row } from "./tree";
+import { droppedFiles, FILES_MAX, type UploadFile, Uploads } from "./uploads";
+
+export function FilesView({ app }: RailProps) {
+  const box = useMemo(() => app.client.sandbox(app.sandbox), [app]);
+  const tree = useMemo(() => new FileTree(box), [box]);
+  const uploads = useMemo(() => new Uploads((path, data, options) => box.write(path, data, options)), [box]);
+  const selected = useSignal<Row | undefined>(undefined);
+  const picker = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    void tree.expand("");
+    return () => {
+      tree.dispose();
+      uploads.cancel();
+    };
+  }, [tree, uploads]);
+
+  const directory = () => {
+    const row = selected.value;
+    if (!row) return "";
+    return row.entry.type === "directory" ? row.path : parentOf(row.path);
+  };
+  const send = (into: string, files: readonly UploadFile[]) => reported(app, () => upload(into, files));
+  const upload = async (into: string, files: readonly UploadFile[]) => {
+    if (files.length >= FILES_MAX)
+      app.toast(`Only the first ${FILES_MAX.toLocaleString()} files are uploaded`);
+    if (into) void tree.expand(into);
+    const placed = await uploads.upload(into, files);
+    if (placed > 0) app.toast(placed === 1 ? "1 file uploaded" : `${placed} files uploaded`);
+    await tree.reload(into);
+  };
+  const create = async (kind: "file" | "directory") => {
+    const name = prompt(kind === "file" ? "Name of the new file" : "Name of the new directory");
+    if (!name) return;
+    const path = join(directory(), name);
+    if (kind === "file") await box.write(path, "", { if_version: "" });
+    else await box.file.mkdir({ path, parents: true });
+    await tree.reload(parentOf(path));
+    if (kind === "file") app.open("editor", { path }, "right");
+  };
+  const download = async () => {
+    const row = selected.value;
+    if (row && row.entry.type !== "directory") return saveBlob(row.name, box.read(row.path));
+    const stream = box.file.archive({ path: row?.path ?? ".", format: "tar.gz" });
+    await saveBlob(`${row?.name ?? app.sandbox}.tar.gz`, bytesOf(stream));
+  };
+  const act = (work: () => Promise<unknown>) => void reported(app, work);
+  const button = (label: string, icon: typeof Upload, work: () => void) => (
+    <button type="button" class="tool" title={label} aria-label={label} onClick={work}>
+      <Icon icon={icon} size={16} />
+    </button>
+  );
+
+  return (
+    <div class="view files">
+      {!app.readOnly.value && (
+        <DropTarget
+          label={() => `~/${directory()}`}
+          onDrop={data => act(async () => send(directory(), await droppedFiles(data)))}
+        />
+      )}
+      <div class="toolbar" role="toolbar" aria-label="Files">
+        {!app.readOnly.value && button("New file", FilePlus, () => act(() => create("file")))}
+        {!app.readOnly.value && button("New directory", FolderPlus, () => act(() => create("directory")))}
+        {!app.readOnly.value && button("Upload files", Upload, () => picker.current?.click())}
+        {button("Download the selection", Download, () => act(download))}
+        {button("Reload", RefreshCw, () => act(() => tree.reload(directory())))}
+      </div>
+      <input
+        ref={picker}
+        type="file"
+        multiple
+        hidden
+        onChange={({ currentTarget }) => {
+          const files = [...(currentTarget.files ?? [])].map(file => ({ path: file.name, content: file }));
+          currentTarget.value = "";
+          if (files.length > 0) void send(directory(), files);
+        }}
+      />
+      {tree.error.value && (
+        <p role="alert" class="problem">
+          {tree.error.value}
+        </p>
+      )}
+      <FileList
+        tree={tree}
+        selected={selected}
+        open={row => app.open("editor", { path: row.path }, "right")}
+        rename={row => act(() => rename(row))}
+        remove={row => act(() => remove(row))}
+        readOnly={app.readOnly.value}
+      />
+      <Progress uploads={uploads} />
+      <ConflictDialog conflict={uploads.conflict.value} />
+    </div>
+  );
+
+  async function rename(row: Row): Promise<void> {
+    const name = prompt("New name", row.name);
+    if (!name || name === row.name) return;
+    await box.file.move({ path: row.path, to: join(parentOf(row.path), name) });
+    await tree.reload(parentOf(row.path));
+  }
+
+  async function remove(row: Row): Promise<void> {
+    const directory = row.entry.type === "directory";
+    if (!confirm(`Delete ${row.path}${directory ? " and everything in it" : ""}?`)) return;
+    await box.file.delete({ path: row.path, recursive: directory });
+    selected.value = undefined;
+    await tree.reload(parentOf(row.path));
+  }
+}
+
+function Progress({ uploads }: { uploads: Uploads }) {
+  const progress = uploads.progress.value;
+  if (!progress) return null;
+  const { path, files, filesDone, bytes, bytesDone } = progress;
+  return (
+    <div class="uploading">
+      <span role="status">
+        {files === 1 ? `Uploading ${path}` : `Uploading ${filesDone + 1} of ${files}: ${path}`}
+      </span>
+      <progress aria-label="Upload" max={Math.max(1, bytes)} value={bytesDone} />
+      <button type="button" class="plain" onClick={() => uploads.cancel()}>
+        Cancel
+      </button>
+    </div>
+  );
+}
+
+/** Shows a HawseError of `work` as a message. */
+async function reported(app: AppContext, work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof HawseError)) throw error;
+    app.toast(error.message || error.code);
+  }
+}
+
+async function* bytesOf(stream: AsyncIterable<{ event: string }>): AsyncGenerator<Uint8Array, void> {
+  for await (const item of stream) {
+    if (item.event === "data") yield (item as unknown as { bytes: Uint8Array }).bytes;
+  }
+}

@@ -1,0 +1,47 @@
+// Marks of files that differ from the last commit, and of the directories that they are in.
+
+import type { GitStatusEntry } from "../../wire/methods";
+
+/** `changed` also marks the directories above a file that differs. */
+export type Mark = "added" | "changed" | "conflict" | "deleted" | "ignored" | "new" | "renamed";
+
+const BY_LETTER: Record<string, Mark> = {
+  "?": "new",
+  "!": "ignored",
+  A: "added",
+  C: "added",
+  D: "deleted",
+  M: "changed",
+  R: "renamed",
+  T: "changed",
+  U: "conflict",
+};
+
+/** The letter that a mark is shown with, and its meaning. */
+export const LETTERS: Record<Mark, readonly [string, string]> = {
+  added: ["A", "added"],
+  changed: ["M", "changed"],
+  conflict: ["!", "in conflict"],
+  deleted: ["D", "deleted"],
+  ignored: ["", "ignored"],
+  new: ["U", "not in git"],
+  renamed: ["R", "renamed"],
+};
+
+/** Returns the mark of each path. `top`: the directory of the repository, relative to the workspace. */
+export function marksOf(top: string, entries: readonly GitStatusEntry[]): ReadonlyMap<string, Mark> {
+  const marks = new Map<string, Mark>();
+  for (const { path, index, worktree } of entries) {
+    const mark =
+      index === "U" || worktree === "U" ? "conflict" : BY_LETTER[worktree === "." ? index : worktree];
+    if (!mark) continue;
+    const full = (top ? `${top}/${path}` : path).replace(/\/$/, "");
+    marks.set(full, mark);
+    if (mark === "ignored") continue;
+    for (let at = full.lastIndexOf("/"); at > top.length; at = full.lastIndexOf("/", at - 1)) {
+      const parent = full.slice(0, at);
+      if (!marks.has(parent)) marks.set(parent, "changed");
+    }
+  }
+  return marks;
+}

@@ -1,0 +1,141 @@
+// The editor of texts: CodeMirror. Its module is a chunk of its own, and so is each language.
+
+import { HighlightStyle, type LanguageSupport, syntaxHighlighting } from "@codemirror/language";
+import { Compartment, EditorState } from "@codemirror/state";
+import { EditorView, keymap } from "@codemirror/view";
+import { tags } from "@lezer/highlight";
+import { basicSetup } from "codemirror";
+
+/** Extension → language. */
+const LANGUAGES: Record<string, () => Promise<LanguageSupport>> = {
+  css: async () => (await import("@codemirror/lang-css")).css(),
+  html: async () => (await import("@codemirror/lang-html")).html(),
+  js: async () => (await import("@codemirror/lang-javascript")).javascript(),
+  json: async () => (await import("@codemirror/lang-json")).json(),
+  jsx: async () => (await import("@codemirror/lang-javascript")).javascript({ jsx: true }),
+  md: async () => (await import("@codemirror/lang-markdown")).markdown(),
+  py: async () => (await import("@codemirror/lang-python")).python(),
+  ts: async () => (await import("@codemirror/lang-javascript")).javascript({ typescript: true }),
+  tsx: async () => (await import("@codemirror/lang-javascript")).javascript({ typescript: true, jsx: true }),
+};
+
+// The page's colours, so that it follows the theme.
+const COLORS = HighlightStyle.define([
+  { tag: [tags.keyword, tags.modifier, tags.operatorKeyword], color: "light-dark(#8a3ea3, #c792ea)" },
+  { tag: [tags.string, tags.special(tags.string)], color: "light-dark(#1f7a3f, #9ece6a)" },
+  { tag: [tags.number, tags.bool, tags.null], color: "light-dark(#a1480f, #f0a36b)" },
+  { tag: [tags.comment, tags.meta], color: "var(--quiet)", fontStyle: "italic" },
+  {
+    tag: [tags.function(tags.variableName), tags.function(tags.propertyName)],
+    color: "light-dark(#1f5fbf, #7aa2f7)",
+  },
+  { tag: [tags.typeName, tags.className, tags.tagName], color: "light-dark(#0d7480, #5ad1c8)" },
+  { tag: [tags.propertyName, tags.attributeName], color: "light-dark(#7a5200, #e8c26a)" },
+  { tag: tags.heading, fontWeight: "700" },
+  { tag: tags.link, textDecoration: "underline" },
+  { tag: tags.emphasis, fontStyle: "italic" },
+  { tag: tags.strong, fontWeight: "700" },
+]);
+
+const THEME = EditorView.theme({
+  "&": { height: "100%", background: "var(--surface)", color: "var(--text)", fontSize: "13px" },
+  ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.55" },
+  ".cm-content": { caretColor: "var(--text)" },
+  ".cm-cursor": { borderLeftColor: "var(--text)" },
+  ".cm-gutters": { background: "var(--surface)", color: "var(--quiet)", border: "0" },
+  ".cm-activeLine, .cm-activeLineGutter": { background: "color-mix(in srgb, var(--text) 5%, transparent)" },
+  "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": {
+    background: "color-mix(in srgb, var(--accent) 28%, transparent)",
+  },
+  ".cm-panels": { background: "var(--raised)", color: "var(--text)" },
+  "&.cm-focused": { outline: "none" },
+});
+
+export interface TextEditorOptions {
+  readonly text: string;
+  readonly path: string;
+  readonly readOnly: boolean;
+  /** The user has changed the text. */
+  changed(): void;
+  /** The user has pressed Ctrl+S or ⌘S. */
+  save(): void;
+}
+
+export class TextEditor {
+  readonly #view: EditorView;
+  readonly #language = new Compartment();
+  #generation = 0;
+  #replacing = false;
+
+  constructor(host: HTMLElement, { text, path, readOnly, changed, save }: TextEditorOptions) {
+    this.#view = new EditorView({
+      parent: host,
+      state: EditorState.create({
+        doc: text,
+        extensions: [
+          keymap.of([{ key: "Mod-s", preventDefault: true, run: () => handled(save) }]),
+          // Otherwise a file with CRLF would be saved with LF.
+          EditorState.lineSeparator.of(lineBreakOf(text)),
+          basicSetup,
+          this.#language.of([]),
+          syntaxHighlighting(COLORS),
+          THEME,
+          EditorState.readOnly.of(readOnly),
+          EditorView.contentAttributes.of({ "aria-label": path, tabindex: "0" }),
+          EditorView.updateListener.of(({ docChanged }) => {
+            if (!docChanged) return;
+            this.#generation++;
+            if (!this.#replacing) changed();
+          }),
+        ],
+      }),
+    });
+    void this.#highlight(path);
+  }
+
+  get text(): string {
+    return this.#view.state.sliceDoc();
+  }
+
+  /** Increases with each change of the text. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  /** Replaces the text as one step that can be undone, and keeps the position. */
+  replace(text: string): void {
+    const { state } = this.#view;
+    const anchor = Math.min(state.selection.main.anchor, text.length);
+    this.#replacing = true;
+    this.#view.dispatch({
+      changes: { from: 0, to: state.doc.length, insert: state.toText(text) },
+      selection: { anchor },
+    });
+    this.#replacing = false;
+  }
+
+  focus(): void {
+    this.#view.focus();
+  }
+
+  dispose(): void {
+    this.#view.destroy();
+  }
+
+  async #highlight(path: string): Promise<void> {
+    const language = LANGUAGES[path.split(".").at(-1)?.toLowerCase() ?? ""];
+    if (!language) return;
+    const support = await language().catch(() => undefined); // without it, the text has no colours
+    if (support) this.#view.dispatch({ effects: this.#language.reconfigure(support) });
+  }
+}
+
+function handled(work: () => void): true {
+  work();
+  return true;
+}
+
+/** CRLF if all lines end with it. Otherwise LF, and each CR is a character. */
+function lineBreakOf(text: string): string {
+  return text.includes("\r\n") && !/(^|[^\r])\n/.test(text) ? "\r\n" : "\n";
+}

@@ -1,0 +1,210 @@
+// The tree of files: what is loaded, what is expanded, and the rows that result. Each expanded directory is watched,
+// and listed again when something in it has changed.
+
+import { type ReadonlySignal, signal } from "@preact/signals";
+import type { SandboxHandle } from "../../client/sandbox";
+import { wasInterrupted } from "../../client/streams";
+import { HawseError } from "../../wire/errors";
+import type { FileEntry } from "../../wire/methods";
+import { type Mark, marksOf } from "./git-marks";
+
+export interface Row {
+  /** Relative to the workspace. */
+  readonly path: string;
+  readonly name: string;
+  readonly depth: number;
+  readonly entry: FileEntry;
+  readonly expanded: boolean;
+  readonly mark: Mark | undefined;
+}
+
+/** The methods of a sandbox that the tree uses. */
+export type TreeSource = {
+  file: Pick<SandboxHandle["file"], "list">;
+  watch: Pick<SandboxHandle["watch"], "start">;
+  git: Pick<SandboxHandle["git"], "status">;
+};
+
+interface Directory {
+  entries: readonly FileEntry[];
+  /** Ends its watch. */
+  stop: () => void;
+}
+
+/** Directories that are watched at most: the server allows 64 watches of all clients. */
+const WATCHES = 24;
+/** Entries of a directory that are shown at most. */
+const ENTRIES = 50_000;
+/** Milliseconds between two listings of a directory that changes all the time. */
+const PAUSE = 300;
+
+const ORDER = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
+
+export class FileTree {
+  readonly #source: TreeSource;
+  readonly #directories = new Map<string, Directory>();
+  readonly #rows = signal<readonly Row[]>([]);
+  readonly #error = signal<string | undefined>(undefined);
+  readonly #marks = new Map<string, ReadonlyMap<string, Mark>>();
+  readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();
+  #disposed = false;
+
+  constructor(source: TreeSource) {
+    this.#source = source;
+  }
+
+  get rows(): ReadonlySignal<readonly Row[]> {
+    return this.#rows;
+  }
+
+  /** Why the last directory could not be listed. */
+  get error(): ReadonlySignal<string | undefined> {
+    return this.#error;
+  }
+
+  /** Lists a directory, shows what is in it, and follows its changes. The workspace is the empty path. */
+  async expand(path: string): Promise<void> {
+    if (this.#disposed || this.#directories.has(path)) return;
+    const directory: Directory = { entries: [], stop: () => {} };
+    this.#directories.set(path, directory);
+    if (this.#directories.size <= WATCHES) directory.stop = this.#watch(path);
+    await this.reload(path);
+  }
+
+  /** Hides what is in a directory, with everything below it. */
+  collapse(path: string): void {
+    for (const [known, { stop }] of [...this.#directories]) {
+      if (known !== path && !isBelow(known, path)) continue;
+      stop();
+      this.#directories.delete(known);
+      this.#marks.delete(known);
+      clearTimeout(this.#timers.get(known));
+      this.#timers.delete(known);
+    }
+    this.#show();
+  }
+
+  /** Lists a directory again. */
+  async reload(path: string): Promise<void> {
+    const directory = this.#directories.get(path);
+    if (!directory) return;
+    try {
+      const entries = await this.#list(path);
+      if (this.#directories.get(path) !== directory) return;
+      directory.entries = entries;
+      this.#error.value = undefined;
+      this.#show();
+      if (entries.some(({ path: name }) => name === ".git")) await this.#loadMarks(path);
+    } catch (problem) {
+      if (!(problem instanceof HawseError)) throw problem;
+      if (this.#directories.get(path) !== directory || problem.code === "cancelled") return;
+      if (path !== "" && problem.code === "not_found") this.collapse(path);
+      else if (!wasInterrupted(problem)) this.#error.value = problem.message;
+    }
+  }
+
+  dispose(): void {
+    this.#disposed = true;
+    this.collapse("");
+  }
+
+  async #list(path: string): Promise<FileEntry[]> {
+    const entries: FileEntry[] = [];
+    for await (const item of this.#source.file.list({ path: path || ".", hidden: true })) {
+      if (item.event === "entries") entries.push(...item.value.entries);
+      if (entries.length >= ENTRIES) break;
+    }
+    return entries.slice(0, ENTRIES).sort(compare);
+  }
+
+  async #loadMarks(path: string): Promise<void> {
+    try {
+      const { entries = [] } = await this.#source.git.status({ path: path || "." });
+      if (!this.#directories.has(path)) return;
+      this.#marks.set(path, marksOf(path, entries));
+      this.#show();
+    } catch (problem) {
+      if (!(problem instanceof HawseError)) throw problem; // without git, there are no marks
+    }
+  }
+
+  /** Follows the changes in a directory until the result is called. */
+  #watch(path: string): () => void {
+    let current: { cancel(): void } | undefined;
+    let stopped = false;
+    const follow = async () => {
+      for (let again = false; !stopped; again = true) {
+        const stream = this.#source.watch.start({ path: path || ".", recursive: false, exclude: [] });
+        current = stream;
+        try {
+          for await (const { event } of stream) {
+            if (event === "changes" || event === "rescan" || again) this.#changed(path);
+          }
+          return;
+        } catch (problem) {
+          // Without a watch, the directory is as it was when it was listed.
+          if (!(problem instanceof HawseError) || !wasInterrupted(problem)) return;
+        }
+      }
+    };
+    void follow();
+    return () => {
+      stopped = true;
+      current?.cancel();
+    };
+  }
+
+  #changed(path: string): void {
+    if (this.#timers.has(path) || this.#disposed) return;
+    const timer = setTimeout(() => {
+      this.#timers.delete(path);
+      void this.reload(path);
+      for (const repository of this.#marks.keys()) {
+        if (repository !== path && isBelow(path, repository)) void this.#loadMarks(repository);
+      }
+    }, PAUSE);
+    this.#timers.set(path, timer);
+  }
+
+  #show(): void {
+    const rows: Row[] = [];
+    const add = (parent: string, depth: number) => {
+      for (const entry of this.#directories.get(parent)?.entries ?? []) {
+        const path = parent ? `${parent}/${entry.path}` : entry.path;
+        const expanded = this.#directories.has(path);
+        rows.push({ path, name: entry.path, depth, entry, expanded, mark: this.#markOf(path) });
+        if (expanded) add(path, depth + 1);
+      }
+    };
+    add("", 0);
+    this.#rows.value = rows;
+  }
+
+  #markOf(path: string): Mark | undefined {
+    for (const marks of this.#marks.values()) {
+      const mark = marks.get(path);
+      if (mark) return mark;
+    }
+    return undefined;
+  }
+}
+
+/** Directories first, then by name; numbers by their value. */
+export function compare(a: FileEntry, b: FileEntry): number {
+  const kind = Number(b.type === "directory") - Number(a.type === "directory");
+  return kind || ORDER.compare(a.path, b.path) || (a.path < b.path ? -1 : 1);
+}
+
+/** Whether `path` is in `directory`, at any depth. The workspace is the empty path. */
+export function isBelow(path: string, directory: string): boolean {
+  return directory === "" ? path !== "" : path.startsWith(`${directory}/`);
+}
+
+/** The directory of a path; empty for the workspace. */
+export function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
+}
+
+export function join(directory: string, name: string): string {
+  return directory ? `${directory}/${name}` : name;
+}

@@ -1,0 +1,80 @@
+// CPU time and memory of processes, from `/proc/PID/stat` of the sandbox (proc(5)). A process that cannot be read, for
+// example because it has ended, has no usage.
+
+import { HawseError } from "../../wire/errors";
+import type { ProcessInfo } from "../../wire/methods";
+
+export interface Usage {
+  /** Percent of one core since the last measurement, or since its start. */
+  readonly cpu: number;
+  /** Resident memory in bytes. */
+  readonly memory: number;
+}
+
+/** Processes that are measured at most: each is a call. */
+const MEASURED = 50;
+/** Ticks of CPU time in a second: USER_HZ, which is 100 on all of Linux's platforms in use. */
+const TICKS = 100;
+const PAGE = 4_096;
+
+interface Sample {
+  readonly at: number;
+  readonly seconds: number;
+}
+
+export class UsageMeter {
+  readonly #read: (path: string) => Promise<string>;
+  readonly #now: () => number;
+  #samples = new Map<string, Sample>();
+
+  /** `now`: the time in seconds since 1970. */
+  constructor(read: (path: string) => Promise<string>, now: () => number = () => Date.now() / 1000) {
+    this.#read = read;
+    this.#now = now;
+  }
+
+  /** Returns the usage by id. */
+  async measure(processes: readonly ProcessInfo[]): Promise<ReadonlyMap<string, Usage>> {
+    const found = new Map<string, Usage>();
+    const samples = new Map<string, Sample>();
+    await Promise.all(
+      processes.slice(-MEASURED).map(async ({ id, instance, pid, started }) => {
+        const stat = await this.#stat(pid);
+        if (!stat) return;
+        const at = this.#now();
+        const before = this.#samples.get(instance) ?? { at: started ?? at, seconds: 0 };
+        samples.set(instance, { at, seconds: stat.seconds });
+        const elapsed = Math.max(0.1, at - before.at);
+        found.set(id, {
+          cpu: Math.max(0, ((stat.seconds - before.seconds) / elapsed) * 100),
+          memory: stat.memory,
+        });
+      }),
+    );
+    this.#samples = samples;
+    return found;
+  }
+
+  async #stat(pid: number): Promise<{ seconds: number; memory: number } | undefined> {
+    try {
+      const text = await this.#read(`/proc/${pid}/stat`);
+      // The program's name is in parentheses and may contain anything; the fields after it begin with the third one.
+      const fields = text
+        .slice(text.lastIndexOf(")") + 2)
+        .split(" ")
+        .map(Number);
+      const [user, system, childrenUser, childrenSystem] = fields.slice(11, 15) as [
+        number,
+        number,
+        number,
+        number,
+      ];
+      const seconds = (user + system + childrenUser + childrenSystem) / TICKS;
+      const memory = Math.max(0, (fields[21] ?? 0) * PAGE);
+      return Number.isFinite(seconds) && Number.isFinite(memory) ? { seconds, memory } : undefined;
+    } catch (error) {
+      if (error instanceof HawseError) return undefined;
+      throw error;
+    }
+  }
+}

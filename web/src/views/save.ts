@@ -1,0 +1,29 @@
+// Saves bytes of the sandbox as a file of the user.
+
+/** Bytes that are collected before they become a Blob, which the browser may keep on disk. */
+const PART = 8_388_608;
+
+/** Throws what the iteration throws; then nothing is saved. */
+export async function saveBlob(name: string, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+  const url = URL.createObjectURL(await collect(chunks));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 60_000); // the browser reads it after the click
+}
+
+export async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Blob> {
+  const parts: Blob[] = [];
+  let waiting: BlobPart[] = [];
+  let size = 0;
+  for await (const chunk of chunks) {
+    waiting.push(chunk as BlobPart);
+    size += chunk.length;
+    if (size < PART) continue;
+    parts.push(new Blob(waiting));
+    waiting = [];
+    size = 0;
+  }
+  return new Blob([...parts, ...waiting]);
+}
