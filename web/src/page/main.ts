@@ -181,8 +181,7 @@ disposables.add(
     if (kind !== "live") return;
     app.focus();
     // What the user may ask for next, so that no key is typed into the terminal meanwhile.
-    for (const load of [() => import("./search-bar"), () => import("./action-lists")])
-      setTimeout(() => void load().catch(() => {}), PRELOAD_DELAY);
+    setTimeout(() => void preload().catch(() => {}), PRELOAD_DELAY);
   }),
 );
 const refresh = () => {
@@ -211,6 +210,15 @@ const clock = setInterval(() => {
 disposables.defer(() => clearInterval(clock));
 const use = setInterval(() => void session.keep().catch(() => {}), SESSION_USE);
 disposables.defer(() => clearInterval(use));
+
+/**
+ * One chunk after the other: a request for a chunk cannot be ended, and browsers open at most six connections to a host.
+ * If all of them wait for chunks on a network that no longer answers, the page cannot reconnect.
+ */
+async function preload(): Promise<void> {
+  await import("./search-bar");
+  await import("./action-lists");
+}
 
 /** A chunk of its own: most users have signed in. */
 async function offerSingleSignOn(): Promise<void> {
