@@ -93,7 +93,6 @@ class ProxySignOn:
         headers, scheme = request.scope["headers"], request.scope["scheme"]
         name = cookies.session_name(login.credential)
         response = RedirectResponse(f"{path}#{urlencode({'session': name})}", 303, {"cache-control": "no-store"})
-        for other in cookies.surplus(cookies.sessions(headers, scheme), name):
-            response.headers.append("set-cookie", cookies.set_cookie(headers, scheme, other, "", 0.0))
-        response.headers.append("set-cookie", cookies.set_cookie(headers, scheme, name, secret, left or 0.0))
+        for cookie in cookies.keep_session(headers, scheme, name, secret, left or 0.0):
+            response.headers.append("set-cookie", cookie)
         return response, row.principal

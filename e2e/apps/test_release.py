@@ -16,6 +16,7 @@ import pytest
 import pytest_asyncio
 
 import hawse
+from e2e.apps import running
 from e2e.apps.conftest import PYTHON, ROOT
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -33,24 +34,8 @@ def installer_environment() -> dict[str, str]:
 
 
 async def run(*command: str | Path, cwd: Path, env: Mapping[str, str] | None = None) -> str:
-    """Run a program, which has to exit with 0; return its standard output."""
-    process = await asyncio.create_subprocess_exec(
-        *map(str, command),
-        cwd=cwd,
-        env={**installer_environment(), **(env or {})},
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    try:
-        async with asyncio.timeout(TIMEOUT):
-            printed, errors = await process.communicate()
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    assert process.returncode == 0, f"{command}: {errors.decode()}"
-    return printed.decode()
+    """Run a program in the environment of an installer; it has to exit with 0. Return its standard output."""
+    return await running.run(*command, cwd=cwd, env={**installer_environment(), **(env or {})}, timeout=TIMEOUT)
 
 
 @dataclass(frozen=True)

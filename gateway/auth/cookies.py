@@ -65,6 +65,20 @@ def set_cookie(headers: Headers, scheme: str, name: str, secret: str, lifetime: 
     return f"{_prefix(headers, scheme)}{name}={secret}; {attributes}"
 
 
+def keep_session(headers: Headers, scheme: str, name: str, secret: str, lifetime: float) -> list[str]:
+    """Return the values of `Set-Cookie` of the answer that begins a session: its cookie, and the end of surplus ones.
+
+    Args:
+        headers: The headers of the request that is answered.
+        scheme: Its scheme.
+        name: The id of the session in the browser.
+        secret: Its secret.
+        lifetime: Seconds until the browser deletes the cookie.
+    """
+    deleted = [set_cookie(headers, scheme, other, "", 0.0) for other in surplus(sessions(headers, scheme), name)]
+    return [*deleted, set_cookie(headers, scheme, name, secret, lifetime)]
+
+
 def surplus(found: Iterable[str], name: str) -> list[str]:
     """Return the ids of sessions whose cookies are deleted when another session begins, so that a bound is kept.
 

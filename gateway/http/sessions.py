@@ -129,8 +129,7 @@ class SessionEndpoints:
         if identity is None:
             raise HawseError("unauthenticated", "the token is missing or not valid")
         name = cookies.session_name(identity.credential)
-        known = cookies.sessions(headers, scheme)
-        secret = known.get(name, "")
+        secret = cookies.sessions(headers, scheme).get(name, "")
         session = self._credentials.find_session(secret)
         left = None if session is None else await self._credentials.extend(session.credential)
         if session is None or left is None or self._credentials.root(session.credential) != identity.credential:
@@ -138,9 +137,8 @@ class SessionEndpoints:
             left = await self._credentials.extend(row.id)
             self._audit.connection("sign-in", row.principal, address_of(request.scope))
         response = json_response(self._describe(identity, left), 201)
-        for other in cookies.surplus(known, name):
-            _delete(request, response, other)
-        _set(request, response, name, secret, left)
+        for cookie in cookies.keep_session(headers, scheme, name, secret, left or 0.0):
+            response.headers.append("set-cookie", cookie)
         return response
 
     async def _sign_out(self, request: Request) -> Response:

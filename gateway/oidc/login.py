@@ -183,10 +183,8 @@ class LoginEndpoints:
         headers, scheme = request.scope["headers"], request.scope["scheme"]
         name = cookies.session_name(login.credential)
         response = _redirect(f"{pending.path}#{urlencode({'session': name})}")
-        for other in cookies.surplus(cookies.sessions(headers, scheme), name):
-            response.headers.append("set-cookie", cookies.set_cookie(headers, scheme, other, "", 0.0))
-        cookie = cookies.set_cookie(headers, scheme, name, secret, left or 0.0)
-        response.headers.append("set-cookie", cookie)
+        for cookie in cookies.keep_session(headers, scheme, name, secret, left or 0.0):
+            response.headers.append("set-cookie", cookie)
         return response, row.principal
 
     def _pending(self, request: Request, given: Mapping[str, str]) -> _Pending:

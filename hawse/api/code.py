@@ -18,6 +18,7 @@ from hawse.api.code_values import (
     CodeLargeValue as CodeLargeValue,
     CodeListResult as CodeListResult,
     CodeOffsets as CodeOffsets,
+    CodePosition as CodePosition,
     CodeRunOpened as CodeRunOpened,
     CodeRunResult as CodeRunResult,
     CodeRunWaiting as CodeRunWaiting,
@@ -185,38 +186,18 @@ class CodeRestart(Params[CodeContextInfo], kw_only=True):
 
 
 @method("code.complete", safe=True, raises=("not_found", "stale_handle", "exited"))
-class CodeComplete(Params[CodeCompleteResult], kw_only=True):
-    """Complete a piece of code. The executor answers when no run is in progress.
-
-    Args:
-        context: Id of the context.
-        instance: Instance of the context that the call is for, otherwise `stale_handle`; null: the current one.
-        source: The code.
-        cursor: Position in it, in characters; null: its end.
-    """
-
-    context: Id
-    instance: str | None = None
-    source: Source
-    cursor: Annotated[int, Meta(ge=0)] | None = None
+class CodeComplete(CodePosition, Params[CodeCompleteResult], kw_only=True):
+    """Complete a piece of code. The executor answers when no run is in progress."""
 
 
 @method("code.inspect", safe=True, raises=("not_found", "stale_handle", "exited"))
-class CodeInspect(Params[CodeInspectResult], kw_only=True):
+class CodeInspect(CodePosition, Params[CodeInspectResult], kw_only=True):
     """Describe the object at a position in the code. The executor answers when no run is in progress.
 
     Args:
-        context: Id of the context.
-        instance: Instance of the context that the call is for, otherwise `stale_handle`; null: the current one.
-        source: The code.
-        cursor: Position in it, in characters; null: its end.
         detail: 0: signature and documentation; 1: the source too; null: 0.
     """
 
-    context: Id
-    instance: str | None = None
-    source: Source
-    cursor: Annotated[int, Meta(ge=0)] | None = None
     detail: Annotated[int, Meta(ge=0, le=1)] | None = None
 
 

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from hawse.api.spec import ParamsValue
-from hawse.api.types import Exit, Offset
+from hawse.api.types import Exit, Id, Offset
 
 # Names of languages and kernels: of a kernel also a name like `python3.12-data`, never a path.
 Name = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$(?!\n)")]
@@ -29,6 +29,22 @@ class CodeSince(ParamsValue, kw_only=True):
     stderr: Offset | None = None
     bundles: Offset | None = None
     events: Offset | None = None
+
+
+class CodePosition(ParamsValue, kw_only=True):
+    """A position in code that is not run: what completing and describing it have in common.
+
+    Args:
+        context: Id of the context.
+        instance: Instance of the context that the call is for, otherwise `stale_handle`; null: the current one.
+        source: The code.
+        cursor: Position in it, in characters; null: its end.
+    """
+
+    context: Id
+    instance: str | None = None
+    source: Source
+    cursor: Annotated[int, Meta(ge=0)] | None = None
 
 
 class CodeOffsets(msgspec.Struct, frozen=True, kw_only=True):

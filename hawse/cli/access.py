@@ -8,7 +8,7 @@ import click
 
 from hawse.api.access import ShareCreateResult, ShareInfo, TokenCreateResult, TokenInfo
 from hawse.api.rights import Role
-from hawse.cli.output import duration, print_json, print_table
+from hawse.cli.output import duration
 from hawse.cli.target import Target, target_options
 from hawse.client import Client, Sandbox
 from hawse.client.config import find_gateway
@@ -64,11 +64,7 @@ def create_token(
             name, role=role, sandboxes=sandboxes or None, own=own, user=user, expires_in=expires
         )
 
-    made = target.run(work)
-    if target.as_json:
-        print_json(made)
-    else:
-        click.echo(made.token)
+    target.print_result(work, lambda made: made.token)
 
 
 @token.command("list")
@@ -79,22 +75,16 @@ def list_tokens(target: Target) -> None:
     async def work(client: Client, box: Sandbox) -> list[TokenInfo]:
         return await client.tokens.list()
 
-    found = target.run(work)
-    if target.as_json:
-        print_json(found)
-        return
-    print_table(
-        ["ID", "NAME", "USER", "ROLE", "SANDBOXES", "EXPIRES IN", "CONNECTIONS"],
-        [
-            [
-                *(one.id, one.name, one.user, one.role),
-                "all" if one.sandboxes is None else " ".join(one.sandboxes),
-                _left(one.expires),
-                one.connections,
-            ]
-            for one in found
-        ],
-    )
+    target.print_list(work, ["ID", "NAME", "USER", "ROLE", "SANDBOXES", "EXPIRES IN", "CONNECTIONS"], _token_row)
+
+
+def _token_row(one: TokenInfo) -> list[object]:
+    return [
+        *(one.id, one.name, one.user, one.role),
+        "all" if one.sandboxes is None else " ".join(one.sandboxes),
+        _left(one.expires),
+        one.connections,
+    ]
 
 
 @token.command("revoke")
@@ -133,11 +123,10 @@ def create_link(
             target.sandbox, terminal=terminal, role=role, name=name, expires_in=expires, max_uses=uses
         )
 
-    made = target.run(work)
-    if target.as_json:
-        print_json(made)
-    else:
-        click.echo(find_gateway(target.url, target.token).url.partition("#")[0].rstrip("/") + made.path)
+    def link(made: ShareCreateResult) -> str:
+        return find_gateway(target.url, target.token).url.partition("#")[0].rstrip("/") + made.path
+
+    target.print_result(work, link)
 
 
 @share.command("list")
@@ -148,21 +137,15 @@ def list_links(target: Target) -> None:
     async def work(client: Client, box: Sandbox) -> list[ShareInfo]:
         return await client.links.list()
 
-    found = target.run(work)
-    if target.as_json:
-        print_json(found)
-        return
-    print_table(
-        ["ID", "NAME", "SANDBOX", "TERMINAL", "ROLE", "EXPIRES IN", "USES", "USED BY"],
-        [
-            [
-                *(one.id, one.name, one.sandbox, one.terminal or "all", one.role, _left(one.expires)),
-                str(one.uses) if one.max_uses is None else f"{one.uses} of {one.max_uses}",
-                " ".join(user.address for user in one.users),
-            ]
-            for one in found
-        ],
-    )
+    target.print_list(work, ["ID", "NAME", "SANDBOX", "TERMINAL", "ROLE", "EXPIRES IN", "USES", "USED BY"], _link_row)
+
+
+def _link_row(one: ShareInfo) -> list[object]:
+    return [
+        *(one.id, one.name, one.sandbox, one.terminal or "all", one.role, _left(one.expires)),
+        str(one.uses) if one.max_uses is None else f"{one.uses} of {one.max_uses}",
+        " ".join(user.address for user in one.users),
+    ]
 
 
 @share.command("revoke")

@@ -50,11 +50,7 @@ def expose(target: Target, number: int, name: str | None) -> None:
     async def work(client: Client, box: Sandbox) -> Preview:
         return await box.ports.expose(number, name=name)
 
-    preview = target.run(work)
-    if target.as_json:
-        print_json(preview)
-    else:
-        click.echo(preview.url)
+    target.print_result(work, lambda preview: preview.url)
 
 
 @port.command()

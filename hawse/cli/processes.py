@@ -8,7 +8,7 @@ import time
 import click
 
 from hawse.api.processes import ProcessInfo
-from hawse.cli.output import duration, print_json, print_table, size, write_bytes
+from hawse.cli.output import duration, print_json, size, write_bytes
 from hawse.cli.shell import exit_code
 from hawse.cli.target import Target, target_options
 from hawse.client import Client, Sandbox
@@ -26,25 +26,18 @@ def ps(target: Target, with_ended: bool) -> None:
     async def work(client: Client, box: Sandbox) -> list[ProcessInfo]:
         return [info for info in await box.processes.list() if with_ended or info.state == "running"]
 
-    found = target.run(work)
-    if target.as_json:
-        print_json(found)
-        return
-    now = time.time()
-    print_table(
-        ["ID", "PID", "STATE", "AGE", "OUTPUT", "COMMAND"],
-        [
-            [
-                info.id,
-                info.pid,
-                info.state if info.exit is None else f"exited {exit_code(info.exit)}",
-                duration(now - info.started),
-                size(info.stdout.offset + info.stderr.offset),
-                shlex.join(info.argv),
-            ]
-            for info in found
-        ],
-    )
+    target.print_list(work, ["ID", "PID", "STATE", "AGE", "OUTPUT", "COMMAND"], _row)
+
+
+def _row(info: ProcessInfo) -> list[object]:
+    return [
+        info.id,
+        info.pid,
+        info.state if info.exit is None else f"exited {exit_code(info.exit)}",
+        duration(time.time() - info.started),
+        size(info.stdout.offset + info.stderr.offset),
+        shlex.join(info.argv),
+    ]
 
 
 @click.command()

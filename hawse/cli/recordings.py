@@ -12,7 +12,7 @@ import click
 
 from hawse.api.recordings import RecordingInfo
 from hawse.cli.local_terminal import RESET
-from hawse.cli.output import duration, print_json, print_table, size, write_bytes
+from hawse.cli.output import duration, print_json, size, write_bytes
 from hawse.cli.target import Target, target_options
 from hawse.client import Client, Recording, Sandbox
 
@@ -36,15 +36,11 @@ def recordings(target: Target) -> None:
     async def work(client: Client, box: Sandbox) -> list[RecordingInfo]:
         return await box.recordings.list()
 
-    found = target.run(work)
-    if target.as_json:
-        print_json(found)
-        return
-    rows = [
-        [each.id, each.terminal, each.state, duration(each.duration), size(each.size), each.markers, each.title]
-        for each in found
-    ]
-    print_table(["ID", "TERMINAL", "STATE", "LENGTH", "SIZE", "MARKERS", "TITLE"], rows)
+    target.print_list(work, ["ID", "TERMINAL", "STATE", "LENGTH", "SIZE", "MARKERS", "TITLE"], _row)
+
+
+def _row(each: RecordingInfo) -> list[object]:
+    return [each.id, each.terminal, each.state, duration(each.duration), size(each.size), each.markers, each.title]
 
 
 @click.command()

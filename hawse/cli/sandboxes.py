@@ -7,7 +7,7 @@ from typing import Final
 import click
 
 from hawse.api.sandboxes import SandboxInfo, SandboxLimits, TemplateInfo
-from hawse.cli.output import duration, print_json, print_table, printable, size
+from hawse.cli.output import duration, print_json, printable, size
 from hawse.cli.target import Pair, Target, target_options
 from hawse.client import Client, Sandbox
 
@@ -86,11 +86,7 @@ def create(
         )
         return await box.info()
 
-    info = target.run(work)
-    if target.as_json:
-        print_json(info)
-    else:
-        click.echo(info.id)
+    target.print_result(work, lambda info: info.id)
 
 
 @sandbox.command("ls")
@@ -102,28 +98,23 @@ def list_sandboxes(target: Target, label: tuple[tuple[str, str], ...]) -> None:
     async def work(client: Client, _: Sandbox) -> list[SandboxInfo]:
         return await client.sandboxes.list(labels=dict(label))
 
-    found = target.run(work)
-    if target.as_json:
-        print_json(found)
-        return
+    columns = ["ID", "STATE", "AGE", "EXPIRES", "PROVIDER", "IMAGE", "NETWORK", "LABELS", "REASON"]
+    target.print_list(work, columns, _sandbox_row)
+
+
+def _sandbox_row(info: SandboxInfo) -> list[object]:
     now = time.time()
-    print_table(
-        ["ID", "STATE", "AGE", "EXPIRES", "PROVIDER", "IMAGE", "NETWORK", "LABELS", "REASON"],
-        [
-            [
-                info.id,
-                info.state,
-                info.created and duration(now - info.created),
-                info.expires and duration(info.expires - now),
-                info.provider,
-                info.image or info.template,
-                info.network,
-                " ".join(f"{name}={value}" for name, value in info.labels.items()),
-                info.reason,
-            ]
-            for info in found
-        ],
-    )
+    return [
+        info.id,
+        info.state,
+        info.created and duration(now - info.created),
+        info.expires and duration(info.expires - now),
+        info.provider,
+        info.image or info.template,
+        info.network,
+        " ".join(f"{name}={value}" for name, value in info.labels.items()),
+        info.reason,
+    ]
 
 
 @sandbox.command()
@@ -134,26 +125,21 @@ def templates(target: Target) -> None:
     async def work(client: Client, _: Sandbox) -> list[TemplateInfo]:
         return await client.sandboxes.templates()
 
-    found = target.run(work)
-    if target.as_json:
-        print_json(found)
-        return
-    print_table(
-        ["NAME", "PROVIDER", "IMAGE", "NETWORK", "MEMORY", "CPUS", "POOL", "DESCRIPTION"],
-        [
-            [
-                each.name,
-                each.provider,
-                each.image,
-                each.network,
-                each.limits.memory and size(each.limits.memory),
-                each.limits.cpus,
-                each.pool or None,
-                each.description,
-            ]
-            for each in found
-        ],
-    )
+    columns = ["NAME", "PROVIDER", "IMAGE", "NETWORK", "MEMORY", "CPUS", "POOL", "DESCRIPTION"]
+    target.print_list(work, columns, _template_row)
+
+
+def _template_row(each: TemplateInfo) -> list[object]:
+    return [
+        each.name,
+        each.provider,
+        each.image,
+        each.network,
+        each.limits.memory and size(each.limits.memory),
+        each.limits.cpus,
+        each.pool or None,
+        each.description,
+    ]
 
 
 def _each(target: Target, ids: tuple[str, ...], action: str) -> None:

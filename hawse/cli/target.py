@@ -2,12 +2,13 @@
 
 import asyncio
 import functools
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
 import click
 
+from hawse.cli.output import print_json, print_table
 from hawse.client import Client, Options, Sandbox, connect
 from hawse.client.config import ConfigError, find_gateway
 from hawse.wire import HawseError
@@ -83,6 +84,44 @@ class Target:
             return asyncio.run(connected())
         except HawseError as error:
             raise failure(error) from error
+
+    def print_list(
+        self,
+        work: Callable[[Client, Sandbox], Awaitable[Sequence[T]]],
+        columns: Sequence[str],
+        row: Callable[[T], Sequence[object]],
+    ) -> None:
+        """Print the items that `work` returns: as a table, or as JSON if that was asked for.
+
+        Args:
+            work: An async function, as for `run`.
+            columns: The headings of the table.
+            row: Returns the cells of an item, in the order of `columns`.
+
+        Raises:
+            click.ClickException: As `run`.
+        """
+        found = self.run(work)
+        if self.as_json:
+            print_json(found)
+        else:
+            print_table(columns, map(row, found))
+
+    def print_result(self, work: Callable[[Client, Sandbox], Awaitable[T]], text: Callable[[T], str]) -> None:
+        """Print what `work` returns: as the line that `text` makes of it, or as JSON if that was asked for.
+
+        Args:
+            work: An async function, as for `run`.
+            text: Returns what a person needs of the result.
+
+        Raises:
+            click.ClickException: As `run`.
+        """
+        found = self.run(work)
+        if self.as_json:
+            print_json(found)
+        else:
+            click.echo(text(found))
 
 
 def failure(error: HawseError) -> click.ClickException:

@@ -5,7 +5,7 @@ import time
 import click
 
 from hawse.api.terminals import TerminalInfo
-from hawse.cli.output import duration, print_json, print_table
+from hawse.cli.output import duration
 from hawse.cli.shell import exit_code
 from hawse.cli.target import Target, target_options
 from hawse.client import Client, Sandbox
@@ -19,23 +19,16 @@ def terminals(target: Target) -> None:
     async def work(client: Client, box: Sandbox) -> list[TerminalInfo]:
         return await box.terminals.list()
 
-    found = target.run(work)
-    if target.as_json:
-        print_json(found)
-        return
-    now = time.time()
-    print_table(
-        ["ID", "STATE", "SIZE", "VIEWERS", "AGE", "DIRECTORY", "TITLE"],
-        [
-            [
-                info.id,
-                info.state if info.exit is None else f"exited {exit_code(info.exit)}",
-                f"{info.cols}x{info.rows}",
-                info.viewers,
-                duration(now - info.started),
-                info.cwd,
-                info.title,
-            ]
-            for info in found
-        ],
-    )
+    target.print_list(work, ["ID", "STATE", "SIZE", "VIEWERS", "AGE", "DIRECTORY", "TITLE"], _row)
+
+
+def _row(info: TerminalInfo) -> list[object]:
+    return [
+        info.id,
+        info.state if info.exit is None else f"exited {exit_code(info.exit)}",
+        f"{info.cols}x{info.rows}",
+        info.viewers,
+        duration(time.time() - info.started),
+        info.cwd,
+        info.title,
+    ]

@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from hawse.api import Params
 from hawse.api.git import (
     DIFF_LIMIT,
     NETWORK_TIMEOUT,
@@ -32,7 +31,7 @@ from hawse.api.git import (
 )
 from hawse.api.paths import from_text
 from hawse.client.calls.call import ClientCall, event_cost, new_key
-from hawse.client.calls.call_table import CallTable, R
+from hawse.client.calls.sandbox_part import SandboxPart
 from hawse.client.files.changes import PathLike, wire_path
 from hawse.wire import Event
 
@@ -58,16 +57,12 @@ class CloneCall(ClientCall):
         return _local(super().finished(value))
 
 
-class Git:
+class Git(SandboxPart):
     """`box.git`. `path` is a directory of the repository, by default the workspace.
 
     What git refuses raises `HawseError`: `details["reason"]` is the reason (`not_a_repository`, `authentication`,
     `network`, `revision`, `local_changes`, `merge`, `rejected`, …), `details["stderr"]` git's message without secrets.
     """
-
-    def __init__(self, calls: CallTable, sandbox: str) -> None:
-        self._calls = calls
-        self._sandbox = sandbox
 
     async def clone(
         self,
@@ -310,9 +305,6 @@ class Git:
             timeout=NETWORK_TIMEOUT if timeout is None else timeout,
         )
         return await self._request(params)
-
-    async def _request(self, params: Params[R]) -> R:
-        return await self._calls.request(params, sandbox=self._sandbox)
 
 
 def _local(head: GitHead) -> GitHead:

@@ -6,7 +6,6 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from hawse.api import Params
 from hawse.api.gateway import PreviewHost
 from hawse.api.ports import (
     ExposedPort,
@@ -23,10 +22,11 @@ from hawse.api.ports import (
 )
 from hawse.client.base.errors import TruncatedError
 from hawse.client.calls.call import ClientCall, event_cost
-from hawse.client.calls.call_table import CallTable, R
+from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.input_stream import BytesLike, InputStream
 from hawse.client.calls.offset_cursor import OffsetCursor
 from hawse.client.calls.receive_buffer import BufferedChunk, DiscardedRange, ReceiveBuffer
+from hawse.client.calls.sandbox_part import SandboxPart
 from hawse.client.calls.state_stream import StateStream, StateStreamCall
 from hawse.client.calls.stream_handle import ByteStreamHandle
 from hawse.wire import Data, Event, HawseError, Kind, Limits, RemoteProtocolError
@@ -113,7 +113,7 @@ class PortConnection(ByteStreamHandle[PortConnectCall]):
         return bytes(item.data)
 
 
-class Ports:
+class Ports(SandboxPart):
     """The ports of a sandbox. It holds nothing open."""
 
     def __init__(self, calls: CallTable, sandbox: str, *, gateway: str, window: int) -> None:
@@ -125,10 +125,8 @@ class Ports:
             gateway: The HTTP URL of the gateway, for the URLs of previews.
             window: Bytes that the server may send before they are read.
         """
-        self._calls = calls
-        self._sandbox = sandbox
+        super().__init__(calls, sandbox, window=window)
         self._gateway = gateway
-        self._window = window
 
     async def list(self) -> builtins.list[OpenPort]:
         """Return the ports that programs of the sandbox listen on, by number."""
@@ -171,9 +169,6 @@ class Ports:
         return PortConnection(self._calls, PortConnectCall(params, sandbox=self._sandbox, window=self._window))
 
     # ---- inside
-
-    async def _request(self, params: Params[R]) -> R:
-        return await self._calls.request(params, sandbox=self._sandbox)
 
     async def _host(self) -> str | None:
         """The host name below which previews have names; None if there is none, or this client may not ask."""

@@ -97,7 +97,7 @@ class Sandbox(Lifecycle, Execution):
         """Git: `clone`, `status`, `commit` and more."""
         from hawse.client.git import Git
 
-        return Git(self._calls, self.id)
+        return Git(self._calls, self.id, window=self._window)
 
     @property
     def watches(self) -> "Watches":

@@ -19,6 +19,7 @@ from hawse.api.watches import (
 from hawse.client.calls.call import ClientCall, event_cost
 from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.receive_buffer import ReceiveBuffer
+from hawse.client.calls.sandbox_part import SandboxPart
 from hawse.client.calls.stream_handle import StreamHandle
 from hawse.client.files.changes import PathLike, wire_path
 from hawse.wire import Event
@@ -110,13 +111,8 @@ class Watch(StreamHandle[WatchCall, WatchedChange | WatchRescan]):
         return self._call.watching
 
 
-class Watches:
+class Watches(SandboxPart):
     """The watches of a sandbox. It holds nothing open."""
-
-    def __init__(self, calls: CallTable, sandbox: str, *, window: int) -> None:
-        self._calls = calls
-        self._sandbox = sandbox
-        self._window = window
 
     def start(
         self,
@@ -164,7 +160,7 @@ class Watches:
             HawseError: As for `Watch`.
         """
         params = WatchChanges(**_target(path, recursive, include, exclude), since=since)
-        state = await self._calls.request(params, sandbox=self._sandbox)
+        state = await self._request(params)
         state.changes = _local(state.changes)
         return state
 

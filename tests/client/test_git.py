@@ -48,7 +48,7 @@ async def test_a_repeated_clone_is_joined_by_its_key() -> None:
 async def test_what_asks_is_repeated_and_what_acts_has_a_key() -> None:
     calls = CallTable(Options(dice=lambda: 0.0))
     connection = MemoryConnection(calls)
-    box = Git(calls, "local")
+    box = Git(calls, "local", window=1 << 20)
     async with asyncio.TaskGroup() as tasks:
         asking = tasks.create_task(box.status("r"))
         await connection.until_called()

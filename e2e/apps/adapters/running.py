@@ -1,9 +1,9 @@
 """Runs a program of e2e/apps/programs with the frameworks of build/apps/venv and with this checkout of hawse."""
 
-import asyncio
 import os
 from pathlib import Path
 
+from e2e.apps import running
 from e2e.apps.conftest import PYTHON, ROOT, SOURCES
 
 TIMEOUT = 270.0  # s on a busy machine; a framework needs up to 10 s of processor time to be imported
@@ -17,20 +17,6 @@ SILENT = {  # no program may wait for addresses that the machine may not reach
 
 async def run(program: str, address: str, folder: Path) -> list[str]:
     """Run a program, which has to exit with 0, in a folder; return the lines that it printed."""
-    process = await asyncio.create_subprocess_exec(
-        *map(str, (PYTHON, SOURCES / program, address)),
-        cwd=folder,
-        env=os.environ | SILENT | {"PYTHONPATH": str(ROOT), "NO_PROXY": "*"},
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    try:
-        async with asyncio.timeout(TIMEOUT):
-            printed, errors = await process.communicate()
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    assert process.returncode == 0, printed.decode() + errors.decode()
-    return printed.decode().splitlines()
+    env = os.environ | SILENT | {"PYTHONPATH": str(ROOT), "NO_PROXY": "*"}
+    printed = await running.run(PYTHON, SOURCES / program, address, cwd=folder, env=env, timeout=TIMEOUT)
+    return printed.splitlines()

@@ -3,21 +3,15 @@
 import builtins
 from typing import Unpack
 
-from hawse.api import Params
 from hawse.api.code import CodeContextInfo, CodeCreate, CodeGet, CodeLanguage, CodeLanguages, CodeList, CodeRun
 from hawse.client.base.surroundings import Env, directory, environment
-from hawse.client.calls.call_table import CallTable, R
+from hawse.client.calls.sandbox_part import SandboxPart
 from hawse.client.code.context import OUTPUT_LIMIT, Callbacks, CodeContext, collect, run_stream
 from hawse.client.code.results import CodeResult
 
 
-class Code:
+class Code(SandboxPart):
     """Code in a sandbox. It holds nothing open."""
-
-    def __init__(self, calls: CallTable, sandbox: str, *, window: int) -> None:
-        self._calls = calls
-        self._sandbox = sandbox
-        self._window = window
 
     def create(
         self,
@@ -100,6 +94,3 @@ class Code:
     async def languages(self) -> builtins.list[CodeLanguage]:
         """Return the languages of contexts, installed and known."""
         return (await self._request(CodeLanguages())).languages
-
-    async def _request(self, params: Params[R]) -> R:
-        return await self._calls.request(params, sandbox=self._sandbox)

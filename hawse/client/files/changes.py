@@ -4,12 +4,13 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from hawse.api import Params, files as api
+from hawse.api import files as api
 from hawse.api.edits import FileEdit, FileEditResult, TextEdit
 from hawse.api.extraction import FileExtract, FileExtractProgress, FileExtractResult
 from hawse.api.paths import to_text
-from hawse.client.calls.call_table import CallTable, R
+from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.event_stream import EventStreamCall, iterate
+from hawse.client.calls.sandbox_part import SandboxPart
 
 PathLike = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
@@ -19,13 +20,11 @@ def wire_path(path: PathLike) -> str:
     return to_text(os.fsdecode(path))
 
 
-class FileChanges:
+class FileChanges(SandboxPart):
     """Makes, edits, renames, copies and deletes files: what `Files` inherits."""
 
     def __init__(self, calls: CallTable, sandbox: str, *, window: int, root: PathLike | None = None) -> None:
-        self._calls = calls
-        self._sandbox = sandbox
-        self._window = window
+        super().__init__(calls, sandbox, window=window)
         self._root = None if root is None else wire_path(root)
 
     async def edit(
@@ -153,6 +152,3 @@ class FileChanges:
 
     def _target(self, path: PathLike) -> dict[str, Any]:
         return {"path": wire_path(path), "root": self._root}
-
-    async def _request(self, params: Params[R]) -> R:
-        return await self._calls.request(params, sandbox=self._sandbox)

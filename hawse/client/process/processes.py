@@ -5,23 +5,17 @@ from collections.abc import Generator, Mapping
 from types import TracebackType
 from typing import Any, Unpack
 
-from hawse.api import Params
 from hawse.api.processes import ProcessAttach, ProcessGet, ProcessInfo, ProcessKill, ProcessList, ProcessStart
 from hawse.api.types import StreamName
 from hawse.client.calls.call import ClientCall
-from hawse.client.calls.call_table import CallTable, R
+from hawse.client.calls.sandbox_part import SandboxPart
 from hawse.client.process.attach import ProcessAttachCall
 from hawse.client.process.process import Process
 from hawse.client.process.program import Command, StartFields, StartOptions, start_fields
 
 
-class Processes:
+class Processes(SandboxPart):
     """The processes of a sandbox. It holds nothing open."""
-
-    def __init__(self, calls: CallTable, sandbox: str, *, window: int) -> None:
-        self._calls = calls
-        self._sandbox = sandbox
-        self._window = window
 
     def start(self, command: Command, **options: Unpack[StartOptions]) -> "ProcessStarting":
         """Start exactly one process and attach to it.
@@ -85,9 +79,6 @@ class Processes:
             if wanted is None:  # it may have been started, and its id is known to no other client
                 self._calls.post(ClientCall(ProcessKill(id=id), sandbox=self._sandbox))
             raise
-
-    async def _request(self, params: Params[R]) -> R:
-        return await self._calls.request(params, sandbox=self._sandbox)
 
     async def _attach(
         self, id: str, *, instance: str | None, since: Mapping[StreamName, int] | None, stdin: bool, owned: bool

@@ -2,18 +2,13 @@
 
 from hawse.api.sessions import SessionCreate, SessionGet, SessionInfo, SessionList
 from hawse.client.base.surroundings import Env, directory, environment
-from hawse.client.calls.call_table import CallTable
+from hawse.client.calls.sandbox_part import SandboxPart
 from hawse.client.process.processes import Processes
 from hawse.client.process.session import Session
 
 
-class Sessions:
+class Sessions(SandboxPart):
     """The sessions of a sandbox. It holds nothing open."""
-
-    def __init__(self, calls: CallTable, sandbox: str, *, window: int) -> None:
-        self._calls = calls
-        self._sandbox = sandbox
-        self._window = window
 
     def create(
         self,
@@ -53,11 +48,11 @@ class Sessions:
 
     async def get(self, id: str) -> SessionInfo:
         """Return a session as it is now, or how it has ended. Raises `not_found`."""
-        return await self._calls.request(SessionGet(id=id), sandbox=self._sandbox)
+        return await self._request(SessionGet(id=id))
 
     async def list(self) -> list[SessionInfo]:
         """Return the sessions that live, and the latest that have ended."""
-        return (await self._calls.request(SessionList(), sandbox=self._sandbox)).sessions
+        return (await self._request(SessionList())).sessions
 
     def _handle(self, wanted: SessionCreate, *, create: bool) -> Session:
         attach = Processes(self._calls, self._sandbox, window=self._window).attach

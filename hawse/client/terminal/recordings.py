@@ -3,18 +3,13 @@
 import builtins
 
 from hawse.api.recordings import RecordingGet, RecordingInfo, RecordingList, RecordingListResult, RecordingWatch
-from hawse.client.calls.call_table import CallTable
+from hawse.client.calls.sandbox_part import SandboxPart
 from hawse.client.calls.state_stream import StateStream, StateStreamCall
 from hawse.client.terminal.recording import Recording
 
 
-class Recordings:
+class Recordings(SandboxPart):
     """The recordings of a sandbox. It holds nothing open."""
-
-    def __init__(self, calls: CallTable, sandbox: str, *, window: int) -> None:
-        self._calls = calls
-        self._sandbox = sandbox
-        self._window = window
 
     def attach(self, id: str) -> Recording:
         """Return a handle to a recording, running or finished. Nothing is sent."""
@@ -22,11 +17,11 @@ class Recordings:
 
     async def get(self, id: str) -> RecordingInfo:
         """Return a recording as it is now. Raises `not_found`."""
-        return await self._calls.request(RecordingGet(id=id), sandbox=self._sandbox)
+        return await self._request(RecordingGet(id=id))
 
     async def list(self, *, terminal: str | None = None) -> builtins.list[RecordingInfo]:
         """Return all recordings, or those of one terminal, the newest first."""
-        return (await self._calls.request(RecordingList(terminal=terminal), sandbox=self._sandbox)).recordings
+        return (await self._request(RecordingList(terminal=terminal))).recordings
 
     def watch(self, *, terminal: str | None = None) -> StateStream[builtins.list[RecordingInfo]]:
         """Return a context manager and iterator of the running recordings: those of now, and after every change."""

@@ -6,7 +6,7 @@ from typing import Literal, TypedDict, Unpack
 from hawse.api.people import ViewerProfile
 from hawse.api.terminals import TerminalAttach, TerminalCreate, TerminalGet, TerminalInfo, TerminalList
 from hawse.client.base.surroundings import Env, directory, environment
-from hawse.client.calls.call_table import CallTable
+from hawse.client.calls.sandbox_part import SandboxPart
 from hawse.client.terminal.attach import TerminalAttachCall
 from hawse.client.terminal.terminal import Terminal
 
@@ -30,13 +30,8 @@ class ViewerOptions(TypedDict, total=False):
     kind: Literal["person", "agent"]
 
 
-class Terminals:
+class Terminals(SandboxPart):
     """The terminals of a sandbox. It holds nothing open."""
-
-    def __init__(self, calls: CallTable, sandbox: str, *, window: int) -> None:
-        self._calls = calls
-        self._sandbox = sandbox
-        self._window = window
 
     def open(
         self,
@@ -94,11 +89,11 @@ class Terminals:
 
     async def get(self, id: str) -> TerminalInfo:
         """Return a terminal as it is now, running or exited. Raises `not_found`."""
-        return await self._calls.request(TerminalGet(id=id), sandbox=self._sandbox)
+        return await self._request(TerminalGet(id=id))
 
     async def list(self) -> list[TerminalInfo]:
         """Return the terminals, running and exited."""
-        return (await self._calls.request(TerminalList(), sandbox=self._sandbox)).terminals
+        return (await self._request(TerminalList())).terminals
 
     def _handle(self, attach: TerminalAttach, since: int | None, wanted: TerminalCreate | None) -> Terminal:
         call = TerminalAttachCall(attach, sandbox=self._sandbox, since=since, window=self._window)

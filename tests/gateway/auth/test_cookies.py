@@ -46,6 +46,13 @@ def test_a_browser_keeps_a_bounded_number_of_sessions() -> None:
     assert cookies.surplus([], "new") == []
 
 
+def test_beginning_a_session_sets_its_cookie_and_deletes_surplus_ones() -> None:
+    known = "; ".join(f"hawse-8080-s{number}=x" for number in range(SESSIONS_IN_BROWSER))
+    first, second = cookies.keep_session([HOST, (b"cookie", known.encode())], "http", "new", "secret", 60.0)
+    assert first == cookies.set_cookie([HOST], "http", "s0", "", 0.0)
+    assert second == cookies.set_cookie([HOST], "http", "new", "secret", 60.0)
+
+
 def test_the_name_of_a_session_is_that_of_its_credential_and_does_not_contain_it() -> None:
     assert cookies.session_name("token-1") == cookies.session_name("token-1") != cookies.session_name("token-2")
     assert "token-1" not in cookies.session_name("token-1")

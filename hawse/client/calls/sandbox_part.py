@@ -1,0 +1,23 @@
+"""The base class of the parts of a sandbox, such as `box.terminals` and `box.files`."""
+
+from hawse.api import Params
+from hawse.client.calls.call_table import CallTable, R
+
+
+class SandboxPart:
+    """Makes calls of one sandbox. It holds nothing open."""
+
+    def __init__(self, calls: CallTable, sandbox: str, *, window: int) -> None:
+        """Create a handle.
+
+        Args:
+            calls: The calls of the client.
+            sandbox: The id of the sandbox.
+            window: Bytes that the server may send on each channel before they are read.
+        """
+        self._calls = calls
+        self._sandbox = sandbox
+        self._window = window
+
+    async def _request(self, params: Params[R]) -> R:
+        return await self._calls.request(params, sandbox=self._sandbox)
