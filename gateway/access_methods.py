@@ -1,5 +1,6 @@
 """The handlers of `token.*` and `share.*`. A new credential has no right that its creator lacks, and ends with it."""
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 from urllib.parse import urlencode
@@ -99,6 +100,20 @@ class AccessMethods:
     @handles(ShareRevoke, caller=True)
     async def revoke_link(self, params: ShareRevoke, caller: Principal) -> Nothing:
         return await self._revoke(params.id, ("link",), caller)
+
+    async def end_links(self, sandbox: str, before: float = math.inf) -> None:
+        """Revoke the links of a sandbox that was deleted: its id may be given to another sandbox.
+
+        Args:
+            sandbox: The id of the sandbox.
+            before: Only links that were created before this time, in seconds since 1970.
+
+        Raises:
+            HawseError: `unavailable` if the store cannot be used.
+        """
+        for row in self._credentials.all("link"):
+            if self._link(row).sandbox == sandbox and row.created < before:
+                await self._credentials.revoke(row.id)
 
     # ---- inside
 

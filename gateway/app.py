@@ -146,11 +146,8 @@ def create_app(
     credentials.on_ended.append(uses.end)
     admission = RequestAdmission(access_policy, Shares(REQUESTS, "requests"), uses, byte_rates)
     owners = Owners(sandboxes.store)
-    methods = [
-        GatewayMethods(preview_host=preview_host),
-        AccessMethods(credentials, uses, owners.owns),
-        AuditMethods(trail.log),
-    ]
+    access_methods = AccessMethods(credentials, uses, owners.owns)
+    methods = [GatewayMethods(preview_host=preview_host), access_methods, AuditMethods(trail.log)]
     feed = SandboxFeed(sandboxes)
     provider = None if sign_on is None else sign_on.name
     connect = ConnectEndpoint(access_policy, uses, limits or Limits(), max_connections, trail, byte_rates)
@@ -173,7 +170,13 @@ def create_app(
             nullcontext() if sign_on is None else sign_on.running(),
             asyncio.TaskGroup() as tasks,
         ):
-            own_sandboxes = SandboxMethods(sandboxes, feed, owners, limit=quotas.number("user", "sandboxes"))
+            own_sandboxes = SandboxMethods(
+                sandboxes,
+                feed,
+                owners,
+                limit=quotas.number("user", "sandboxes"),
+                end_links=access_methods.end_links,
+            )
             about_sandboxes = [own_sandboxes, ImageMethods(sandboxes, tasks)]
             own_methods = [*methods, *about_sandboxes]
             table = connect.links = Links(

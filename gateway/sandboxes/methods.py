@@ -1,8 +1,9 @@
 """The handlers of `sandbox.*`."""
 
+import math
 import secrets
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 
 import msgspec
@@ -32,11 +33,25 @@ from hawse.rpc import handles, serves
 from hawse.rpc.call import ServerCall
 from hawse.wire import HawseError, Principal
 
+EndLinks = Callable[[str, float], Awaitable[None]]
+
+
+async def _no_links(sandbox: str, before: float) -> None:
+    """For a gateway without links."""
+
 
 class SandboxMethods:
     """The methods."""
 
-    def __init__(self, sandboxes: Sandboxes, feed: SandboxFeed, owners: Owners, *, limit: int | None = None) -> None:
+    def __init__(
+        self,
+        sandboxes: Sandboxes,
+        feed: SandboxFeed,
+        owners: Owners,
+        *,
+        limit: int | None = None,
+        end_links: EndLinks = _no_links,
+    ) -> None:
         """Create the handlers.
 
         Args:
@@ -44,7 +59,9 @@ class SandboxMethods:
             feed: Serves the watches.
             owners: Knows which sandboxes belong to which caller.
             limit: How many sandboxes a user without every right may have. None: any number.
+            end_links: Revokes the links of a sandbox that were created before a time.
         """
+        self._end_links = end_links
         self._limit = limit
         self._creating: Counter[str] = Counter()  # creations in progress by the user
         self._sandboxes = sandboxes
@@ -61,6 +78,8 @@ class SandboxMethods:
         if not everywhere and info.owner != caller.id:
             raise HawseError("conflict", f"sandbox {info.id!r} exists, and belongs to another user")
         self._owners.note(info.id, info.owner or "")
+        if info.created is not None:
+            await self._end_links(info.id, info.created)  # of an earlier sandbox with this id, whose lifetime was over
         return info
 
     @contextmanager
@@ -114,6 +133,7 @@ class SandboxMethods:
     @handles(SandboxDelete)
     async def delete(self, params: SandboxDelete) -> Nothing:
         await self._sandboxes.delete(params.id)
+        await self._end_links(params.id, math.inf)
         return Nothing()
 
     @handles(TemplateList)

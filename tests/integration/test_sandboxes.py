@@ -45,6 +45,21 @@ async def test_a_sandbox_is_created_used_stopped_woken_and_deleted(stack: Stack)
     assert all("mine" not in process.cmdline() for process in stack.runtimes())
 
 
+async def test_a_link_ends_with_its_sandbox_and_does_not_open_a_later_one_with_its_id(stack: Stack) -> None:
+    async with hawse.connect(stack.base, token=stack.token) as hw:
+        for id in ("kept", "gone", "expired"):
+            await hw.links.create(sandbox=id)
+        before = {link.sandbox for link in await hw.links.list()}
+        for id in ("kept", "gone"):
+            await hw.sandboxes.create(id)
+            await hw.links.create(sandbox=id)
+            await hw.sandboxes.create(id)  # it exists
+        await hw.sandbox("gone").delete()
+        after = [link.sandbox for link in await hw.links.list()]
+        assert before == {"kept", "gone", "expired"}
+        assert sorted(after) == ["expired", "kept"], "those of `kept` before its creation were for an earlier sandbox"
+
+
 async def test_fifty_concurrent_creations_of_an_id_make_one_sandbox(stack: Stack) -> None:
     async with hawse.connect(stack.base, token=stack.token) as hw:
         boxes = await asyncio.gather(*(created(hw, "one") for _ in range(50)))

@@ -22,7 +22,7 @@ class Options:
     window: int = 512 * 1024  # what a channel may send ahead of its reader: bandwidth × round trip
     ping_interval: float = 10.0  # between two pings; a connection without a sign of life for so long is dropped
     backoff_base: float = 0.25  # the bound of the second attempt's delay; that of each later one is twice as much
-    backoff_cap: float = 10.0
+    backoff_cap: float = 5.0  # half of `connect_timeout`: a call that waits so long has seen an attempt
     stable: float = 5.0  # after a connection that lasted so long, the delays begin anew
 
     sleep: Callable[[float], Awaitable[None]] = field(default=asyncio.sleep, repr=False)

@@ -33,3 +33,7 @@ def test_a_request_may_take_the_time_that_its_parameters_permit_as_well() -> Non
 
 def test_the_clock_and_the_dice_are_not_shown() -> None:
     assert "random" not in repr(Options())
+
+
+def test_a_call_that_waits_for_a_connection_sees_an_attempt() -> None:
+    assert Options().backoff_cap * 2 <= Options().connect_timeout

@@ -1,6 +1,7 @@
 """The handlers cover the declared methods, and pass on results and errors."""
 
 import asyncio
+import math
 
 import pytest
 
@@ -85,3 +86,18 @@ async def test_two_creations_at_once_do_not_exceed_the_number_of_sandboxes(sandb
     both = (methods.create(SandboxCreate(id=id), TENANT) for id in ("ada.x", "ada.y"))
     made = await asyncio.gather(*both, return_exceptions=True)
     assert [isinstance(one, HawseError) and one.code for one in made] == [False, "limit_exceeded"]
+
+
+async def test_a_link_does_not_open_a_later_sandbox_with_the_id_of_its_own(sandboxes: Sandboxes) -> None:
+    ended: list[tuple[str, float]] = []
+
+    async def end_links(sandbox: str, before: float) -> None:
+        ended.append((sandbox, before))
+
+    feed, owners = SandboxFeed(sandboxes), Owners(sandboxes.store)
+    methods = SandboxMethods(sandboxes, feed, owners, end_links=end_links)
+    made = await methods.create(SandboxCreate(id="a"), OWNER)
+    again = await methods.create(SandboxCreate(id="a"), OWNER)
+    assert made.created == again.created, "a link that was created since stays"
+    await methods.delete(SandboxDelete(id="a"))
+    assert ended == [("a", made.created), ("a", made.created), ("a", math.inf)]

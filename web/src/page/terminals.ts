@@ -70,7 +70,7 @@ export class Terminals implements Disposable {
   /** Returns what would be lost if the terminal were ended now; empty: nothing. undefined: the question failed. */
   async lossOf(id: string): Promise<string | undefined> {
     return await this.#try(async () => {
-      if (!this.#list.value.some(each => each.id === id && each.state === "running")) return "";
+      if (!(await this.#isRunning(id))) return "";
       const { sandbox } = this.#options;
       return lossOf(await this.#client.call("terminal.history", { id, limit: 1 }, { sandbox })) ?? "";
     });
@@ -85,6 +85,17 @@ export class Terminals implements Disposable {
       return true;
     });
     return done ?? false;
+  }
+
+  /** Asks the server: the list does not have a terminal yet that was created just now. */
+  async #isRunning(id: string): Promise<boolean> {
+    try {
+      const { state } = await this.#client.call("terminal.get", { id }, { sandbox: this.#options.sandbox });
+      return state === "running";
+    } catch (problem) {
+      if (problem instanceof HawseError && problem.code === "not_found") return false;
+      throw problem;
+    }
   }
 
   async #fetch(): Promise<void> {
