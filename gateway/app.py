@@ -219,7 +219,7 @@ def create_app(
                 audit=trail,
             ),
             Middleware(RequestContexts, observer=trail),
-            Middleware(SecurityHeaders, origins=allowed),
+            Middleware(SecurityHeaders, origins=allowed, preview_host=preview_host),
             Middleware(HostCheck, access_policy=access_policy),
             Middleware(CrossOrigin, origins=allowed),
         ],

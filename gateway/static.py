@@ -19,7 +19,7 @@ IMMUTABLE: Final = "public, max-age=31536000, immutable"  # for names that conta
 SECURITY: Final = {
     "content-security-policy": (
         "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; "
-        "object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'"  # origins are appended
+        "object-src 'none'; base-uri 'none'; form-action 'self'"
     ),
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
@@ -115,12 +115,20 @@ def pages(directory: Path = WEB) -> ASGIApp:
 
 
 class SecurityHeaders:
-    """ASGI middleware: adds the headers of `SECURITY` to every HTTP response. Pages of `origins` may embed ours."""
+    """ASGI middleware: adds the headers of `SECURITY` to every HTTP response.
 
-    def __init__(self, app: ASGIApp, origins: Iterable[str] = ()) -> None:
+    Args:
+        app: The application.
+        origins: Origins whose pages may embed ours.
+        preview_host: The name below which previews have host names of their own, which our pages embed.
+    """
+
+    def __init__(self, app: ASGIApp, origins: Iterable[str] = (), preview_host: str | None = None) -> None:
         self._app = app
         headers = dict(SECURITY)
-        headers["content-security-policy"] = " ".join((headers["content-security-policy"], *origins))
+        frames = f"frame-src 'self' *.{preview_host}:*" if preview_host else "frame-src 'self'"
+        ancestors = " ".join(("frame-ancestors 'self'", *origins))
+        headers["content-security-policy"] = "; ".join((headers["content-security-policy"], frames, ancestors))
         self._headers = [(name.encode(), value.encode()) for name, value in headers.items()]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

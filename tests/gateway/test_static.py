@@ -7,6 +7,7 @@ import httpx
 import pytest
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
+from starlette.responses import PlainTextResponse
 from starlette.routing import Mount
 
 from gateway.static import IMMUTABLE, SecurityHeaders, accepted_encodings, pages
@@ -210,6 +211,15 @@ async def test_every_response_has_the_security_headers(http: httpx.AsyncClient) 
         assert headers["x-content-type-options"] == "nosniff"
         assert headers["cross-origin-opener-policy"] == "same-origin-allow-popups"
         assert headers["cross-origin-resource-policy"] == "same-origin"
+
+
+@pytest.mark.parametrize(("host", "sources"), [(None, "'self'"), ("p.example.org", "'self' *.p.example.org:*")])
+async def test_our_pages_embed_only_ours_and_previews(host: str | None, sources: str) -> None:
+    app = SecurityHeaders(PlainTextResponse("page"), ["https://app.example"], host)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:
+        policy = (await client.get("/")).headers["content-security-policy"].split("; ")
+    assert f"frame-src {sources}" in policy
+    assert "frame-ancestors 'self' https://app.example" in policy
 
 
 async def test_without_the_bundle_the_page_explains_how_to_build_it(tmp_path: Path) -> None:

@@ -53,6 +53,10 @@ const DRAWING: Record<string, string> = {
   "views/files/files-view.tsx": "test_files.py::test_the_tree_follows_changes_and_shows_the_marks_of_git",
   "views/files/text-editor.ts":
     "test_files.py::test_a_file_is_edited_and_a_change_by_another_program_is_not_overwritten",
+  "views/ports/ports-view.tsx": "test_ports.py::test_ports_are_listed_exposed_and_their_previews_stopped",
+  "views/ports/preview-pane.tsx":
+    "test_ports.py::test_a_localhost_link_in_a_terminal_opens_the_preview_beside_it",
+  "views/ports/qr-dialog.ts": "test_ports.py::test_ports_are_listed_exposed_and_their_previews_stopped",
   "views/processes/log-pane.ts": "test_processes.py::test_processes_are_listed_with_their_logs_and_stopped",
   "views/processes/processes-view.tsx":
     "test_processes.py::test_processes_are_listed_with_their_logs_and_stopped",

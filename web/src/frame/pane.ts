@@ -27,6 +27,8 @@ export interface Pane extends Disposable {
   setVisible?(visible: boolean): void;
   /** Returns what leads to the same view after a reload. The page calls it after each `AppContext.changed`. */
   state(): PaneState;
+  /** Shows `state` in this pane instead of a new one, and returns true; returns false if it is about something else. */
+  adopt?(state: PaneState): boolean;
   /** Resolves with false if the user wants to keep the pane, for example because of changes that are not saved. */
   mayClose?(): Promise<boolean>;
 }
@@ -45,8 +47,12 @@ export interface AppContext {
   readonly directory: ReadonlySignal<string>;
   /** Shows a pane; one with an equal state that is already open gets the focus instead. */
   open(kind: string, state: PaneState, place?: Place): void;
+  /** Shows a view of the rail. */
+  show(view: string): void;
   /** The state of `pane` has changed, so the address has to. */
   changed(pane: Pane): void;
+  /** Copies text and says so. */
+  copy(text: string): Promise<void>;
   /** Shows a short message for some seconds. */
   toast(text: string): void;
   /** Returns a new ticket for a download or another request by URL. Throws HawseError. */
@@ -61,7 +67,6 @@ export interface AppContext {
 export interface PaneKind {
   /** Its name in the address: lower-case letters. */
   readonly kind: string;
-  readonly icon: IconNode;
   load(): Promise<(app: AppContext, state: PaneState) => Pane>;
 }
 
@@ -74,7 +79,5 @@ export interface RailView {
   readonly id: string;
   readonly label: string;
   readonly icon: IconNode;
-  /** Shortcut in the notation of tinykeys, such as `$mod+Shift+E`. */
-  readonly keys?: string;
   load(): Promise<ComponentType<RailProps>>;
 }

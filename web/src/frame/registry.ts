@@ -3,9 +3,38 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 import type { PaneKind, RailView } from "./pane";
 
+/** An entry of the palette that is no action of the page, because its module is not loaded before the first prompt. */
+export interface ViewCommand {
+  /** Unique name. */
+  readonly id: string;
+  /** Imperative, as a menu item. */
+  readonly label: string;
+  readonly icon: RailView["icon"];
+  run(): void;
+}
+
 export class Registry {
   readonly #kinds = new Map<string, PaneKind>();
   readonly #views = signal<readonly RailView[]>([]);
+  readonly #more: () => Promise<void>;
+  #loading: Promise<void> | undefined;
+
+  /** Entries of the palette. */
+  readonly commands: ViewCommand[] = [];
+
+  /** `more`: registers all that is not needed at once. */
+  constructor(more: () => Promise<void> = async () => {}) {
+    this.#more = more;
+  }
+
+  /** Registers everything. Rejects if it cannot be loaded; a later call tries it again. */
+  load(): Promise<void> {
+    this.#loading ??= this.#more().catch(error => {
+      this.#loading = undefined;
+      throw error;
+    });
+    return this.#loading;
+  }
 
   /** Throws Error if the kind is registered already. */
   addPane(kind: PaneKind): void {
@@ -20,7 +49,9 @@ export class Registry {
     this.#views.value = [...this.#views.value, view];
   }
 
-  pane(kind: string): PaneKind | undefined {
+  /** Returns a kind of panes, if there is one with this name. Rejects if it cannot be loaded. */
+  async pane(kind: string): Promise<PaneKind | undefined> {
+    if (!this.#kinds.has(kind)) await this.load();
     return this.#kinds.get(kind);
   }
 

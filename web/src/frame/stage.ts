@@ -4,7 +4,7 @@
 import { effect, untracked } from "@preact/signals";
 import { type Disposable, DisposableList } from "../base/disposables";
 import { DividerBar } from "./divider-bar";
-import type { AppContext, Pane } from "./pane";
+import type { AppContext, Pane, PaneKind } from "./pane";
 import type { Registry } from "./registry";
 import { arrange, type Box, type Leaf, leavesOf } from "./tree";
 import type { Workspace } from "./workspace";
@@ -104,13 +104,15 @@ export class Stage implements Disposable {
   }
 
   async #load(leaf: Leaf, host: Hosted, body: HTMLElement, disposables: DisposableList): Promise<void> {
-    const kind = this.#registry.pane(leaf.kind);
-    const create = await kind?.load().catch(() => undefined);
+    let create: Awaited<ReturnType<PaneKind["load"]>> | undefined;
+    let missing = "This view could not be loaded. Reload the page.";
+    try {
+      create = await (await this.#registry.pane(leaf.kind))?.load();
+      missing = `There is no view "${leaf.kind}".`;
+    } catch {}
     if (this.#hosts.get(leaf.id) !== host) return; // it was closed meanwhile
     if (!create) {
-      body.textContent = kind
-        ? "This view could not be loaded. Reload the page."
-        : `There is no view "${leaf.kind}".`;
+      body.textContent = missing;
       body.className = "pane-body missing";
       return;
     }

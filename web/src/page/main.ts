@@ -8,17 +8,15 @@ import "./style/people.css";
 import "./style/overlays.css";
 import "./style/key-bar.css";
 import { computed, effect, signal, untracked } from "@preact/signals";
-import { Terminal as TerminalIcon } from "lucide";
 import { h, render } from "preact";
 import { Actions } from "../frame/actions";
 import type { AppContext } from "../frame/pane";
-import { Rail, type RailState } from "../frame/rail";
+import type { RailState } from "../frame/rail";
 import { Registry } from "../frame/registry";
 import { Stage } from "../frame/stage";
 import { leavesOf } from "../frame/tree";
 import { type Tab, TERMINAL, Workspace } from "../frame/workspace";
 import { DisposableList, HawseClient, randomId } from "../index";
-import { registerViews } from "../views/register";
 import { HawseError } from "../wire/errors";
 import { readAddress, shareLink, withoutToken } from "./address";
 import { copyText } from "./clipboard";
@@ -48,6 +46,9 @@ import { followViewport } from "./viewport";
 /** Milliseconds between two notes to the gateway that the session is used: it ends after days without use. */
 const SESSION_USE = 3_600_000;
 
+/** Width in CSS pixels below which the panes of files and previews open in tabs of their own; as in panes.css. */
+const NARROW = 700;
+
 /** Milliseconds after the first prompt before modules are loaded that the user has not asked for. */
 const PRELOAD_DELAY = 1_000;
 
@@ -68,9 +69,11 @@ client.connect();
 // ---- the workspace
 
 const workspace = new Workspace();
-const registry = new Registry();
-registerViews(registry);
 const rail: RailState = { open: signal(false), view: signal("") };
+const registry = new Registry(async () => {
+  const { addViews } = await import("../views/register");
+  addViews(registry, byId("rail"), rail, app);
+});
 const terminals = new Terminals(client, { sandbox, toast });
 const activeTerminal = computed(() => {
   const pane = workspace.active.value;
@@ -97,10 +100,25 @@ const app: AppContext = {
   directory: facts.directory,
   toast,
   open: (kind, state, place) => {
-    if (!workspace.open(kind, state, place)) toast("This tab has as many panes as fit. Open a new tab.");
+    // A narrow page has no room for two panes side by side.
+    const narrow = innerWidth < NARROW;
+    const where = place === "right" && narrow ? "tab" : place;
+    if (kind === "preview") ports.dismiss();
+    if (narrow) rail.open.value = false; // it covers the panes
+    const panes = [...workspace.panes.peek().values()];
+    const found = panes.find(pane => pane.kind === kind && pane.adopt?.(state));
+    if (!workspace.open(kind, found?.state() ?? state, where))
+      toast("This tab has as many panes as fit. Open a new tab.");
+  },
+  show: view => {
+    rail.open.value = true;
+    rail.view.value = view;
   },
   changed: pane => {
     for (const [id, each] of workspace.panes.peek()) if (each === pane) workspace.setState(id, pane.state());
+  },
+  copy: async text => {
+    toast((await copyText(text)) ? "Copied." : "The browser does not allow copying on this page");
   },
   ticket: () => session.downloadTicket(),
   type: text => {
@@ -114,7 +132,6 @@ const app: AppContext = {
 const keys = new KeyBar(byId("keys"), () => activeTerminal.peek()?.opened.peek()?.terminal);
 registry.addPane({
   kind: TERMINAL,
-  icon: TerminalIcon,
   load: async () => (context, state) =>
     new TerminalPane(
       context,
@@ -130,7 +147,7 @@ registry.addPane({
         cursorMoved: upper => overlays.avoid(upper),
         startSandbox: () => void startSandbox(),
         showSandboxes: () => void showSandboxes(),
-        preview: ({ port, path }) => void ports.preview(port, path),
+        preview: ({ port, path }) => openPreview(port, path),
         commandMenu: (pane, command, bar) => {
           const commands = pane.opened.peek()?.commands;
           if (commands) dialogs.command(commands, command, bar);
@@ -139,7 +156,7 @@ registry.addPane({
       state,
     ),
 });
-const ports = new PortNotice(client, { sandbox, toast, focus: app.focus });
+const ports = new PortNotice(client, { sandbox, preview: openPreview, focus: app.focus });
 const stage = new Stage(byId("panes"), workspace, registry, app, id => void closePane(id));
 const pageAddress = new PageAddress(workspace, () => sessionStorage);
 disposables.add(theme, overlays, followViewport(), terminals, facts, keys, ports, stage, pageAddress);
@@ -150,6 +167,12 @@ disposables.defer(
   }),
 );
 disposables.defer(effect(() => workspace.active.value?.focus()));
+disposables.defer(
+  effect(() => {
+    if (rail.open.value)
+      registry.load().catch(() => toast("The views could not be loaded. Reload the page."));
+  }),
+);
 
 // ---- status: from the connection and the active terminal to the overlays
 
@@ -272,6 +295,10 @@ async function startSandbox(): Promise<void> {
   }
 }
 
+function openPreview(port: number, path?: string): void {
+  app.open("preview", { port: String(port), ...(path && path !== "/" ? { path } : {}) }, "right");
+}
+
 async function copyLink(viewOnly: boolean): Promise<void> {
   const ours = readOnly.peek() ? session.guestToken : undefined; // a guest may pass on the link that it has
   if (viewOnly && !ours && client.state.phase !== "live") return toast(NOT_CONNECTED);
@@ -296,7 +323,7 @@ function holding(): boolean {
 
 const mac = /Mac|iPhone|iPad/.test(navigator.platform);
 const actions = new Actions(mac);
-const dialogs = new PageDialogs({ app, actions, workspace, mac });
+const dialogs = new PageDialogs({ app, actions, workspace, registry, mac });
 const problemToast = (problem: Error) => toast(problem.message);
 actions.add(
   ...pageActions({
@@ -326,7 +353,6 @@ actions.add(
     readerOn: () => settings.value.screenReader,
     recordings: () => void dialogs.recordings().catch(problemToast),
     signOut: () => void session.end().catch(problemToast),
-    hasRail: () => registry.rail.value.length > 0,
     railOpen: () => rail.open.value,
     toggleRail: () => {
       rail.open.value = !rail.open.value;
@@ -359,7 +385,6 @@ render(
   }),
   byId("tabs"),
 );
-render(h(Rail, { registry, state: rail, app }), byId("rail"));
 render(
   h(StatusLine, {
     sandbox,
@@ -370,11 +395,10 @@ render(
     recording: facts.recording,
     size: facts.size,
     status,
-    hasRail: computed(() => registry.rail.value.length > 0),
     railOpen: rail.open,
     toggleRail: () => actions.run("rail"),
     showSandboxes: () => void showSandboxes(),
-    preview: port => void ports.preview(port),
+    preview: openPreview,
     useMySize: () => void activeTerminal.peek()?.useMySize(),
   }),
   byId("status-line"),

@@ -28,7 +28,6 @@ export interface PageCommands {
   readerOn: () => boolean;
   recordings: () => void;
   signOut: () => void;
-  hasRail: () => boolean;
   railOpen: () => boolean;
   toggleRail: () => void;
 }
@@ -233,7 +232,6 @@ function viewActions(page: PageCommands): Action[] {
       label: "Show the rail",
       group,
       keys: shift("B"),
-      available: page.hasRail,
       checked: page.railOpen,
       run: page.toggleRail,
     },

@@ -4,9 +4,9 @@ import { Terminal as TerminalIcon } from "lucide";
 import { type Actions, labelOf } from "../frame/actions";
 import { type MenuGroups, type MenuPlace, openMenu } from "../frame/menu";
 import type { AppContext } from "../frame/pane";
+import type { Registry } from "../frame/registry";
 import { leavesOf } from "../frame/tree";
 import type { Workspace } from "../frame/workspace";
-import { copyText } from "./clipboard";
 import type { Command, Commands } from "./commands";
 import { NOT_CONNECTED } from "./status";
 
@@ -14,6 +14,7 @@ export interface PageDialogsOptions {
   app: AppContext;
   actions: Actions;
   workspace: Workspace;
+  registry: Registry;
   /** Whether the shortcuts are those of Apple's systems. */
   mac: boolean;
 }
@@ -26,9 +27,11 @@ export class PageDialogs {
   }
 
   async palette(): Promise<void> {
-    const { actions, app } = this.#options;
+    const { actions, app, registry } = this.#options;
     const { ACTION_ICONS: icons, openPalette } = await import("./action-lists");
-    openPalette({ actions, icons, more: () => this.#tabs(), closed: app.focus });
+    await registry.load().catch(() => {}); // without the views, the other commands are there
+    const views = registry.commands.map(command => ({ ...command, group: "Views" }));
+    openPalette({ actions, icons, more: () => [...views, ...this.#tabs()], closed: app.focus });
   }
 
   async shortcuts(): Promise<void> {
@@ -80,9 +83,9 @@ export class PageDialogs {
   }
 
   async #copy(text: string): Promise<void> {
-    const { toast, focus } = this.#options.app;
+    const { copy, focus } = this.#options.app;
     focus();
-    toast((await copyText(text)) ? "Copied." : "The browser does not allow copying on this page");
+    await copy(text);
   }
 
   #runAgain({ line }: Command): void {

@@ -3,14 +3,10 @@
 import "./style/ports.css";
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { type Disposable, DisposableList } from "../base/disposables";
-import { randomId } from "../base/random-id";
 import type { Channel } from "../client/channels";
 import type { HawseClient } from "../client/client";
-import { HawseError } from "../wire/errors";
 import type { OpenPort, PortListResult } from "../wire/methods";
 import { byId, setText, within } from "./dom";
-import { previewAddress } from "./preview-address";
-import { NOT_CONNECTED } from "./status";
 
 /** Selects the port to show: the latest open port that the user has not dismissed. Closing a port removes its dismissal. */
 export class PortNotices {
@@ -40,7 +36,8 @@ export class PortNotices {
 
 export interface PortsOptions {
   sandbox: string;
-  toast: (text: string) => void;
+  /** Opens the preview of a port. */
+  preview: (port: number) => void;
   /** Gives the focus back to the terminal. */
   focus: () => void;
 }
@@ -61,10 +58,10 @@ export class PortNotice implements Disposable {
     this.#disposables.add(client.onUp(() => this.#watch()));
     this.#disposables.listen(byId("port-show"), "click", () => {
       const { latest } = this.#notices;
-      if (latest) void this.preview(latest.port);
+      if (latest) this.#preview(latest);
     });
     this.#disposables.listen(byId("port-close"), "click", () => {
-      this.#dismiss();
+      this.dismiss();
       options.focus();
     });
     this.#watch();
@@ -100,37 +97,15 @@ export class PortNotice implements Disposable {
       setText(within(byId("port"), "[data-text]"), `${latest.process} listens on port ${latest.port}`);
   }
 
-  #dismiss(): void {
+  /** Hides the notice until another port is opened. */
+  dismiss(): void {
     this.#notices.dismiss();
     this.#show();
   }
 
-  /** Opens the preview of a port in a new tab of the browser. For use in a handler of a press. */
-  async preview(wanted: number, path = ""): Promise<void> {
-    const { sandbox, toast } = this.#options;
-    this.#options.focus(); // the button disappears with the notice
-    if (this.#client.state.phase !== "live") {
-      toast(NOT_CONNECTED);
-      return;
-    }
-    const tab = window.open("", "_blank"); // before any await: browsers block a later one as a pop-up
-    this.#dismiss();
-    try {
-      const [{ host }, { port, token }] = await Promise.all([
-        this.#client.call("preview.host"),
-        this.#client.call("port.expose", { port: wanted }, { sandbox, key: randomId() }),
-      ]);
-      if (!tab) {
-        toast("The browser blocked the new tab");
-        return;
-      }
-      tab.opener = null; // the preview is untrusted
-      const address = previewAddress(document.baseURI, { host: host ?? undefined, sandbox, port, token });
-      tab.location.replace(new URL(path.replace(/^\/+/, ""), address));
-    } catch (problem) {
-      tab?.close();
-      if (!(problem instanceof HawseError)) throw problem;
-      toast(problem.message || problem.code);
-    }
+  /** Shows the preview of the latest port. */
+  #preview({ port }: OpenPort): void {
+    this.dismiss();
+    this.#options.preview(port);
   }
 }

@@ -19,8 +19,6 @@ export interface StatusLineProps {
     { cols: number; rows: number; of: Participant | undefined; mayUse: boolean } | undefined
   >;
   status: ReadonlySignal<Status>;
-  /** The views of the rail, of which there may be none. */
-  hasRail: ReadonlySignal<boolean>;
   railOpen: ReadonlySignal<boolean>;
   toggleRail: () => void;
   showSandboxes: () => void;
@@ -34,17 +32,15 @@ const SHOWN_PORTS = 3;
 export function StatusLine(props: StatusLineProps) {
   return (
     <>
-      {props.hasRail.value && (
-        <button
-          type="button"
-          aria-pressed={props.railOpen.value}
-          title="Show the rail"
-          onClick={props.toggleRail}
-        >
-          <Icon icon={PanelLeft} size={14} />
-          <span class="unseen">Rail</span>
-        </button>
-      )}
+      <button
+        type="button"
+        aria-pressed={props.railOpen.value}
+        title="Show the rail"
+        onClick={props.toggleRail}
+      >
+        <Icon icon={PanelLeft} size={14} />
+        <span class="unseen">Rail</span>
+      </button>
       <button type="button" title="Sandbox and its isolation" onClick={props.showSandboxes}>
         <Icon icon={Box} size={14} />
         <span>{props.sandbox}</span>

@@ -1,14 +1,25 @@
-// Registers the views and the kinds of panes that are not terminals. Each is a chunk that loads when it is first shown.
+// Registers the views and the kinds of panes that are not terminals, and shows the rail. A chunk that loads when the user
+// first asks for one of them; each view is a chunk of its own.
 
-import { Cpu, FileText, Folder, Logs } from "lucide";
+import { Cpu, Folder, Globe } from "lucide";
+import { h, render } from "preact";
+import type { AppContext } from "../frame/pane";
+import { Rail, type RailState } from "../frame/rail";
 import type { Registry } from "../frame/registry";
+
+/** `host`: the element of the rail. */
+export function addViews(registry: Registry, host: HTMLElement, rail: RailState, app: AppContext): void {
+  registerViews(registry);
+  for (const { id, label, icon } of registry.rail.value)
+    registry.commands.push({ id: `view.${id}`, label: `Show ${label}`, icon, run: () => app.show(id) });
+  render(h(Rail, { registry, state: rail, app }), host);
+}
 
 export function registerViews(registry: Registry): void {
   registry.addRail({
     id: "files",
     label: "Files",
     icon: Folder,
-    keys: "$mod+Shift+E",
     load: async () => (await import("./files/files-view")).FilesView,
   });
   registry.addRail({
@@ -17,9 +28,14 @@ export function registerViews(registry: Registry): void {
     icon: Cpu,
     load: async () => (await import("./processes/processes-view")).ProcessesView,
   });
+  registry.addRail({
+    id: "ports",
+    label: "Ports",
+    icon: Globe,
+    load: async () => (await import("./ports/ports-view")).PortsView,
+  });
   registry.addPane({
     kind: "log",
-    icon: Logs,
     load: async () => {
       const { LogPane } = await import("./processes/log-pane");
       return (app, state) => new LogPane(app, state);
@@ -27,10 +43,16 @@ export function registerViews(registry: Registry): void {
   });
   registry.addPane({
     kind: "editor",
-    icon: FileText,
     load: async () => {
       const { EditorPane } = await import("./files/editor-pane");
       return (app, state) => new EditorPane(app, state);
+    },
+  });
+  registry.addPane({
+    kind: "preview",
+    load: async () => {
+      const { PreviewPane } = await import("./ports/preview-pane");
+      return (app, state) => new PreviewPane(app, state);
     },
   });
 }

@@ -2,7 +2,7 @@ import { Files } from "lucide";
 import { expect, test } from "vitest";
 import { Registry } from "../../src/frame/registry";
 
-const kind = { kind: "log", icon: Files, load: () => Promise.reject(new Error("not loaded here")) };
+const kind = { kind: "log", load: () => Promise.reject(new Error("not loaded here")) };
 const view = {
   id: "files",
   label: "Files",
@@ -10,11 +10,32 @@ const view = {
   load: () => Promise.reject(new Error("not loaded here")),
 };
 
-test("a pane kind is found by its name", () => {
+test("a pane kind is found by its name", async () => {
   const registry = new Registry();
   registry.addPane(kind);
-  expect(registry.pane("log")).toBe(kind);
-  expect(registry.pane("editor")).toBeUndefined();
+  expect(await registry.pane("log")).toBe(kind);
+  expect(await registry.pane("editor")).toBeUndefined();
+});
+
+test("what is not needed at once is loaded when an unknown kind is asked for, and once", async () => {
+  let loads = 0;
+  const registry = new Registry(async () => {
+    loads++;
+    registry.addPane(kind);
+  });
+  registry.addPane({ ...kind, kind: "terminal" });
+  await registry.pane("terminal");
+  expect(loads).toBe(0);
+  expect(await Promise.all([registry.pane("log"), registry.pane("log")])).toEqual([kind, kind]);
+  await registry.load();
+  expect(loads).toBe(1);
+});
+
+test("a failed load is tried again", async () => {
+  const answers = [Promise.reject(new Error("offline")), Promise.resolve()];
+  const registry = new Registry(() => answers.shift() as Promise<void>);
+  await expect(registry.pane("log")).rejects.toThrow("offline");
+  expect(await registry.pane("log")).toBeUndefined();
 });
 
 test("the rail has the registered views in order", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { previewAddress } from "../../src/page/preview-address";
+import { previewAddress } from "../../../src/views/ports/preview-address";
 
 const token = "a".repeat(32);
 const preview = { host: "localhost", sandbox: "local", port: 5173, token };

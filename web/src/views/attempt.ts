@@ -1,0 +1,19 @@
+// Runs what a button has asked for, and shows the error of a call that was refused.
+
+import type { AppContext } from "../frame/pane";
+import { HawseError } from "../wire/errors";
+
+/** Returns whether `work` has succeeded. Throws what is no HawseError. */
+export async function attempt(
+  { toast }: Pick<AppContext, "toast">,
+  work: () => Promise<unknown>,
+): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    if (!(error instanceof HawseError)) throw error;
+    if (error.code !== "cancelled") toast(error.message || error.code);
+    return false;
+  }
+}
