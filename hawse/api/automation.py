@@ -266,6 +266,8 @@ class TerminalWait(Params[TerminalWaitResult], kw_only=True):
         pattern: What to search for, in RE2's syntax; null: nothing.
         literal: Whether `pattern` is plain text rather than a regular expression; null: false.
         on: Search the output, or the visible screen as it is now and after each change; null: `output`.
+        echo: Whether the pattern is searched in the echo of input as well; null: true. It is always searched on the
+            screen.
         silence: Seconds without output that end the wait; null: silence does not end it.
         command: Whether the end of a command ends the wait. The shell must report its commands (OSC 133).
         prompt: Whether the wait ends when no command runs and the shell has begun a prompt (OSC 133) since a line or
@@ -280,6 +282,7 @@ class TerminalWait(Params[TerminalWaitResult], kw_only=True):
     pattern: Pattern | None = None
     literal: bool | None = None
     on: Literal["output", "screen"] | None = None
+    echo: bool | None = None
     silence: WaitSeconds | None = None
     command: bool | None = None
     prompt: bool | None = None

@@ -1452,6 +1452,23 @@ class Terminal:
     def __iter__(self) -> Iterator[bytes]:
         """Iterate over the bytes to write to an emulator: output, and in place of missing output a `Repaint`."""
 
+    def lines(self, *, escapes: bool=False, encoding: str='utf-8', errors: str='replace') -> Iterator[str]:
+        """Iterate over the lines of the output, without their ends (LF or CR LF). The last one need not have an end.
+
+        A line of more than 1 MiB is yielded in parts. Of a line that is overwritten with CR, all versions are yielded
+        in one string. Output from before the first snapshot of an attachment is not yielded.
+
+        Args:
+            escapes: Whether the lines contain escape sequences and control characters as they are.
+            encoding: The encoding of the text.
+            errors: What is done with bytes that are not valid, as for `bytes.decode`.
+
+        Raises:
+            TruncatedError: Output is missing, because it was read too slowly without `lossless`. Iterating again
+                continues after it.
+            HawseError: As `items`.
+        """
+
     def write(self, data: BytesLike) -> None:
         """Type; return when the bytes are buffered. Waits while the program reads slowly.
 
@@ -1472,7 +1489,13 @@ class Terminal:
         """Send HUP to everything in it, and KILL after `grace` seconds (2); return how it ended."""
 
     def wait(self) -> Exit:
-        """Wait until it has ended and its output has arrived. Output that is not read meanwhile may be discarded."""
+        """Wait until its program has ended. Output that was not read yet can still be read afterwards.
+
+        With `lossless`, a program that prints more than is read ends later, since it waits for the reader up to 30 s.
+
+        Raises:
+            HawseError: The error that ended the attachment, and what closed the client.
+        """
 
     def record(self, *, input: bool=False, title: str | None=None) -> Recording:
         """Record it from now on, as asciicast v3.
@@ -1504,16 +1527,18 @@ class Terminal:
                 `input_overflow` if the program does not read.
         """
 
-    def expect(self, pattern: str, *, literal: bool=False, on: Literal['output', 'screen']='output', since: int | None=None, timeout: float=30.0) -> OutputMatch:
-        """Wait until `pattern` matches the output after the last match or `send`.
+    def expect(self, pattern: str, *, literal: bool=False, on: Literal['output', 'screen']='output', echo: bool=False, since: int | None=None, timeout: float=30.0) -> OutputMatch:
+        """Wait until `pattern` matches the output after the last match or `send`, without the echo of what was typed.
 
-        It may match before all output has arrived, so include what follows: `(\d+) files`.
+        It may match before all output has arrived, so include what follows: `(\d+) files`. Wait for the prompt of a
+        program before you type: not every program lets the echo of what was typed ahead be recognized.
 
         Args:
             pattern: A regular expression in RE2's syntax, for the text without escape sequences; `^` and `$` match at
                 every line.
             literal: Whether `pattern` is text, not a regular expression.
-            on: Whether to match the output, or the visible screen.
+            on: Whether to match the output, or the visible screen, which always contains the echo.
+            echo: Whether to match the echo of what was typed as well.
             since: The offset to search from.
             timeout: Seconds.
 
@@ -1521,13 +1546,14 @@ class Terminal:
             HawseError: `deadline_exceeded`, `exited` if the program ends first, `invalid_params`.
         """
 
-    def wait_for(self, *, pattern: str | None=None, literal: bool=False, on: Literal['output', 'screen']='output', silence: float | None=None, command: bool=False, prompt: bool=False, exit: bool=False, since: int | None=None, timeout: float=30.0) -> TerminalWaitResult:
+    def wait_for(self, *, pattern: str | None=None, literal: bool=False, on: Literal['output', 'screen']='output', echo: bool=False, silence: float | None=None, command: bool=False, prompt: bool=False, exit: bool=False, since: int | None=None, timeout: float=30.0) -> TerminalWaitResult:
         """Wait for the first of several conditions; the result's `event` names it.
 
         Args:
             pattern: As for `expect`.
             literal: As for `expect`.
             on: As for `expect`.
+            echo: As for `expect`.
             silence: Seconds without output.
             command: Whether to wait for the end of a command.
             prompt: Whether to wait until the shell is at its prompt: no command runs, and it has begun a prompt since a

@@ -5,6 +5,7 @@ RE2 never backtracks (docs/decisions/0011). A match spans at most WINDOW bytes o
 
 import re
 from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import re2
@@ -39,6 +40,9 @@ _NOISE = re.compile(
     re.VERBOSE,
 )
 _STRING_END = re.compile(rb"[\x07\x18\x1a\x1b]")
+
+
+Hidden = Callable[[int, int], Sequence[tuple[int, int]]]
 
 
 class MatchSpan(NamedTuple):
@@ -117,9 +121,19 @@ class Stripper:
 class Matcher:
     """Searches a pattern in output that arrives in pieces, and maps matches to offsets in the output."""
 
-    def __init__(self, pattern: str, *, literal: bool = False) -> None:
-        """Compile `pattern`: RE2's syntax, with ^ and $ at every line. Raises `invalid_params`, `too_large`."""
+    def __init__(self, pattern: str, *, literal: bool = False, hidden: Hidden | None = None) -> None:
+        """Compile a pattern.
+
+        Args:
+            pattern: RE2's syntax, with ^ and $ at every line.
+            literal: Whether it is text, not an expression.
+            hidden: Returns the parts of the output between two offsets that are not searched; None: all is searched.
+
+        Raises:
+            HawseError: `invalid_params`, `too_large`.
+        """
         self._regexp = compile_pattern(pattern, literal=literal)
+        self._hidden = hidden
         self._stripper = Stripper()
         self._text = b""
         self._from = 0  # 1 if the first byte of the text is kept only to determine whether a line begins after it
@@ -138,6 +152,10 @@ class Matcher:
     def feed(self, offset: int, data: bytes) -> bool:
         """Add the output at `offset`; return whether it contains text."""
         pieces = self._stripper.feed(offset, data)
+        if self._hidden is not None and pieces:
+            last, at = pieces[-1]
+            if hidden := self._hidden(pieces[0][1], at + len(last)):
+                pieces = [part for piece in pieces for part in _shown(*piece, hidden)]
         if not pieces:
             return False
         self._trim()
@@ -195,6 +213,19 @@ def compile_pattern(pattern: str, *, literal: bool = False, ignore_case: bool = 
         message = f"pattern is too complex: {size}; {PROGRAM_LIMIT} and {GROUPS_LIMIT} are allowed"
         raise HawseError("too_large", message, details={"path": "$.pattern"})
     return regexp
+
+
+def _shown(text: bytes, offset: int, hidden: Sequence[tuple[int, int]]) -> Iterator[tuple[bytes, int]]:
+    """Return the pieces of `text` outside of the parts `hidden`, each with its offset."""
+    at = 0
+    for start, end in hidden:
+        if start - offset >= len(text):
+            break
+        if start - offset > at:
+            yield text[at : start - offset], offset + at
+        at = max(at, end - offset)
+    if at < len(text):
+        yield text[at:], offset + at
 
 
 def _found(match: Any, offset: Any) -> MatchSpan:

@@ -74,7 +74,7 @@ class AutomationMethods:
             call,
             self._search._replace(caller=call.principal.id),
             since=terminal.journal.end if params.since is None else params.since,
-            matcher=Matcher(params.pattern, literal=bool(params.literal)) if params.pattern else None,
+            matcher=_matcher(terminal, params),
             on_screen=params.on == "screen",
             silence=params.silence,
             command=bool(params.command),
@@ -118,6 +118,13 @@ class AutomationMethods:
         commands, more = state.commands.list(params.limit or HISTORY_LIMIT, params.before)
         described = [command.describe() for command in commands]
         return TerminalHistoryResult(commands=described, more=more, reports_commands=state.reports_commands)
+
+
+def _matcher(terminal: Terminal, params: TerminalWait) -> Matcher | None:
+    if not params.pattern:
+        return None
+    hidden = terminal.shell_state.echoes if params.echo is False else None
+    return Matcher(params.pattern, literal=bool(params.literal), hidden=hidden)
 
 
 async def _ask(terminal: Terminal, make: Callable[[int], AnyRequest]) -> tuple[bytes, int]:

@@ -9,7 +9,9 @@ from functools import partial
 from urllib.parse import unquote_to_bytes
 
 from runtime.journal.journal import Journal
+from runtime.posix.line_discipline import InputMode
 from runtime.terminal.command_history import CommandHistory
+from runtime.terminal.echo import EchoTracker
 from runtime.terminal.osc_scanner import OscScanner
 
 TITLE_LIMIT = 1024  # characters
@@ -27,6 +29,7 @@ class ShellStateTracker:
         self.title: str | None = None
         self.cwd: str | None = None
         self.commands = CommandHistory(partial(_copy, journal))
+        self.echo = EchoTracker()
         self._journal = journal
         self._integrated = integrated
         self._scanner = OscScanner()
@@ -52,8 +55,10 @@ class ShellStateTracker:
             return self.commands.marked and not self._integrated
         return self.commands.prompt >= self._submitted
 
-    def note_input(self, data: bytes | memoryview) -> None:
-        """Note what is about to be written to the program."""
+    def note_input(self, data: bytes | memoryview, mode: InputMode) -> None:
+        """Note what is about to be written to the program, and how the terminal prints it."""
+        self.catch_up()
+        self.echo.typed(bytes(data), mode)
         if any(_SUBMITS.search(typed) for typed in self._typed(bytes(data))):
             self._submitted = self._journal.end
 
@@ -79,8 +84,21 @@ class ShellStateTracker:
         if scanner.offset < journal.start:  # cannot happen while a journal holds more than a burst
             scanner = self._scanner = OscScanner(journal.start)
         while scanner.offset < journal.end:
-            for start, end, payload in scanner.feed(bytes(journal.read(scanner.offset, journal.end - scanner.offset))):
+            offset = scanner.offset
+            data = bytes(journal.read(offset, journal.end - offset))
+            taken = 0  # bytes of `data` that were compared with the input
+            for start, end, payload in scanner.feed(data):
                 self._take(payload, start, end)
+                if payload.startswith(b"133;B"):
+                    self.echo.feed(offset + taken, data[taken : end - offset])
+                    taken = end - offset
+                    self.echo.prompted()
+            self.echo.feed(offset + taken, data[taken:])
+
+    def echoes(self, start: int, end: int) -> list[tuple[int, int]]:
+        """Return the parts of the output between two offsets that are echoes of input."""
+        self.catch_up()
+        return self.echo.parts(start, end)
 
     def _take(self, payload: bytes, start: int, end: int) -> None:
         number, _, value = payload.partition(b";")

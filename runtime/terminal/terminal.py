@@ -18,6 +18,7 @@ from runtime.journal.journal import Journal
 from runtime.people.participants import Participants
 from runtime.posix.child import adopt
 from runtime.posix.fd_streams import WRITE_LIMIT, FdReader, FdWriter
+from runtime.posix.line_discipline import input_mode
 from runtime.posix.process_table import PROCESS_MARK
 from runtime.posix.spawn import set_size, spawn_pty
 from runtime.screen.requests import Answer, AnyRequest
@@ -168,7 +169,7 @@ class Terminal:
         for on_input in self._subscribers.values():
             if on_input is not None:
                 on_input(data)
-        self.shell_state.note_input(data)
+        self.shell_state.note_input(data, "hidden" if self.hung_up else input_mode(self._fd))
         now = time.monotonic()  # the loop's own clock counts milliseconds
         if self._typed is None or now - self._typed > SILENT:
             self._typed = now

@@ -191,3 +191,38 @@ async def test_integration_works_within_bubblewrap_and_below_a_long_path(tmp_pat
         ran = await term.run("cd /tmp; false")
         assert (ran.code, ran.output) == (1, b"")
         assert (await hw.sandbox().call("terminal.get", {"id": "t"}))["cwd"] == "/tmp"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "sh", "python"])
+async def test_expect_does_not_match_the_echo_of_what_was_typed(stack: Stack, shell: str) -> None:
+    (stack.state / ".zshrc").touch()
+    argv = [sys.executable, "-q"] if shell == "python" else [shutil.which(shell) or shell]
+    wide = "x" * 100
+    lines = {
+        "python": [f"print('begin', '{wide}', 'end')", "print('again', 'end')"],
+    }.get(shell, [f"echo begin {wide} end", "echo again end"])
+    async with (
+        hawse.connect(stack.base, token=stack.token) as hw,
+        hw.sandbox().terminals.open("t", argv=argv, env={"HOME": str(stack.state), "HISTFILE": None}) as term,
+    ):
+        await term.expect(r"^>>> |[#$%] ")
+        await term.send(lines[0], keys=["enter"])
+        assert (await term.expect(r"begin.*")).text == f"begin {wide} end"
+        await term.expect(r">>> |[#$%] ")
+        sent = await term.send(lines[1], keys=["enter"])
+        assert (await term.expect(r"again.*")).text == "again end"
+        assert (await term.expect(r"again.*", since=sent.offset, echo=True)).text in (lines[1][5:], lines[1][7:])
+        assert "again" in (await term.expect(r"[^\n]*again.*", on="screen")).text
+
+
+async def test_expect_does_not_match_lines_that_were_typed_ahead(stack: Stack) -> None:
+    async with (
+        hawse.connect(stack.base, token=stack.token) as hw,
+        hw.sandbox().terminals.open("t", argv=["bash"], env={"HOME": str(stack.state), "HISTFILE": None}) as term,
+    ):
+        await term.expect(r"[#$] ")
+        await term.send("echo ready; read line; echo one $line", keys=["enter"])
+        await term.expect("^ready")
+        ahead = await term.send("answer\necho two 2\n")
+        assert (await term.expect(r"one.*", since=ahead.offset)).text == "one answer"
+        assert (await term.expect(r"\b(two.*)")).text == "two 2"

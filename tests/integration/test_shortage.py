@@ -245,7 +245,7 @@ async def test_a_program_that_takes_all_memory_is_ended_and_nothing_else_of_its_
             await terminal.expect("after")
             assert (await session.exec("echo $kept")).stdout == b"value\n"
             async with sandbox.terminals.open("cat") as again:  # the journal begins with the first byte
-                await again.expect(r"before\s+before\s+after\s+after", since=0)
+                await again.expect(r"before\s+before\s+after\s+after", since=0, echo=True)
         await works(sandbox)
         assert (await sandbox.runtime()).runtime == before.runtime
 

@@ -303,6 +303,8 @@ class Session:
                 self.connection.send_result(call.ch, self._create(params))
             case "terminal.attach":
                 self._attach_terminal(call.ch, params)
+            case "terminal.wait":
+                self._wait_terminal(call.ch, world.terminals[params["id"]])
             case "terminal.resize":
                 thing = world.terminals[params["id"]]
                 thing.size = (params["cols"], params["rows"])
@@ -379,6 +381,20 @@ class Session:
         attachment.live = True
         attachment.result = lambda: {"exit": thing.exit, "offset": journal.end}
         self._attach(ch, attachment)
+
+    def _wait_terminal(self, ch: int, thing: Thing) -> None:
+        """Wait for the end of a terminal."""
+        journal = thing.journals["output"]
+
+        def check() -> None:
+            if journal.closed and check in journal.wakes:
+                journal.wakes.discard(check)
+                result = {"from": 0, "event": "exit", "offset": journal.end, "exit": thing.exit}
+                self.connection.send_result(ch, result)
+                self.kick.set()
+
+        journal.wakes.add(check)
+        check()
 
     def _attach_process(self, call: Call, params: Params) -> None:
         if call.method == "exec":

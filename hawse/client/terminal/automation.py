@@ -88,25 +88,28 @@ class Automation:
         *,
         literal: bool = False,
         on: Literal["output", "screen"] = "output",
+        echo: bool = False,
         since: int | None = None,
         timeout: float = 30.0,
     ) -> OutputMatch:
-        r"""Wait until `pattern` matches the output after the last match or `send`.
+        r"""Wait until `pattern` matches the output after the last match or `send`, without the echo of what was typed.
 
-        It may match before all output has arrived, so include what follows: `(\d+) files`.
+        It may match before all output has arrived, so include what follows: `(\d+) files`. Wait for the prompt of a
+        program before you type: not every program lets the echo of what was typed ahead be recognized.
 
         Args:
             pattern: A regular expression in RE2's syntax, for the text without escape sequences; `^` and `$` match at
                 every line.
             literal: Whether `pattern` is text, not a regular expression.
-            on: Whether to match the output, or the visible screen.
+            on: Whether to match the output, or the visible screen, which always contains the echo.
+            echo: Whether to match the echo of what was typed as well.
             since: The offset to search from.
             timeout: Seconds.
 
         Raises:
             HawseError: `deadline_exceeded`, `exited` if the program ends first, `invalid_params`.
         """
-        waited = await self.wait_for(pattern=pattern, literal=literal, on=on, since=since, timeout=timeout)
+        waited = await self.wait_for(pattern=pattern, literal=literal, on=on, echo=echo, since=since, timeout=timeout)
         if waited.match is None:
             code, what = (
                 ("exited", "the program ended before a match")
@@ -122,6 +125,7 @@ class Automation:
         pattern: str | None = None,
         literal: bool = False,
         on: Literal["output", "screen"] = "output",
+        echo: bool = False,
         silence: float | None = None,
         command: bool = False,
         prompt: bool = False,
@@ -135,6 +139,7 @@ class Automation:
             pattern: As for `expect`.
             literal: As for `expect`.
             on: As for `expect`.
+            echo: As for `expect`.
             silence: Seconds without output.
             command: Whether to wait for the end of a command.
             prompt: Whether to wait until the shell is at its prompt: no command runs, and it has begun a prompt since a
@@ -152,6 +157,7 @@ class Automation:
             pattern=pattern,
             literal=literal or None,
             on=on,
+            echo=echo or on == "screen",
             silence=silence,
             command=command or None,
             prompt=prompt or None,

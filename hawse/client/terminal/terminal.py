@@ -1,13 +1,15 @@
 """The handle of a terminal: its input, its events, its participants, and what acts on it."""
 
+import asyncio
 import secrets
-from collections.abc import Generator
+from collections.abc import AsyncIterator, Generator
 from types import TracebackType
 from typing import Any, cast
 
 import msgspec
 from msgspec import UNSET
 
+from hawse.api.automation import TerminalWait, TerminalWaitResult
 from hawse.api.people import (
     LeaseAction,
     Participant,
@@ -19,16 +21,21 @@ from hawse.api.people import (
 from hawse.api.recordings import RecordingStart
 from hawse.api.terminals import TerminalCreate, TerminalKill, TerminalResize, TerminalSignal
 from hawse.api.types import Exit
-from hawse.client.base.causes import ForbiddenError
+from hawse.client.base.causes import ForbiddenError, NotFoundError, StaleHandleError
 from hawse.client.base.errors import ClientClosedError, TruncatedError
 from hawse.client.base.results import Output, Repaint, Snapshot, TerminalEvent
 from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.input_stream import BytesLike, InputStream
 from hawse.client.calls.iterators import OutputIterator
+from hawse.client.calls.line_reader import LineReader
 from hawse.client.calls.receive_buffer import BufferedChunk, DiscardedRange
 from hawse.client.terminal.attach import LANE, TerminalAttachCall
 from hawse.client.terminal.automation import Automation
+from hawse.client.terminal.plain_text import plain
 from hawse.client.terminal.recording import Recording
+from hawse.client.terminal.wait import TerminalWaitCall
+
+DAY = 86_400.0  # seconds: the longest that one call may wait
 
 
 class Terminal(Automation):
@@ -41,6 +48,7 @@ class Terminal(Automation):
         self._create = create  # None if it has to exist
         self._taken: int | None = None
         self._attached = False
+        self._lines = LineReader(self._next_output)
 
     def __await__(self) -> Generator[Any, Any, "Terminal"]:
         return self.__aenter__().__await__()
@@ -86,7 +94,7 @@ class Terminal(Automation):
 
         Another handle with this `instance` continues there with `since`.
         """
-        return self._taken
+        return self._taken and self._taken - self._lines.held
 
     @property
     def live(self) -> bool:
@@ -160,7 +168,52 @@ class Terminal(Automation):
         """Iterate over the bytes to write to an emulator: output, and in place of missing output a `Repaint`."""
         return OutputIterator(self._call.receive_buffer, self._next_bytes)
 
+    async def lines(
+        self, *, escapes: bool = False, encoding: str = "utf-8", errors: str = "replace"
+    ) -> AsyncIterator[str]:
+        """Iterate over the lines of the output, without their ends (LF or CR LF). The last one need not have an end.
+
+        A line of more than 1 MiB is yielded in parts. Of a line that is overwritten with CR, all versions are yielded
+        in one string. Output from before the first snapshot of an attachment is not yielded.
+
+        Args:
+            escapes: Whether the lines contain escape sequences and control characters as they are.
+            encoding: The encoding of the text.
+            errors: What is done with bytes that are not valid, as for `bytes.decode`.
+
+        Raises:
+            TruncatedError: Output is missing, because it was read too slowly without `lossless`. Iterating again
+                continues after it.
+            HawseError: As `items`.
+        """
+
+        def decoded(line: bytes) -> str:
+            return (line if escapes else plain(line)).decode(encoding, errors)
+
+        try:
+            async for line in self._lines.lines("latin-1", "strict"):  # one character for each byte
+                yield decoded(line.encode("latin-1"))
+        except TruncatedError:
+            if self._lines.held:
+                yield decoded(self._lines.take())
+            raise
+
+    async def _next_output(self) -> bytes:
+        while True:
+            taken = self._taken
+            match await self._receive():
+                case Output(data=data):
+                    return data
+                case Snapshot(offset=offset) if taken is not None and offset > taken:
+                    raise TruncatedError("output", offset - taken)
+
     async def _next_item(self) -> TerminalEvent:
+        if self._lines.held and self._taken is not None:  # what `lines` has received and not yielded
+            offset = self._taken - self._lines.held
+            return Output(offset, self._lines.take())
+        return await self._receive()
+
+    async def _receive(self) -> TerminalEvent:
         _, item = await self._call.receive_buffer.get(LANE)
         if isinstance(item, BufferedChunk):
             self._taken = item.offset + len(item.data)
@@ -213,7 +266,26 @@ class Terminal(Automation):
         return (await self._request(TerminalKill(id=self.id, grace=grace))).exit
 
     async def wait(self) -> Exit:
-        """Wait until it has ended and its output has arrived. Output that is not read meanwhile may be discarded."""
+        """Wait until its program has ended. Output that was not read yet can still be read afterwards.
+
+        With `lossless`, a program that prints more than is read ends later, since it waits for the reader up to 30 s.
+
+        Raises:
+            HawseError: The error that ended the attachment, and what closed the client.
+        """
+        while not self._call.settled:
+            waiting = TerminalWaitCall(TerminalWait(**self._handle(), exit=True), sandbox=self._sandbox, timeout=DAY)
+            try:
+                self._calls.submit(waiting)
+                await asyncio.wait((waiting.done, self._call.done), return_when=asyncio.FIRST_COMPLETED)
+                if waiting.settled and not self._call.settled:
+                    waited: TerminalWaitResult = await self._calls.outcome(waiting)
+                    if waited.exit is not None:
+                        return waited.exit
+            except (NotFoundError, StaleHandleError):  # another one has its id: only the attachment can report the end
+                break
+            finally:
+                self._calls.abandon(waiting)
         with self._call.receive_buffer.without_readers():
             exit_: Exit = await self._calls.outcome(self._call)
             return exit_

@@ -65,11 +65,11 @@ async def test_expect_searches_from_the_end_of_the_last_match() -> None:
     await play.answer(play.term.expect("ab"), found)
     base = {"id": "t", "instance": "i"}
     assert play.asked == [
-        ("terminal.wait", {**base, "pattern": "ab", "on": "output", "since": 100}),
-        ("terminal.wait", {**base, "pattern": "ab", "on": "output", "since": 7, "literal": True}),
+        ("terminal.wait", {**base, "pattern": "ab", "on": "output", "echo": False, "since": 100}),
+        ("terminal.wait", {**base, "pattern": "ab", "on": "output", "echo": False, "since": 7, "literal": True}),
         ("terminal.send", {**base, "text": "x", "keys": ["up"], "viewer": play.call.viewer_key}),
-        ("terminal.wait", {**base, "pattern": "ab", "on": "screen"}),
-        ("terminal.wait", {**base, "pattern": "ab", "on": "output", "since": 130}),
+        ("terminal.wait", {**base, "pattern": "ab", "on": "screen", "echo": True}),
+        ("terminal.wait", {**base, "pattern": "ab", "on": "output", "echo": False, "since": 130}),
     ]
 
 

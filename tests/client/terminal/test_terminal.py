@@ -121,9 +121,40 @@ async def test_a_reader_that_stops_reading_stops_the_server(hw: hawse.Client, se
         attachment = next(iter(server.session.attachments.values()))
         assert max(attachment.offsets.values()) <= 64 * 1024
         assert await term.kill() == await term.wait()
-        with pytest.raises(TruncatedError):
-            async for _ in term:
-                pass
+        assert sum([len(chunk) async for chunk in term]) == 10_000_000
+
+
+async def test_lines_are_plain_text_and_lose_nothing_to_other_iterators(hw: hawse.Client, server: FakeServer) -> None:
+    async with hw.sandbox().terminals.open("main") as term:
+        journal = server.world.terminals["main"].journals["output"]
+        journal.write(b"\x1b[1mone\x1b[0m\r\n\rtw\xc3\xb6\x07\r\nthree\r\nfour")
+        lines = term.lines()
+        assert [await anext(lines), await anext(lines)] == ["one", "twö"]
+        assert term.offset == len(b"\x1b[1mone\x1b[0m\r\n\rtw\xc3\xb6\x07\r\n")
+        assert await read_until(term, b"four") == b"three\r\nfour"
+        journal.write(b"\x1b[31mred\r\nend")
+        server.world.terminals["main"].finish(code=0)
+        assert [line async for line in term.lines(escapes=True)] == ["\x1b[31mred", "end"]
+
+
+async def test_lines_report_missing_output(proxy: CuttingProxy, server: FakeServer) -> None:
+    async with (
+        hawse.connect(proxy.url, options=Options(dice=lambda: 0.0)) as hw,
+        hw.sandbox().terminals.open("main") as term,
+    ):
+        journal = server.world.terminals["main"].journals["output"]
+        journal.write(b"seen\nhalf")
+        lines = term.lines()
+        assert await anext(lines) == "seen"
+        proxy.cut()
+        journal.data += b" lost\n" * 1000  # while there is no connection
+        journal.cut(6000)
+        assert await anext(lines) == "half"
+        with pytest.raises(TruncatedError) as missing:
+            await anext(lines)
+        assert missing.value.missing == 6000
+        journal.write(b"after\n")
+        assert await anext(term.lines()) == "after"
 
 
 @pytest.mark.parametrize("seed", range(3))

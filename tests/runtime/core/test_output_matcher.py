@@ -184,3 +184,15 @@ def test_a_line_begins_where_a_cr_changes_nothing() -> None:
     matcher = Matcher("^20%")
     matcher.feed(0, b"10%\r20%")
     assert matcher.search() is None, "that is another line's beginning only on a screen"
+
+
+def test_hidden_parts_are_not_searched_and_offsets_stay_right() -> None:
+    matcher = Matcher("l+o|>[0-9]", hidden=lambda start, end: [(2, 7), (13, 15)])
+    assert matcher.feed(0, b"> hello")
+    assert matcher.search() is None
+    assert matcher.feed(7, b"\r\n42llxx")
+    assert not matcher.search()
+    assert matcher.feed(15, b"\x1b[1mllo")
+    found = matcher.search()
+    assert found is not None
+    assert (found.text, found.start, found.end) == ("llllo", 11, 22)

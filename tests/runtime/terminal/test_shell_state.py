@@ -62,7 +62,7 @@ def test_the_shell_is_at_its_prompt_when_it_has_begun_one_since_the_last_line() 
         return shell.at_prompt
 
     def typed(data: bytes) -> bool:
-        shell.note_input(data)
+        shell.note_input(data, "raw")
         return shell.at_prompt
 
     assert not prints(b"welcome\r\n")
@@ -83,9 +83,9 @@ def test_a_paste_is_not_a_typed_line_when_it_is_split_over_several_writes(size: 
     shell = observed(b"\x1b]133;A\x07$ \x1b]133;B\x07")
     pasted = b"ls \x1b[A\x1b[200~a\rb\x1b[20\rc\x1b[201~ x\x1b\x1b[200~\r\x1b[201~"
     for start in range(0, len(pasted), size):
-        shell.note_input(pasted[start : start + size])
+        shell.note_input(pasted[start : start + size], "raw")
         assert shell.at_prompt
-    shell.note_input(b"\r")
+    shell.note_input(b"\r", "raw")
     assert not shell.at_prompt
 
 

@@ -3051,6 +3051,8 @@ export interface TerminalWait {
   literal?: boolean | null;
   /** Search the output, or the visible screen as it is now and after each change; null: `output`. */
   on?: "output" | "screen" | null;
+  /** Whether the pattern is searched in the echo of input as well; null: true. It is always searched on the screen. */
+  echo?: boolean | null;
   /** Seconds without output that end the wait; null: silence does not end it. */
   silence?: number | null;
   /** Whether the end of a command ends the wait. The shell must report its commands (OSC 133). */
