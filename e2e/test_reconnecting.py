@@ -141,7 +141,7 @@ async def test_after_10_s_offline_under_a_flood_the_screen_equals_that_of_a_conn
             """() => window.hawse.client.call(
               "terminal.signal", { id: "main", signal: "TERM" }, { sandbox: "local" })"""
         )
-        await connected.run("echo the en''d")
+        await connected.run("echo the en''d; exec sleep 1000")  # prints no prompt, which only one might show yet
         for view in (connected, disconnected):
             await view.until_text("the end")
             await view.settled()

@@ -12,10 +12,10 @@ async def test_two_browsers_and_a_late_one_show_the_same_screen(open_page: Open)
     second = await open_page(width=800, height=600)
     await first.run(r"for i in $(seq 300); do printf '\033[3%dmline %d\033[0m \u6f22\n' $((i % 8)) $i; done")
     await second.until_text("line 300")
-    await second.run("echo from the second")
-    await first.until_text("from the second")
+    await second.run("echo from the second; exec sleep 1000")  # prints no prompt, which only one might show yet
+    await first.until_text("\nfrom the second")
     third = await open_page(width=1280, height=900)
-    await third.until_text("from the second")
+    await third.until_text("\nfrom the second")
     for view in (first, second, third):
         await view.settled()
     screens = [await view.cells() for view in (first, second, third)]
