@@ -39,6 +39,7 @@ const DRAWING: Record<string, string> = {
   "page/sandbox-form.ts": "test_sandboxes.py::test_a_sandbox_is_created_and_opened",
   "page/sandbox-row.ts": "test_sandboxes.py::test_a_sandbox_is_stopped_started_and_deleted",
   "page/sandboxes.ts": "test_sandboxes.py::test_the_list_follows_the_changes_of_others",
+  "page/screen.ts": "test_recordings.py::test_recordings_are_started_found_played_and_deleted_in_the_rail",
   "page/search-bar.ts": "test_viewers.py::test_search_finds_text_in_the_scrollback",
   "page/viewport.ts": "test_viewers.py::test_touch_scrolls_the_scrollback_and_a_pager",
   "playback/controls.ts": "test_recording.py::test_a_terminal_is_recorded_and_played_in_the_page",
@@ -60,6 +61,10 @@ const DRAWING: Record<string, string> = {
   "views/processes/log-pane.ts": "test_processes.py::test_processes_are_listed_with_their_logs_and_stopped",
   "views/processes/processes-view.tsx":
     "test_processes.py::test_processes_are_listed_with_their_logs_and_stopped",
+  "views/recordings/recording-pane.tsx":
+    "test_recordings.py::test_recordings_are_started_found_played_and_deleted_in_the_rail",
+  "views/recordings/recordings-view.tsx":
+    "test_recordings.py::test_recordings_are_started_found_played_and_deleted_in_the_rail",
   "views/register.ts": "test_files.py::test_the_tree_follows_changes_and_shows_the_marks_of_git",
 };
 

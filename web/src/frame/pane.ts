@@ -1,6 +1,7 @@
 // The interfaces between the frame of the page and what it shows: panes in the split tree, and views in the rail.
 
 import type { ReadonlySignal } from "@preact/signals";
+import type { Terminal } from "@xterm/xterm";
 import type { IconNode } from "lucide";
 import type { ComponentType } from "preact";
 import type { Disposable } from "../base/disposables";
@@ -36,6 +37,12 @@ export interface Pane extends Disposable {
 /** Where a new pane appears: in a tab of its own, or beside the active pane. */
 export type Place = "tab" | "right" | "below";
 
+/** An emulator that shows what is written to it. */
+export interface EmulatorScreen extends Disposable {
+  readonly terminal: Terminal;
+  resize(cols: number, rows: number): void;
+}
+
 /** What the page offers to panes and to views in the rail. */
 export interface AppContext {
   readonly client: HawseClient;
@@ -51,6 +58,10 @@ export interface AppContext {
   show(view: string): void;
   /** The state of `pane` has changed, so the address has to. */
   changed(pane: Pane): void;
+  /** Id of the terminal that is active, or was active last. */
+  readonly terminal: ReadonlySignal<string>;
+  /** Opens an emulator in the user's font and theme: `host` is a child of `stage`, in which it is centred. */
+  screen(stage: HTMLElement, host: HTMLElement): Promise<EmulatorScreen>;
   /** Copies text and says so. */
   copy(text: string): Promise<void>;
   /** Shows a short message for some seconds. */

@@ -79,6 +79,13 @@ const activeTerminal = computed(() => {
   const pane = workspace.active.value;
   return pane instanceof TerminalPane ? pane : undefined;
 });
+/** Id of the terminal that is active, or was before another pane. */
+const lastTerminal = signal(address.terminal);
+disposables.defer(
+  effect(() => {
+    lastTerminal.value = activeTerminal.value?.id ?? lastTerminal.peek();
+  }),
+);
 const people = computed(() => activeTerminal.value?.people.value);
 /** Counts the events of the connection. */
 const connection = signal(0);
@@ -98,6 +105,7 @@ const app: AppContext = {
   sandbox,
   readOnly,
   directory: facts.directory,
+  terminal: lastTerminal,
   toast,
   open: (kind, state, place) => {
     // A narrow page has no room for two panes side by side.
@@ -120,6 +128,8 @@ const app: AppContext = {
   copy: async text => {
     toast((await copyText(text)) ? "Copied." : "The browser does not allow copying on this page");
   },
+  screen: async (element, host) =>
+    (await import("./screen")).openScreen(element, host, settings.value, theme),
   ticket: () => session.downloadTicket(),
   type: text => {
     const open = activeTerminal.peek()?.opened.peek();
@@ -351,7 +361,7 @@ actions.add(
     light: () => theme.current === "light",
     reader: () => settings.update({ screenReader: !settings.value.screenReader }),
     readerOn: () => settings.value.screenReader,
-    recordings: () => void dialogs.recordings().catch(problemToast),
+    recordings: () => app.show("recordings"),
     signOut: () => void session.end().catch(problemToast),
     railOpen: () => rail.open.value,
     toggleRail: () => {

@@ -1,4 +1,4 @@
-// Opens what lists the actions: the palette, the menus and the list of shortcuts; and the list of recordings.
+// Opens what lists the actions: the palette, the menus and the list of shortcuts.
 
 import { Terminal as TerminalIcon } from "lucide";
 import { type Actions, labelOf } from "../frame/actions";
@@ -43,13 +43,6 @@ export class PageDialogs {
       { group, label: "Paste", keys: mac ? "⌘V" : "Ctrl+Shift+V" },
     ];
     showShortcuts(actions, fixed, app.focus);
-  }
-
-  async recordings(): Promise<void> {
-    const { client, sandbox, ticket, toast, focus } = this.#options.app;
-    if (client.state.phase !== "live") return toast(NOT_CONNECTED);
-    const { RecordingsList } = await import("./recordings-list");
-    await new RecordingsList(client, { sandbox, ticket, toast, closed: focus }).show();
   }
 
   async share(terminal: string): Promise<void> {

@@ -3,7 +3,7 @@
 import { DisposableList } from "../base/disposables";
 import { formatTime } from "../base/format";
 import { byId, setText } from "../page/dom";
-import type { Player } from "./player";
+import type { Player } from "../player/player";
 
 /** Seconds that an arrow key seeks. */
 const STEP = 5;

@@ -8,17 +8,15 @@ import { formatSize } from "../base/format";
 import { DisposableList, HawseClient } from "../index";
 import { readAddress, withoutToken } from "../page/address";
 import { byId, setText } from "../page/dom";
-import { downloadRecording } from "../page/download";
-import { openEmulator } from "../page/emulator";
-import { Layout } from "../page/layout";
+import { openScreen } from "../page/screen";
 import { PageSession } from "../page/session";
 import { loadSettings } from "../page/settings";
 import { PageTheme } from "../page/theme";
-import { CONTRAST, THEMES } from "../page/themes";
+import { downloadRecording } from "../player/download";
+import { Player } from "../player/player";
+import { RemoteRecording } from "../player/source";
 import { HawseError } from "../wire/errors";
 import { Controls } from "./controls";
-import { Player } from "./player";
-import { RemoteRecording } from "./source";
 
 const disposables = new DisposableList();
 const address = readAddress(location.href);
@@ -54,28 +52,13 @@ disposables.add(
 );
 client.connect();
 
-const { terminal, fit } = await openEmulator(byId("terminal"), settings, theme.current);
-terminal.options.disableStdin = true;
-terminal.options.cursorBlink = false;
-terminal.attachCustomKeyEventHandler(() => false);
-const layout = new Layout(byId("stage"), terminal, fit, settings.fontSize);
-const observer = new ResizeObserver(() => layout.adapt());
-observer.observe(byId("stage"));
-disposables.defer(() => observer.disconnect());
-disposables.add(
-  theme,
-  theme.onChange(name => {
-    terminal.options.theme = THEMES[name];
-    terminal.options.minimumContrastRatio = CONTRAST[name];
-  }),
-);
+const screen = await openScreen(byId("stage"), byId("terminal"), settings, theme);
+const { terminal } = screen;
+disposables.add(theme, screen);
 
 const player = new Player(new RemoteRecording(client, address.sandbox, id), {
   reset: () => terminal.reset(),
-  resize: (cols, rows) => {
-    terminal.resize(cols, rows);
-    layout.adapt();
-  },
+  resize: screen.resize,
   write: (data, done) => terminal.write(data, done),
 });
 disposables.add(

@@ -1,7 +1,7 @@
 // Registers the views and the kinds of panes that are not terminals, and shows the rail. A chunk that loads when the user
 // first asks for one of them; each view is a chunk of its own.
 
-import { Cpu, Folder, Globe } from "lucide";
+import { Cpu, Folder, Globe, ListVideo } from "lucide";
 import { h, render } from "preact";
 import type { AppContext } from "../frame/pane";
 import { Rail, type RailState } from "../frame/rail";
@@ -34,6 +34,12 @@ export function registerViews(registry: Registry): void {
     icon: Globe,
     load: async () => (await import("./ports/ports-view")).PortsView,
   });
+  registry.addRail({
+    id: "recordings",
+    label: "Recordings",
+    icon: ListVideo,
+    load: async () => (await import("./recordings/recordings-view")).RecordingsView,
+  });
   registry.addPane({
     kind: "log",
     load: async () => {
@@ -46,6 +52,13 @@ export function registerViews(registry: Registry): void {
     load: async () => {
       const { EditorPane } = await import("./files/editor-pane");
       return (app, state) => new EditorPane(app, state);
+    },
+  });
+  registry.addPane({
+    kind: "recording",
+    load: async () => {
+      const { RecordingPane } = await import("./recordings/recording-pane");
+      return (app, state) => new RecordingPane(app, state);
     },
   });
   registry.addPane({

@@ -6,7 +6,7 @@ import {
   parseHeader,
   parseIndex,
   parseSize,
-} from "../../src/playback/cast";
+} from "../../src/player/cast";
 
 const encoder = new TextEncoder();
 

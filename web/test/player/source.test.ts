@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Channel, ChannelHandlers } from "../../src/client/channels";
-import { RemoteRecording } from "../../src/playback/source";
+import { RemoteRecording } from "../../src/player/source";
 import { HawseError, interrupted } from "../../src/wire/errors";
 
 function make() {

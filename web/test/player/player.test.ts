@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { type Clock, Player, type Stage } from "../../src/playback/player";
-import type { Part, RecordingSource } from "../../src/playback/source";
+import { type Clock, Player, type Stage } from "../../src/player/player";
+import type { Part, RecordingSource } from "../../src/player/source";
 import { HawseError } from "../../src/wire/errors";
 import type { RecordingInfo } from "../../src/wire/methods";
 

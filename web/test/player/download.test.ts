@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { downloadRecording } from "../../src/page/download";
+import { downloadRecording } from "../../src/player/download";
 
 afterEach(() => void vi.unstubAllGlobals());
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { CastCursor } from "../../src/playback/cast-cursor";
-import type { RecordingSource } from "../../src/playback/source";
+import { CastCursor } from "../../src/player/cast-cursor";
+import type { RecordingSource } from "../../src/player/source";
 
 const CAST = `${[
   '{"version":3,"term":{"cols":90,"rows":20}}',

@@ -1,0 +1,43 @@
+// An emulator that shows what somebody else writes into it, in the user's font and theme: that of a player.
+
+import { DisposableList } from "../base/disposables";
+import type { EmulatorScreen } from "../frame/pane";
+import { openEmulator } from "./emulator";
+import { Layout } from "./layout";
+import type { Settings } from "./settings";
+import type { PageTheme } from "./theme";
+import { CONTRAST, THEMES } from "./themes";
+
+/** `stage`: the element in which the terminal is centred; `host`: a child of it, in which it is drawn. */
+export async function openScreen(
+  stage: HTMLElement,
+  host: HTMLElement,
+  settings: Settings,
+  theme: PageTheme,
+): Promise<EmulatorScreen> {
+  const disposables = new DisposableList();
+  const emulator = await openEmulator(host, settings, theme.current);
+  const { terminal, fit } = emulator;
+  terminal.options.disableStdin = true;
+  terminal.options.cursorBlink = false;
+  terminal.attachCustomKeyEventHandler(() => false);
+  const layout = new Layout(stage, terminal, fit, settings.fontSize);
+  const observer = new ResizeObserver(() => layout.adapt());
+  observer.observe(stage);
+  disposables.defer(() => observer.disconnect());
+  disposables.add(
+    emulator,
+    theme.onChange(name => {
+      terminal.options.theme = THEMES[name];
+      terminal.options.minimumContrastRatio = CONTRAST[name];
+    }),
+  );
+  return {
+    terminal,
+    resize: (cols, rows) => {
+      terminal.resize(cols, rows);
+      layout.adapt();
+    },
+    dispose: () => disposables.dispose(),
+  };
+}

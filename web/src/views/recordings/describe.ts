@@ -1,0 +1,30 @@
+// What the list says about a recording, and which recordings a text finds.
+
+import { formatSize, formatTime } from "../../base/format";
+import type { RecordingInfo } from "../../wire/methods";
+
+export function titleOf({ title, terminal }: RecordingInfo): string {
+  return title || `Terminal ${terminal}`;
+}
+
+export function describe(info: RecordingInfo): string {
+  const started = new Date(info.started * 1000);
+  const facts = [
+    info.state === "recording" ? "recording now" : formatTime(info.duration),
+    started.toLocaleString([], { dateStyle: "short", timeStyle: "short" }),
+    formatSize(info.size),
+  ];
+  if (info.markers) facts.push(info.markers === 1 ? "1 marker" : `${info.markers} markers`);
+  if (info.input) facts.push("with input");
+  if (info.truncated) facts.push("incomplete");
+  return facts.join(" · ");
+}
+
+/** Returns the recordings whose titles or terminals have all words of `text`. */
+export function findRecordings(recordings: readonly RecordingInfo[], text: string): RecordingInfo[] {
+  const words = text.toLowerCase().split(/\s+/);
+  return recordings.filter(info => {
+    const name = `${titleOf(info)} ${info.terminal} ${info.id}`.toLowerCase();
+    return words.every(word => name.includes(word));
+  });
+}
