@@ -358,6 +358,13 @@ def test_what_a_package_loads_agrees_with_what_it_says(package: str, unwanted: s
     assert run.stdout.split() == []
 
 
+def test_the_gateway_loads_the_client_of_redis_only_where_it_is_used() -> None:
+    """It takes almost as long to load as the rest of the gateway."""
+    program = "import sys, gateway.server; print('redis' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert run.stdout == "False\n"
+
+
 @pytest.mark.parametrize(
     ("module", "source"),
     [

@@ -84,12 +84,13 @@ class RedisStore(Listeners):
     Args:
         url: `redis://[:PASSWORD@]HOST:PORT/DB`, `rediss://` for TLS, or `unix://PATH`.
         prefix: The beginning of all keys.
+        timeout: Seconds for the server to answer.
     """
 
-    def __init__(self, url: str, *, prefix: str = "hawse:") -> None:
+    def __init__(self, url: str, *, prefix: str = "hawse:", timeout: float = TIMEOUT) -> None:
         super().__init__()
-        self._redis: Redis = Redis.from_url(url, socket_timeout=TIMEOUT, socket_connect_timeout=TIMEOUT)
-        self._subscriber: Redis = Redis.from_url(url, socket_connect_timeout=TIMEOUT)
+        self._redis: Redis = Redis.from_url(url, socket_timeout=timeout, socket_connect_timeout=timeout)
+        self._subscriber: Redis = Redis.from_url(url, socket_connect_timeout=timeout)
         self._prefix = prefix
         self._listening = asyncio.Event()
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from gateway.store import redis
 from gateway.store.base import ConflictError, Put, StoreError
 from gateway.store.redis import RedisStore
 from tests.support.redis import redis_server
@@ -57,10 +56,7 @@ async def test_a_value_is_kept_as_it_is(tmp_path: Path) -> None:
         await store.close()
 
 
-async def test_a_server_that_is_not_there_or_hangs_is_an_error_of_the_store(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(redis, "TIMEOUT", 0.2)
+async def test_a_server_that_is_not_there_or_hangs_is_an_error_of_the_store(tmp_path: Path) -> None:
     missing = RedisStore(f"unix://{tmp_path}/missing")
     with pytest.raises(StoreError, match="redis"):
         await missing.get("t", "a")
@@ -68,12 +64,14 @@ async def test_a_server_that_is_not_there_or_hangs_is_an_error_of_the_store(
     async with redis_server(tmp_path) as url:
         store = RedisStore(url)
         await store.write(Put("t", "a", b"1"))
+        impatient = RedisStore(url, timeout=0.1)
         pid = int((tmp_path / "pid").read_text())
         os.kill(pid, signal.SIGSTOP)
         try:
             with pytest.raises(StoreError, match="redis"):
-                await store.write(Put("t", "b", b"1"))
+                await impatient.write(Put("t", "b", b"1"))
         finally:
             os.kill(pid, signal.SIGCONT)
+            await impatient.close()
         assert await store.get("t", "a") is not None
         await store.close()
