@@ -5,12 +5,12 @@ import re
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from playwright.async_api import Page, expect
 
 from e2e.conftest import Open
 from e2e.view import WAIT
+from tests.support.http import http_client
 from tests.support.stack import Stack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -277,5 +277,5 @@ async def test_an_unknown_recording_is_reported_and_a_download_needs_a_ticket(op
     view = await open_page()
     await view.page.goto(f"{stack.base}/?recording=nope")
     await expect(view.page.get_by_text("This recording does not exist")).to_be_visible()
-    async with httpx.AsyncClient(base_url=stack.base, trust_env=False) as http:
+    async with http_client(stack.base) as http:
         assert (await http.get("/v1/sandboxes/local/recordings/nope.cast")).status_code == 401

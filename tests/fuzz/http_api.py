@@ -24,6 +24,7 @@ from hawse.api import GATEWAY, METHODS
 from hawse.api.spec import EVERY_CALL, Spec
 from tests.fuzz.mutations import ODD_TEXTS, mutated, odd_value
 from tests.fuzz.target import Run, Target
+from tests.support.http import http_client
 from tests.support.stack import Stack
 
 ALL = METHODS | GATEWAY
@@ -228,9 +229,7 @@ class LiveApi:
     def __init__(self, stack: Stack) -> None:
         self._stack = stack
         authorization = {"Authorization": f"Bearer {stack.token}"}
-        self._http = httpx.AsyncClient(
-            base_url=stack.base, headers=authorization, timeout=ANSWER_SECONDS, trust_env=False
-        )
+        self._http = http_client(stack.base, headers=authorization, timeout=ANSWER_SECONDS)
 
     async def run(self, given: dict[str, Any]) -> None:
         """Raises `AssertionError`, or whatever escapes."""

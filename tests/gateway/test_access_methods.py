@@ -10,6 +10,7 @@ from websockets.exceptions import ConnectionClosed
 
 from hawse.wire import HawseError
 from tests.support.gateway import TOKEN, FakeRuntime, Gateway, Peer
+from tests.support.http import http_client
 
 
 @pytest.fixture
@@ -126,7 +127,7 @@ async def test_a_link_cannot_make_its_guest_an_operator(owner: Peer) -> None:
 async def test_revoking_closes_connections_and_responses_at_once(gateway: Gateway, owner: Peer) -> None:
     made = await make(owner, "share.create", sandbox="local")
     bearer = {"Authorization": f"Bearer {made['token']}"}
-    async with gateway.peer(token=made["token"]) as guest, httpx.AsyncClient(trust_env=False) as http:
+    async with gateway.peer(token=made["token"]) as guest, http_client() as http:
         stream = {"Accept": "text/event-stream", **bearer}
         async with http.stream("POST", f"{gateway.url}/v1/sandbox.watch", headers=stream) as response:
             assert response.status_code == 200
@@ -151,7 +152,7 @@ async def test_a_connection_ends_when_its_token_expires(gateway: Gateway, owner:
 
 async def test_the_ticket_of_a_revoked_token_does_not_connect(gateway: Gateway, owner: Peer) -> None:
     made = await make(owner, "token.create", user="ada")
-    async with httpx.AsyncClient(trust_env=False) as http:
+    async with http_client() as http:
         answer = await http.post(f"{gateway.url}/v1/tickets", headers={"Authorization": f"Bearer {made['token']}"})
     await make(owner, "token.revoke", id=made["info"]["id"])
     async with gateway.dial(token=None, query=f"?ticket={answer.json()['ticket']}") as ws:

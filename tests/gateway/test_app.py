@@ -5,12 +5,13 @@ from gateway import VERSION
 from gateway.auth.principals import OWNER
 from gateway.auth.tickets import OUTSTANDING
 from tests.support.gateway import TOKEN, VIEWER_TOKEN, Gateway
+from tests.support.http import http_client
 
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
 
 
 async def request(gateway: Gateway, method: str, path: str, **headers: str) -> httpx.Response:
-    async with httpx.AsyncClient(base_url=gateway.url, trust_env=False) as http:
+    async with http_client(gateway.url) as http:
         return await http.request(
             method, path, headers={name.replace("_", "-"): value for name, value in headers.items()}
         )

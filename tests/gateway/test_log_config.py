@@ -4,7 +4,6 @@ import logging
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
@@ -12,6 +11,7 @@ from websockets.typing import Subprotocol
 
 import hawse
 from gateway import log_config as logs
+from tests.support.http import http_client
 from tests.support.stack import Stack
 
 NAMES = ("", "gateway", "hawse", "uvicorn", "uvicorn.error", "uvicorn.access", "websockets")
@@ -47,7 +47,7 @@ async def test_json_lines_have_role_and_sandbox_and_no_secret(tmp_path: Path) ->
     """Requests to every interface, with all secrets that an address or a header can contain."""
     async with Stack(tmp_path / "state", "--log-format", "json", "--verbose") as stack:
         bearer = {"Authorization": f"Bearer {stack.token}"}
-        async with httpx.AsyncClient(base_url=stack.base, trust_env=False) as http:
+        async with http_client(stack.base) as http:
             ticket = (await http.post("/v1/tickets", headers=bearer)).json()["ticket"]
             url = f"{stack.base.replace('http', 'ws')}/v1/connect"
             for query in (f"?ticket={ticket}", "?ticket=a-wrong-secret"):

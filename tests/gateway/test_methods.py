@@ -13,6 +13,7 @@ from hawse.api.spec import Nothing, Params, Spec
 from hawse.rpc.call import ServerCall
 from hawse.wire import Connection, HawseError
 from tests.support.gateway import TOKEN, VIEWER_TOKEN, Gateway
+from tests.support.http import http_client
 
 
 class TestCount(Params[Nothing], kw_only=True):
@@ -64,7 +65,7 @@ async def detached(gateway: Gateway) -> asyncio.Event:
 @pytest.fixture
 async def http(gateway: Gateway) -> AsyncIterator[httpx.AsyncClient]:
     headers = {"Authorization": f"Bearer {TOKEN}"}
-    async with httpx.AsyncClient(base_url=gateway.url, trust_env=False, headers=headers) as client:
+    async with http_client(gateway.url, headers=headers) as client:
         yield client
 
 

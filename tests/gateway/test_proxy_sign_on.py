@@ -10,6 +10,7 @@ from gateway.auth.credentials import Credentials
 from gateway.proxy_sign_on import ProxySignOn
 from gateway.settings import SettingsError
 from tests.support.gateway import FakeRuntime, Gateway
+from tests.support.http import http_client
 from tests.support.stores import MemoryStore
 
 ADA = {"X-Forwarded-User": "ada", "X-Forwarded-Groups": "staff"}
@@ -29,7 +30,7 @@ async def gateway(tmp_path: Path) -> AsyncIterator[Gateway]:
 
 @pytest.fixture
 async def browser(gateway: Gateway) -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(base_url=gateway.url, headers={"Origin": gateway.url}, trust_env=False) as http:
+    async with http_client(gateway.url, headers={"Origin": gateway.url}) as http:
         yield http
 
 
@@ -58,7 +59,7 @@ async def test_the_headers_of_others_do_not_count(tmp_path: Path) -> None:
     async with (
         FakeRuntime(tmp_path / "runtime.sock") as runtime,
         Gateway(runtime, **options) as gateway,
-        httpx.AsyncClient(base_url=gateway.url, trust_env=False) as http,
+        http_client(gateway.url) as http,
     ):
         assert (await http.get("/v1/login", headers=ADA)).status_code == 401
         forged = ADA | {"X-Forwarded-For": "192.0.2.1"}

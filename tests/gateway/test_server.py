@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-import httpx
 import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
@@ -27,6 +26,7 @@ from gateway.server import GatewayServer
 from gateway.transport.listener import accepts_connections
 from tests.support.certificates import Authority
 from tests.support.gateway import TOKEN, FakeRuntime, Gateway, RawSocket
+from tests.support.http import http_client
 from tests.support.sockets import pid_behind
 
 SERVE = [sys.executable, "-m", "hawse.cli", "serve"]
@@ -274,7 +274,7 @@ async def test_only_a_trusted_proxy_can_report_that_a_request_came_by_https(
 ) -> None:
     async with Gateway(runtime, proxies=proxies) as gateway:
         headers = {"Origin": f"https://127.0.0.1:{gateway.port}", "X-Forwarded-Proto": "https"}
-        async with httpx.AsyncClient(trust_env=False) as http:
+        async with http_client() as http:
             authorized = headers | {"Authorization": f"Bearer {TOKEN}"}
             answer = await http.post(f"{gateway.url}/v1/tickets", headers=authorized)
         assert answer.status_code == status
@@ -290,7 +290,7 @@ async def test_only_a_trusted_proxy_can_report_that_a_request_came_by_https(
 async def test_the_headers_that_proxies_set_are_read_and_the_others_are_not(runtime: FakeRuntime) -> None:
     async with Gateway(runtime, proxies=["127.0.0.1"], proxy_headers="forwarded") as gateway:
         own = {"Origin": f"https://127.0.0.1:{gateway.port}", "Authorization": f"Bearer {TOKEN}"}
-        async with httpx.AsyncClient(trust_env=False, headers=own) as http:
+        async with http_client(headers=own) as http:
             for headers, status in (
                 ({"X-Forwarded-Proto": "https"}, 403),
                 ({"Forwarded": "for=192.0.2.1;proto=https"}, 201),

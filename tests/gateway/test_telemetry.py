@@ -3,7 +3,6 @@
 import threading
 from collections.abc import Sequence
 
-import httpx
 import pytest
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import ConsoleSpanExporter, SpanExporter, SpanExportResult
@@ -16,6 +15,7 @@ from gateway.upstream.gateway_call import GatewayCall
 from hawse.api.gateway import PreviewHost
 from hawse.wire import HawseError
 from tests.support.gateway import TOKEN, VIEWER_TOKEN, FakeRuntime, Gateway
+from tests.support.http import http_client
 from tests.support.waiting import TIMEOUT
 
 TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
@@ -25,7 +25,7 @@ async def test_a_call_is_a_span_below_that_of_its_client(runtime: FakeRuntime) -
     exporter = InMemorySpanExporter()
     spans = CallSpans([exporter])
     headers = {"Authorization": f"Bearer {TOKEN}", "traceparent": f"00-{TRACE}-{PARENT}-01"}
-    async with Gateway(runtime, observers=[spans]) as gateway, httpx.AsyncClient(headers=headers) as http:
+    async with Gateway(runtime, observers=[spans]) as gateway, http_client(headers=headers) as http:
         answer = await http.post(f"{gateway.url}/v1/sandboxes/local/terminal.list")
         async with gateway.peer() as peer:
             await peer.ask("answer")

@@ -7,7 +7,6 @@ import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-import httpx
 import psutil
 import pytest
 import pytest_asyncio
@@ -15,6 +14,7 @@ import pytest_asyncio
 import hawse
 from hawse.client import CodeContext, HawseError, RichResult, Sandbox
 from tests.support.deno import path_with_deno
+from tests.support.http import http_client
 from tests.support.stack import Stack
 from tests.support.waiting import gone
 
@@ -132,7 +132,7 @@ async def test_javascript_typescript_and_bash(box: Sandbox) -> None:
 async def test_results_over_http(module_stack: Stack) -> None:
     headers = {"Authorization": f"Bearer {module_stack.token}", "Idempotency-Key": "http-1"}
     url = f"{module_stack.base}/v1/sandboxes/local/code.run"
-    async with httpx.AsyncClient(headers=headers, timeout=60) as http:
+    async with http_client(headers=headers, timeout=60) as http:
         answer = (
             await http.post(url, json={"source": "print('out'); display({'text/plain': 'd'}, raw=True); 6 * 7"})
         ).json()

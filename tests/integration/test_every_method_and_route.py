@@ -10,7 +10,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
 
-import httpx
 import pytest
 from starlette.routing import Mount, Route, WebSocketRoute
 
@@ -20,6 +19,7 @@ from hawse.api import GATEWAY, METHODS
 from hawse.api.rights import CONTROL, OPERATE, PREVIEW, VIEW, WRITE
 from hawse.wire import HawseError, Principal
 from tests.support.gateway import TOKEN, FakeRuntime, Gateway
+from tests.support.http import http_client
 
 # The right that each method needs, in the sandbox of the call. `@`: the right at the terminal of the call is enough.
 # `*`: the right anywhere is enough, and the handler selects what the caller sees.
@@ -158,7 +158,7 @@ async def test_each_caller_may_call_what_was_decided(served: Gateway, caller: st
 
 @pytest.mark.parametrize("token", ["nobody", "expired", "revoked"])
 async def test_no_method_is_called_without_a_valid_token(served: Gateway, token: str) -> None:
-    async with httpx.AsyncClient(base_url=served.url, headers=await invalid(served, token), trust_env=False) as http:
+    async with http_client(served.url, headers=await invalid(served, token)) as http:
         for method in NEED:
             path = f"/v1/{method}" if method in GATEWAY else f"/v1/sandboxes/local/{method}"
             answer = await http.post(path, json={})
@@ -190,7 +190,7 @@ async def test_each_route_is_public_by_decision_or_needs_a_token(served: Gateway
         found.setdefault(route.path, set()).update(getattr(route, "methods", None) or ())
     assert {path: methods for path, methods in found.items() if path not in PUBLIC} == PROTECTED
     assert found.keys() == {*PUBLIC, *PROTECTED}
-    async with httpx.AsyncClient(base_url=served.url, headers=await invalid(served, token), trust_env=False) as http:
+    async with http_client(served.url, headers=await invalid(served, token)) as http:
         for path, methods in PROTECTED.items():
             url = re.sub(r"\{(\w+)(:path)?\}", lambda part: SAMPLES[part[1]], path)
             for method in methods or {"GET", "POST", "DELETE"}:
@@ -215,7 +215,7 @@ async def test_a_foreign_sandbox_and_one_that_does_not_exist_have_equal_answers(
     token, _ = await served.credentials.create("token", tenant, owner)
     served.owners.note("local", "ada")
     headers = {"Authorization": f"Bearer {token}"}
-    async with httpx.AsyncClient(base_url=served.url, headers=headers, trust_env=False) as http:
+    async with http_client(served.url, headers=headers) as http:
         for path in ("/v1/sandboxes/NAME/exec", "/v1/sandboxes/NAME/files/x", "/v1/sandboxes/NAME/recordings/r.cast"):
             method = "POST" if path.endswith("exec") else "GET"
             answers = [

@@ -10,6 +10,7 @@ import psutil
 
 import hawse
 from tests.support import peers
+from tests.support.http import http_client
 from tests.support.previewed import TIMEOUT, Previewed, previewed
 from tests.support.runtime import alive
 
@@ -137,6 +138,6 @@ async def test_many_requests_at_once_are_all_answered(tmp_path: Path) -> None:
     async with previewed(tmp_path) as preview:
         limits = httpx.Limits(max_connections=20)
         base = preview.stack.base + preview.path
-        async with httpx.AsyncClient(base_url=base, trust_env=False, limits=limits, timeout=60) as http:
+        async with http_client(base, limits=limits, timeout=60) as http:
             answers = await asyncio.gather(*(http.post("/size", content=b"%d" % n) for n in range(150)))
         assert [answer.json()[0] for answer in answers] == [len(b"%d" % n) for n in range(150)]

@@ -6,12 +6,12 @@ import os
 import signal
 from typing import Any
 
-import httpx
 import pytest
 from pyghostty import Terminal as Emulator
 
 import hawse
 from hawse.client import Output, Resized
+from tests.support.http import http_client
 from tests.support.stack import Stack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -71,7 +71,7 @@ async def test_a_session_is_recorded_downloaded_and_played_again(stack: Stack) -
 async def by_http(stack: Stack, name: str, cast: bytes) -> None:
     path = f"/v1/sandboxes/local/recordings/{name}.cast"
     bearer = {"Authorization": f"Bearer {stack.token}"}
-    async with httpx.AsyncClient(base_url=stack.base, trust_env=False) as http:
+    async with http_client(stack.base) as http:
         answer = await http.get(path, headers=bearer)
         assert answer.content == cast
         assert answer.headers["content-type"] == "application/x-asciicast"
@@ -89,7 +89,7 @@ async def test_only_the_owner_can_read_recorded_input(stack: Stack) -> None:
     async with (
         hawse.connect(stack.base, token=stack.token) as client,
         hawse.connect(stack.base, token=token) as looker,
-        httpx.AsyncClient(base_url=stack.base, trust_env=False, headers={"Authorization": f"Bearer {token}"}) as http,
+        http_client(stack.base, headers={"Authorization": f"Bearer {token}"}) as http,
     ):
         sandbox = client.sandbox("local")
         async with sandbox.terminals.open("main", argv=["cat"]) as term:

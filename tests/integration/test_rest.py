@@ -17,6 +17,7 @@ import pytest_asyncio
 from hawse.api import GATEWAY, METHODS
 from hawse.api.rights import VIEW
 from hawse.wire.errors import ERRORS
+from tests.support.http import http_client
 from tests.support.stack import Stack, free_port
 from tests.support.typed import mistake
 from tests.support.waiting import in_directory
@@ -31,7 +32,7 @@ HERE = "/v1/sandboxes/local/"
 @pytest_asyncio.fixture(loop_scope="session")
 async def http(stack: Stack) -> AsyncIterator[httpx.AsyncClient]:
     headers = {"Authorization": f"Bearer {stack.token}"}
-    async with httpx.AsyncClient(base_url=stack.base, headers=headers, trust_env=False, timeout=20) as http:
+    async with http_client(stack.base, headers=headers, timeout=20) as http:
         yield http
 
 

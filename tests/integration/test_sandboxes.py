@@ -4,10 +4,10 @@ import asyncio
 import os
 import signal
 
-import httpx
 import pytest
 
 import hawse
+from tests.support.http import http_client
 from tests.support.runtime import alive
 from tests.support.stack import Stack
 
@@ -116,7 +116,7 @@ async def test_a_watch_reports_every_state_across_a_restart_of_the_gateway(stack
 
 async def test_every_method_is_reachable_over_http(stack: Stack) -> None:
     headers = {"Authorization": f"Bearer {stack.token}"}
-    async with httpx.AsyncClient(base_url=stack.base, trust_env=False, headers=headers, timeout=60) as http:
+    async with http_client(stack.base, headers=headers, timeout=60) as http:
         created = await http.post("/v1/sandbox.create", json={"id": "h", "env": {"A": "1"}})
         assert (created.status_code, created.json()["state"]) == (200, "running")
         done = await http.post("/v1/sandboxes/h/exec", json={"command": "echo $A"})
@@ -131,7 +131,7 @@ async def test_every_method_is_reachable_over_http(stack: Stack) -> None:
 
 async def test_a_call_that_starts_its_sandbox_gets_an_event_with_the_phase(stack: Stack) -> None:
     headers = {"Authorization": f"Bearer {stack.token}", "Accept": "text/event-stream"}
-    async with httpx.AsyncClient(base_url=stack.base, trust_env=False, headers=headers, timeout=60) as http:
+    async with http_client(stack.base, headers=headers, timeout=60) as http:
         first = (await http.post("/v1/sandboxes/local/exec", json={"command": "true"})).text
         assert first.startswith('event: starting\ndata: {"phase":"starting"}\n\nevent: opened\n')
         second = (await http.post("/v1/sandboxes/local/exec", json={"command": "true"})).text
@@ -139,7 +139,7 @@ async def test_a_call_that_starts_its_sandbox_gets_an_event_with_the_phase(stack
 
 
 async def test_a_gateway_killed_during_a_start_leaves_nothing_that_its_successor_does_not_end(stack: Stack) -> None:
-    async with httpx.AsyncClient(base_url=stack.base, trust_env=False, timeout=60) as http:
+    async with http_client(stack.base, timeout=60) as http:
         headers = {"Authorization": f"Bearer {stack.token}"}
         creating = [
             asyncio.ensure_future(http.post("/v1/sandbox.create", json={"id": f"k{i}"}, headers=headers))

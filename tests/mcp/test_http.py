@@ -3,7 +3,6 @@ import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-import httpx
 import httpx2
 import pytest
 import uvicorn
@@ -14,6 +13,7 @@ import hawse
 from hawse.mcp.http import Clients, make_app
 from hawse.mcp.tool import ServerOptions
 from hawse.wire import HawseError
+from tests.support.http import http_client
 from tests.support.mcp_agent import Agent
 from tests.support.stack import Stack
 
@@ -50,7 +50,7 @@ async def test_tools_are_called_with_the_rights_of_the_token(stack: Stack) -> No
 
 
 async def test_a_request_without_a_valid_token_is_refused(stack: Stack) -> None:
-    async with served(stack) as url, httpx.AsyncClient(trust_env=False) as http:
+    async with served(stack) as url, http_client() as http:
         for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic eDp5"}):
             answer = await http.post(url, json={}, headers=headers)
             assert (answer.status_code, answer.headers["www-authenticate"]) == (401, 'Bearer realm="hawse"')

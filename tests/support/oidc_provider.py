@@ -18,13 +18,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-import httpx
 import uvicorn
 from joserfc import jwk, jwt
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
+
+from tests.support.http import http_client
 
 CLIENT = "hawse-test"
 SECRET = "secret/of the client"
@@ -149,13 +150,13 @@ class RunningProvider:
 
     async def mint(self, user: str, **claims: Any) -> str:
         """Return a token for `AUDIENCE` that identifies `user`, with other claims than usual."""
-        async with httpx.AsyncClient(base_url=self.issuer, trust_env=False, timeout=START_SECONDS) as http:
+        async with http_client(self.issuer, timeout=START_SECONDS) as http:
             answer = await http.post("/mint", json={**USERS[user], "aud": AUDIENCE, **claims})
             return str(answer.json()["token"])
 
     async def rotate(self) -> None:
         """Replace its key."""
-        async with httpx.AsyncClient(base_url=self.issuer, trust_env=False, timeout=START_SECONDS) as http:
+        async with http_client(self.issuer, timeout=START_SECONDS) as http:
             (await http.post("/rotate")).raise_for_status()
 
 

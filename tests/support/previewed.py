@@ -15,6 +15,7 @@ from websockets.asyncio.client import connect
 import hawse
 from hawse.client import Sandbox
 from tests.support import site
+from tests.support.http import http_client
 from tests.support.stack import Stack
 
 TIMEOUT = 20.0  # seconds after which a test that waits has failed
@@ -30,7 +31,7 @@ class Previewed:
         self.token: str = exposed["token"]
         self.path = f"/p/local/{self.token}"
         self.name = f"{self.port}-local-{self.token}.localhost:{stack.port}"
-        self.http = httpx.AsyncClient(base_url=stack.base + self.path, trust_env=False, timeout=TIMEOUT)
+        self.http = http_client(stack.base + self.path, timeout=TIMEOUT)
 
     def socket(self, target: str = "/socket", **options: Any) -> connect:
         url = f"ws://127.0.0.1:{self.stack.port}{self.path}{target}"

@@ -17,6 +17,7 @@ import psutil
 
 from gateway.providers.isolation import cgroups
 from gateway.providers.runtime_process import RuntimeProcess
+from tests.support.http import http_client
 
 START_SECONDS = 30  # until a gateway has started, or ended when it was asked to
 
@@ -108,7 +109,7 @@ class Stack:
 
     def _http(self) -> httpx.AsyncClient:
         headers = {"Authorization": f"Bearer {self.token}"}
-        return httpx.AsyncClient(base_url=self.base, headers=headers, trust_env=False, timeout=START_SECONDS)
+        return http_client(self.base, headers=headers, timeout=START_SECONDS)
 
     async def renew(self) -> None:
         """Make it as good as new for the next test: delete all sandboxes, and start a new sandbox `local`."""
@@ -191,7 +192,7 @@ async def _post(http: httpx.AsyncClient, method: str, **params: str) -> dict[str
 async def post(stack: Stack, path: str, params: dict[str, Any]) -> tuple[int, str | None]:
     """Make one request, which is not repeated; return its status, and the code of its error."""
     headers = {"Authorization": f"Bearer {stack.token}"}
-    async with httpx.AsyncClient(base_url=stack.base, headers=headers, trust_env=False, timeout=60) as http:
+    async with http_client(stack.base, headers=headers, timeout=60) as http:
         answer = await http.post(path, json=params)
     return answer.status_code, answer.json().get("code")
 

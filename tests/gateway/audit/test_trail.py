@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from websockets.exceptions import ConnectionClosed
 
@@ -12,6 +11,7 @@ from gateway.audit.files import AuditFiles
 from gateway.audit.trail import REFUSALS
 from hawse.wire import HawseError
 from tests.support.gateway import TOKEN, VIEWER_TOKEN, FakeRuntime, Gateway, Peer
+from tests.support.http import http_client
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ async def test_a_call_that_is_refused_is_written_also_if_it_only_reads(gateway: 
 
 
 async def test_clients_without_a_valid_token_are_written_with_their_request(gateway: Gateway) -> None:
-    async with httpx.AsyncClient(base_url=gateway.url) as http, gateway.peer() as owner:
+    async with http_client(gateway.url) as http, gateway.peer() as owner:
         response = await http.post("/v1/tickets?ticket=secret", headers={"Authorization": "Bearer guess"})
         (entry,) = await listed(owner, method="refused")
         assert (response.status_code, entry["outcome"]) == (401, "unauthenticated")
@@ -112,7 +112,7 @@ async def test_clients_without_a_valid_token_are_written_with_their_request(gate
 
 async def test_a_call_over_http_is_written_once(gateway: Gateway) -> None:
     headers = {"Authorization": f"Bearer {VIEWER_TOKEN}"}
-    async with httpx.AsyncClient(base_url=gateway.url, headers=headers) as http, gateway.peer() as owner:
+    async with http_client(gateway.url, headers=headers) as http, gateway.peer() as owner:
         response = await http.post("/v1/sandboxes/local/file.mkdir", json={"path": "x"})
         assert response.status_code == 403
         (entry,) = [one for one in await listed(owner) if one.get("user") == "viewer" or one["action"] == "refused"]
@@ -120,7 +120,7 @@ async def test_a_call_over_http_is_written_once(gateway: Gateway) -> None:
 
 
 async def test_refusals_of_one_address_cannot_fill_the_log(gateway: Gateway) -> None:
-    async with httpx.AsyncClient(base_url=gateway.url) as http, gateway.peer() as owner:
+    async with http_client(gateway.url) as http, gateway.peer() as owner:
         for _ in range(REFUSALS + 40):
             await http.post("/v1/tickets")
         written = await listed(owner, method="refused", limit=1000)

@@ -3,15 +3,15 @@ import logging
 from contextlib import AsyncExitStack
 from typing import Any
 
-import httpx
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from tests.support.gateway import TOKEN, VIEWER_TOKEN, FakeRuntime, Gateway
+from tests.support.http import http_client
 
 
 async def ticket(gateway: Gateway) -> str:
-    async with httpx.AsyncClient(trust_env=False) as http:
+    async with http_client() as http:
         answer = await http.post(f"{gateway.url}/v1/tickets", headers={"Authorization": f"Bearer {TOKEN}"})
     assert answer.status_code == 201
     made: str = answer.json()["ticket"]

@@ -1,15 +1,15 @@
 """The ids of HTTP requests."""
 
-import httpx
 import pytest
 
 from hawse.wire import HawseError
 from hawse.wire.trace import Trace
 from tests.support.gateway import TOKEN, FakeRuntime, Gateway
+from tests.support.http import http_client
 
 
 async def test_each_response_has_the_id_of_its_request(gateway: Gateway) -> None:
-    async with httpx.AsyncClient(base_url=gateway.url) as http:
+    async with http_client(gateway.url) as http:
         headers = {"Authorization": f"Bearer {TOKEN}"}
         paths = ("/healthz", "/", "/v1/openapi.json", "/v1/nowhere")
         ids = {(await http.get(path, headers=headers)).headers["x-request-id"] for path in paths}
@@ -21,7 +21,7 @@ async def test_a_request_continues_the_trace_of_its_header_to_the_runtime(
 ) -> None:
     parent = Trace.below(None)
     headers = {"Authorization": f"Bearer {TOKEN}", "traceparent": str(parent)}
-    async with httpx.AsyncClient(base_url=gateway.url, headers=headers) as http:
+    async with http_client(gateway.url, headers=headers) as http:
         response = await http.post("/v1/sandboxes/local/fail", json={})
         assert response.status_code == 404  # no method of this name is known
         response = await http.post("/v1/sandboxes/local/terminal.list", json={})

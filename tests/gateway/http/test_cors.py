@@ -6,6 +6,7 @@ import httpx
 import pytest
 
 from tests.support.gateway import TOKEN, FakeRuntime, Gateway
+from tests.support.http import http_client
 
 ALLOWED = "https://app.example.org"
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
@@ -15,7 +16,7 @@ BEARER = {"Authorization": f"Bearer {TOKEN}"}
 async def http(runtime: FakeRuntime) -> AsyncIterator[httpx.AsyncClient]:
     async with (
         Gateway(runtime, origins=[ALLOWED]) as gateway,
-        httpx.AsyncClient(base_url=gateway.url) as client,
+        http_client(gateway.url) as client,
     ):
         yield client
 

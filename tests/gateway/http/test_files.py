@@ -13,6 +13,7 @@ from hawse.link import StreamLink
 from hawse.wire import Call, Connection, Data, End, HawseError, Kind, Message
 from hawse.wire.messages import from_raw
 from tests.support.gateway import TOKEN, FakeRuntime, Gateway, RawSocket, pattern
+from tests.support.http import http_client
 
 SIZE = 3_000_000
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
@@ -81,7 +82,7 @@ async def served(disk: Disk) -> AsyncIterator[Gateway]:
 
 @pytest.fixture
 async def http(served: Gateway) -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(base_url=served.url, headers=BEARER, trust_env=False) as http:
+    async with http_client(served.url, headers=BEARER) as http:
         yield http
 
 

@@ -15,6 +15,7 @@ from hawse.link import StreamLink
 from hawse.wire import Call, HawseError, Kind
 from hawse.wire.messages import from_raw
 from tests.support.gateway import TOKEN, VIEWER_TOKEN, FakeRuntime, Flood, Gateway, RawSocket
+from tests.support.http import http_client
 
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
 EVENTS = {"Accept": "text/event-stream"}
@@ -67,7 +68,7 @@ async def runtime(tmp_path: Path) -> AsyncIterator[Played]:
 
 @pytest.fixture
 async def http(gateway: Gateway) -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(base_url=gateway.url, trust_env=False) as http:
+    async with http_client(gateway.url) as http:
         yield http
 
 

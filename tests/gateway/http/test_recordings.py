@@ -6,6 +6,7 @@ import pytest
 
 from gateway.http.recordings import ByteRange, part_of
 from tests.support.gateway import TOKEN, VIEWER_TOKEN, Gateway, Recorded, pattern
+from tests.support.http import http_client
 
 SIZE = 3_000_000
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
@@ -17,7 +18,7 @@ async def http(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
     async with (
         Recorded(tmp_path / "s", SIZE) as runtime,
         Gateway(runtime) as gateway,
-        httpx.AsyncClient(base_url=gateway.url, trust_env=False) as http,
+        http_client(gateway.url) as http,
     ):
         yield http
 

@@ -13,6 +13,7 @@ from gateway.auth.credentials import SESSION_LIFETIME, SESSION_STEP, TABLE, Cred
 from gateway.store.base import Put
 from hawse.wire import HawseError, Principal
 from tests.support.gateway import TOKEN, VIEWER_TOKEN, Gateway
+from tests.support.http import http_client
 from tests.support.runtime import eventually
 
 
@@ -24,7 +25,7 @@ def bearer(token: str) -> dict[str, str]:
 async def browser(gateway: Gateway) -> AsyncIterator[httpx.AsyncClient]:
     """Keeps cookies and sends the origin of the gateway's page, as a browser does."""
     headers = {"Origin": gateway.url}
-    async with httpx.AsyncClient(base_url=gateway.url, headers=headers, trust_env=False) as http:
+    async with http_client(gateway.url, headers=headers) as http:
         yield http
 
 
@@ -181,7 +182,7 @@ async def test_a_link_is_opened_by_as_many_browsers_as_it_says(gateway: Gateway,
         made = await owner.ask("share.create", {"max_uses": 1}, sandbox=None)
         await sign_in(browser, made["token"])
         await sign_in(browser, made["token"])  # the page is opened again: this browser keeps its session
-        async with httpx.AsyncClient(base_url=gateway.url, trust_env=False) as other:
+        async with http_client(gateway.url) as other:
             answer = await other.post("/v1/session", headers=bearer(made["token"]))
             assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")
             assert "used 1 times" in answer.json()["message"]

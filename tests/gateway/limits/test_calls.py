@@ -1,12 +1,12 @@
 """The limit of calls, with a clock of the test, and through a gateway."""
 
-import httpx
 import pytest
 
 from gateway.limits.calls import CallRates
 from gateway.limits.quotas import Quotas, Who
 from hawse.wire import HawseError, Principal
 from tests.support.gateway import VIEWER_TOKEN, FakeRuntime, Gateway
+from tests.support.http import http_client
 
 VIEWER = Principal(id="ann", name="", kind="user", rights=("view",), credential="token-1")
 OWNER = Principal(id="owner", name="", kind="owner", rights=("*",))
@@ -52,7 +52,7 @@ async def test_calls_beyond_the_limit_are_refused_with_the_time_to_wait(runtime:
     async with (
         Gateway(runtime, calls=CallRates(quotas(1, "link"), burst=3, clock=lambda: 0.0)) as gateway,
         gateway.peer(token=VIEWER_TOKEN) as peer,
-        httpx.AsyncClient(headers=headers) as http,
+        http_client(headers=headers) as http,
     ):
         for _ in range(3):
             with pytest.raises(HawseError, match="unknown_method"):

@@ -1,12 +1,12 @@
 """The limit of wrong credentials, with a clock of the test."""
 
-import httpx
 import pytest
 from websockets.exceptions import ConnectionClosed
 
 from gateway.limits.guesses import Guesses
 from hawse.wire import HawseError
 from tests.support.gateway import TOKEN, VIEWER_TOKEN, FakeRuntime, Gateway
+from tests.support.http import http_client
 
 HERE, NEIGHBOUR, ELSEWHERE = "192.0.2.7:1000", "192.0.2.7:2000", "192.0.2.8:1000"
 
@@ -59,7 +59,7 @@ def test_a_credential_that_the_address_has_used_before_is_not_locked_out() -> No
 async def test_guessing_is_slowed_over_http_and_on_the_websocket(runtime: FakeRuntime) -> None:
     async with (
         Gateway(runtime, guesses=Guesses(2, 0.001)) as gateway,
-        httpx.AsyncClient(base_url=gateway.url) as http,
+        http_client(gateway.url) as http,
         gateway.peer() as owner,
     ):
         statuses = list[int]()

@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from websockets.asyncio.client import connect
@@ -17,6 +16,7 @@ from hawse.api.runtime import ECHO_BOUNDS, RuntimeMetricsResult
 from hawse.link import StreamLink
 from hawse.wire import Call, Kind
 from tests.support.gateway import TOKEN, VIEWER_TOKEN, FakeRuntime, Gateway, Peer
+from tests.support.http import http_client
 from tests.support.stack import Stack
 
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
@@ -38,7 +38,7 @@ class Scraped(dict[str, float]):
 
 
 async def scrape(url: str, token: str = TOKEN) -> Scraped:
-    async with httpx.AsyncClient(base_url=url, trust_env=False, timeout=20) as http:
+    async with http_client(url, timeout=20) as http:
         answer = await http.get("/metrics", headers={"Authorization": f"Bearer {token}"})
     assert answer.status_code == 200, answer.text
     assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
@@ -224,7 +224,7 @@ def test_every_counter_of_a_runtime_is_exported() -> None:
 async def test_metrics_require_the_owners_token(
     gateway: Gateway, headers: dict[str, str], status: int, code: str
 ) -> None:
-    async with httpx.AsyncClient(base_url=gateway.url, trust_env=False) as http:
+    async with http_client(gateway.url) as http:
         answer = await http.get("/metrics", headers=headers)
     assert (answer.status_code, answer.json()["code"]) == (status, code)
     assert gateway.sandboxes.starts == 0

@@ -14,6 +14,7 @@ from gateway.oidc.users import RoleRule, Users
 from gateway.settings import OidcSettings
 from tests.support.clock import ManualClock
 from tests.support.gateway import FakeRuntime, Gateway
+from tests.support.http import http_client
 from tests.support.oidc_provider import AUDIENCE, CLIENT, RunningProvider
 
 
@@ -24,7 +25,7 @@ async def served(runtime: FakeRuntime, settings: OidcSettings) -> AsyncIterator[
 
 
 async def session(gateway: Gateway, token: str, path: str = "/v1/token.list") -> httpx.Response:
-    async with httpx.AsyncClient(base_url=gateway.url, trust_env=False, timeout=60) as http:
+    async with http_client(gateway.url, timeout=60) as http:
         return await http.post(path, json={}, headers={"Authorization": f"Bearer {token}"})
 
 
@@ -85,7 +86,7 @@ async def test_a_token_cannot_create_what_would_outlive_it(served: Gateway, prov
     token = await provider.mint("ada")
     await served.read_keys()
     headers = {"Authorization": f"Bearer {token}", "Origin": served.url}
-    async with httpx.AsyncClient(base_url=served.url, trust_env=False, headers=headers, timeout=60) as http:
+    async with http_client(served.url, headers=headers, timeout=60) as http:
         for path, body in (("/v1/token.create", {"name": "x", "role": "viewer"}), ("/v1/session", {})):
             answer = await http.post(path, json=body)
             assert (answer.status_code, answer.json()["code"]) == (403, "forbidden"), path

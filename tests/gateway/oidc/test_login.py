@@ -11,6 +11,7 @@ import pytest
 from gateway.http.return_path import valid_return
 from gateway.settings import OidcSettings
 from tests.support.gateway import TOKEN, FakeRuntime, Gateway
+from tests.support.http import http_client
 from tests.support.oidc_provider import CLIENT, SECRET, RunningProvider
 
 
@@ -29,7 +30,7 @@ async def browser(served: Gateway) -> AsyncIterator[httpx.AsyncClient]:
 
 def browsing(gateway: Gateway) -> httpx.AsyncClient:
     """Keeps cookies, and does not follow redirects."""
-    return httpx.AsyncClient(base_url=gateway.url, headers={"Origin": gateway.url}, trust_env=False, timeout=60)
+    return http_client(gateway.url, headers={"Origin": gateway.url}, timeout=60)
 
 
 async def begin(browser: httpx.AsyncClient, **query: str) -> str:
@@ -41,7 +42,7 @@ async def begin(browser: httpx.AsyncClient, **query: str) -> str:
 
 async def approve(address: str, user: str) -> str:
     """Sign in at the provider; return the address that it sends the browser to."""
-    async with httpx.AsyncClient(trust_env=False, timeout=60) as http:
+    async with http_client(timeout=60) as http:
         form = (await http.get(address)).raise_for_status().text
         path = form.partition('action="')[2].partition('"')[0]
         answer = await http.post(httpx.URL(address).join(path), data={"user": user})
@@ -158,7 +159,7 @@ async def test_a_session_of_a_login_ends_for_another_role_and_by_revocation(
         await sign_in(other, "bob")
         assert (await browser.get("/v1/session")).status_code == 200
     owner = {"Authorization": f"Bearer {TOKEN}"}
-    async with httpx.AsyncClient(base_url=served.url, headers=owner, trust_env=False, timeout=60) as http:
+    async with http_client(served.url, headers=owner, timeout=60) as http:
         (row,) = (await http.post("/v1/token.list", json={})).json()["tokens"][1:]
         assert (row["id"][:6], row["user"], row["own"]) == ("login-", "oidc|bob", True)
         assert (await http.post("/v1/token.revoke", json={"id": row["id"]})).status_code == 200

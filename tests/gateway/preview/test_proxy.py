@@ -15,6 +15,7 @@ from gateway.providers.local import LocalProvider
 from gateway.providers.state_directory import StateDirectory
 from gateway.sandboxes.lifecycle import Sandboxes
 from gateway.store.sqlite import SqliteStore
+from tests.support.http import http_client
 from tests.support.previewed import Previewed
 from tests.support.waiting import Changes
 
@@ -124,7 +125,7 @@ async def test_revoking_a_preview_also_ends_its_open_connections(preview: Previe
 async def test_the_number_of_requests_of_one_preview_is_limited(preview: Previewed) -> None:
     limits = httpx.Limits(max_connections=None)
     url = f"{preview.stack.base}{preview.path}"
-    async with httpx.AsyncClient(trust_env=False, limits=limits, timeout=30) as http, asyncio.TaskGroup() as tasks:
+    async with http_client(limits=limits, timeout=30) as http, asyncio.TaskGroup() as tasks:
         left = asyncio.Event()
         changes = Changes()
         open_ = 0
