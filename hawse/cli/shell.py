@@ -16,6 +16,7 @@ import click
 from hawse.api.types import Exit
 from hawse.cli.emulator_replies import without_replies
 from hawse.cli.local_terminal import RESET, LocalTerminal
+from hawse.cli.predictive_echo import PredictiveEcho
 from hawse.cli.target import Target, first, target_options
 from hawse.client import Client, Sandbox, Terminal, ViewerOptions
 from hawse.wire import HawseError
@@ -33,13 +34,15 @@ class Detached(Exception):
 @click.option("--cwd", metavar="DIR", help="the directory of a new terminal")
 @click.option("--read-only", is_flag=True, help="look on without typing")
 @click.option("--detach-key", default=DETACH, show_default=True, metavar="KEY", help="the key that leaves: ctrl-LETTER")
+@click.option("--predict", is_flag=True, help="show what is typed at once, underlined until the program prints it")
 @target_options
-def shell(target: Target, id: str | None, cwd: str | None, read_only: bool, detach_key: str) -> int:
+def shell(target: Target, id: str | None, cwd: str | None, read_only: bool, detach_key: str, predict: bool) -> int:
     """Open the terminal ID, which is created if it does not run; without an ID, a new one.
 
     A new terminal without an ID ends when you leave; one with an ID goes on.
     """
-    code, left = _show(target, id or f"shell-{secrets.token_hex(3)}", cwd, None, read_only, detach_key, keep=bool(id))
+    name = id or f"shell-{secrets.token_hex(3)}"
+    code, left = _show(target, name, cwd, None, read_only, detach_key, keep=bool(id), predict=predict)
     if left and id:
         click.echo(f"detached; `hawse attach {id}` returns to it", err=True)
     return code
@@ -49,10 +52,11 @@ def shell(target: Target, id: str | None, cwd: str | None, read_only: bool, deta
 @click.argument("id")
 @click.option("--read-only", is_flag=True, help="look on without typing")
 @click.option("--detach-key", default=DETACH, show_default=True, metavar="KEY", help="the key that leaves: ctrl-LETTER")
+@click.option("--predict", is_flag=True, help="show what is typed at once, underlined until the program prints it")
 @target_options
-def attach(target: Target, id: str, read_only: bool, detach_key: str) -> int:
+def attach(target: Target, id: str, read_only: bool, detach_key: str, predict: bool) -> int:
     """Attach to the terminal ID, which runs. Everything it still holds is shown first."""
-    code, left = _show(target, id, None, None, read_only, detach_key, keep=True, create=False)
+    code, left = _show(target, id, None, None, read_only, detach_key, keep=True, create=False, predict=predict)
     if left:
         click.echo("detached", err=True)
     return code
@@ -98,6 +102,7 @@ def _show(
     *,
     keep: bool,
     create: bool = True,
+    predict: bool = False,
 ) -> tuple[int, bool]:
     """Show a terminal until it ends or the user leaves; return its exit code, and whether the user left."""
     detach = key_byte(detach_key)
@@ -115,7 +120,8 @@ def _show(
             terminal = box.terminals.open(id, argv=argv, cwd=cwd, env=env, cols=cols, rows=rows, **viewer)
         async with terminal:
             with local:
-                exit_ = await _connect(local, terminal, detach, read_only)
+                echo = PredictiveEcho(cols, rows) if predict and not read_only else None
+                exit_ = await _connect(local, terminal, detach, read_only, echo)
             if exit_ is None and not keep:
                 await terminal.kill()
         return (0, True) if exit_ is None else (exit_code(exit_), False)
@@ -123,12 +129,22 @@ def _show(
     return target.run(work)
 
 
-async def _connect(local: LocalTerminal, terminal: Terminal, detach: bytes, read_only: bool) -> Exit | None:
+async def _connect(
+    local: LocalTerminal, terminal: Terminal, detach: bytes, read_only: bool, echo: PredictiveEcho | None
+) -> Exit | None:
     """Pass keys and output between both terminals. Return how the program ended; None if the user left."""
+    turn = asyncio.Lock()  # what changes the predictions is written in the same order
 
     async def show() -> None:
         async for data in terminal:
-            await local.write(data)
+            async with turn:
+                await local.write(echo.received(data) if echo else data)
+
+    async def predict(data: bytes) -> None:
+        if echo is not None:
+            async with turn:
+                if shown := echo.typed(data):
+                    await local.write(shown)
 
     async def type_() -> None:
         async for data in local.input():
@@ -137,11 +153,15 @@ async def _connect(local: LocalTerminal, terminal: Terminal, detach: bytes, read
             if not (terminal.live and terminal.answers):
                 data = without_replies(data)
             if data and not read_only:
+                await predict(data)
                 await terminal.write(data)
         raise Detached  # our own terminal was closed
 
     async def follow_size() -> None:
         async for cols, rows in local.sizes():
+            if echo is not None:
+                async with turn:
+                    await local.write(echo.resize(cols, rows))
             try:
                 await terminal.resize(cols, rows)
             except HawseError as error:
@@ -159,6 +179,8 @@ async def _connect(local: LocalTerminal, terminal: Terminal, detach: bytes, read
         exit_ = await terminal.wait()
     except* Detached:
         exit_ = None
+        if echo is not None:
+            await local.write(echo.withdraw())
     except* HawseError as errors:
         await local.write(RESET + b"\r\n")
         raise first(errors) from None
