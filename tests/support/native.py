@@ -1,6 +1,7 @@
 """The expected behaviour of a native terminal: a program on a plain PTY (pexpect) whose output one emulator reads."""
 
 import os
+from contextlib import suppress
 from types import TracebackType
 
 import pexpect
@@ -32,6 +33,11 @@ class Native:
         """Read until the screen shows `text`."""
         while text not in "\n".join(self.screen()):
             self._emulator.feed(self._child.read_nonblocking(65536, timeout=20))
+
+    def read(self, timeout: float) -> None:
+        """Read what the program prints within `timeout` seconds."""
+        with suppress(pexpect.TIMEOUT):
+            self._emulator.feed(self._child.read_nonblocking(65536, timeout=timeout))
 
     def screen(self) -> list[str]:
         rows = str(self._emulator.text()).split("\n")
