@@ -177,10 +177,8 @@ class Viewer:
 
     def _begin(self, step: Callable[[Connection, int], None], connection: Connection, ch: int) -> bool:
         """Call `step` with the snapshot that it may need; end the call if the snapshot memory is full."""
-        if self._needs_snapshot and self._snapshot is None:
-            self._request_snapshot()
-            if self._snapshot is None:
-                return False  # `wake` is called when it is there
+        if self._needs_snapshot and self._snapshot is None and not self._request_snapshot():
+            return False  # `wake` is called when it is there
         try:
             step(connection, ch)
         except HawseError as error:
@@ -226,8 +224,12 @@ class Viewer:
         connection.send_event(ch, "reseed", TerminalReseed(start=self.cursor, screen=screen, cols=cols, rows=rows))
         self._terminal.moved()
 
-    def _request_snapshot(self) -> None:
-        """Request a snapshot of the present screen, and move the cursor to its offset: the output behind it is kept."""
+    def _request_snapshot(self) -> bool:
+        """Request a snapshot of the present screen, and move the cursor to its offset: the output behind it is kept.
+
+        Returns:
+            Whether the snapshot is there already.
+        """
         self._painting = True
         rows = RESEED_ROWS if self._skip else ALL
         self._skip = self._lost = False
@@ -235,6 +237,7 @@ class Viewer:
         if self._painting:
             self.cursor, self.next_mark = place.offset, place.next_mark
             self._terminal.moved()
+        return self._snapshot is not None
 
     def _painted(self, snapshot: CachedSnapshot) -> None:
         self._painting = False
