@@ -10,7 +10,7 @@ from playwright.async_api import Page, expect
 
 from e2e.conftest import Open
 from e2e.view import WAIT
-from tests.support.http import http_client
+from tests.support.http_clients import http_client
 from tests.support.stack import Stack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

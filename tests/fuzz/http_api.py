@@ -24,7 +24,7 @@ from hawse.api import GATEWAY, METHODS
 from hawse.api.spec import EVERY_CALL, Spec
 from tests.fuzz.mutations import ODD_TEXTS, mutated, odd_value
 from tests.fuzz.target import Run, Target
-from tests.support.http import http_client
+from tests.support.http_clients import http_client
 from tests.support.stack import Stack
 
 ALL = METHODS | GATEWAY

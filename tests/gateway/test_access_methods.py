@@ -10,7 +10,7 @@ from websockets.exceptions import ConnectionClosed
 
 from hawse.wire import HawseError
 from tests.support.gateway import TOKEN, FakeRuntime, Gateway, Peer
-from tests.support.http import http_client
+from tests.support.http_clients import http_client
 
 
 @pytest.fixture

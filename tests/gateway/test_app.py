@@ -5,7 +5,7 @@ from gateway import VERSION
 from gateway.auth.principals import OWNER
 from gateway.auth.tickets import OUTSTANDING
 from tests.support.gateway import TOKEN, VIEWER_TOKEN, Gateway
-from tests.support.http import http_client
+from tests.support.http_clients import http_client
 
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
 

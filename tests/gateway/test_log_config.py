@@ -11,7 +11,7 @@ from websockets.typing import Subprotocol
 
 import hawse
 from gateway import log_config as logs
-from tests.support.http import http_client
+from tests.support.http_clients import http_client
 from tests.support.stack import Stack
 
 NAMES = ("", "gateway", "hawse", "uvicorn", "uvicorn.error", "uvicorn.access", "websockets")

@@ -13,7 +13,7 @@ from hawse.api.spec import Nothing, Params, Spec
 from hawse.rpc.call import ServerCall
 from hawse.wire import Connection, HawseError
 from tests.support.gateway import TOKEN, VIEWER_TOKEN, Gateway
-from tests.support.http import http_client
+from tests.support.http_clients import http_client
 
 
 class TestCount(Params[Nothing], kw_only=True):

@@ -10,7 +10,7 @@ from gateway.auth.credentials import Credentials
 from gateway.proxy_sign_on import ProxySignOn
 from gateway.settings import SettingsError
 from tests.support.gateway import FakeRuntime, Gateway
-from tests.support.http import http_client
+from tests.support.http_clients import http_client
 from tests.support.stores import MemoryStore
 
 ADA = {"X-Forwarded-User": "ada", "X-Forwarded-Groups": "staff"}

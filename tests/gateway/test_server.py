@@ -26,7 +26,7 @@ from gateway.server import GatewayServer
 from gateway.transport.listener import accepts_connections
 from tests.support.certificates import Authority
 from tests.support.gateway import TOKEN, FakeRuntime, Gateway, RawSocket
-from tests.support.http import http_client
+from tests.support.http_clients import http_client
 from tests.support.sockets import pid_behind
 
 SERVE = [sys.executable, "-m", "hawse.cli", "serve"]

@@ -15,7 +15,7 @@ from gateway.upstream.gateway_call import GatewayCall
 from hawse.api.gateway import PreviewHost
 from hawse.wire import HawseError
 from tests.support.gateway import TOKEN, VIEWER_TOKEN, FakeRuntime, Gateway
-from tests.support.http import http_client
+from tests.support.http_clients import http_client
 from tests.support.waiting import TIMEOUT
 
 TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"

@@ -14,7 +14,7 @@ import pytest_asyncio
 import hawse
 from hawse.client import CodeContext, HawseError, RichResult, Sandbox
 from tests.support.deno import path_with_deno
-from tests.support.http import http_client
+from tests.support.http_clients import http_client
 from tests.support.stack import Stack
 from tests.support.waiting import gone
 

@@ -19,7 +19,7 @@ from hawse.api import GATEWAY, METHODS
 from hawse.api.rights import CONTROL, OPERATE, PREVIEW, VIEW, WRITE
 from hawse.wire import HawseError, Principal
 from tests.support.gateway import TOKEN, FakeRuntime, Gateway
-from tests.support.http import http_client
+from tests.support.http_clients import http_client
 
 # The right that each method needs, in the sandbox of the call. `@`: the right at the terminal of the call is enough.
 # `*`: the right anywhere is enough, and the handler selects what the caller sees.

@@ -10,7 +10,7 @@ import psutil
 
 import hawse
 from tests.support import peers
-from tests.support.http import http_client
+from tests.support.http_clients import http_client
 from tests.support.previewed import TIMEOUT, Previewed, previewed
 from tests.support.runtime import alive
 

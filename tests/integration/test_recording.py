@@ -11,7 +11,7 @@ from pyghostty import Terminal as Emulator
 
 import hawse
 from hawse.client import Output, Resized
-from tests.support.http import http_client
+from tests.support.http_clients import http_client
 from tests.support.stack import Stack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

@@ -17,7 +17,7 @@ import pytest_asyncio
 from hawse.api import GATEWAY, METHODS
 from hawse.api.rights import VIEW
 from hawse.wire.errors import ERRORS
-from tests.support.http import http_client
+from tests.support.http_clients import http_client
 from tests.support.stack import Stack, free_port
 from tests.support.typed import mistake
 from tests.support.waiting import in_directory

@@ -7,7 +7,7 @@ import signal
 import pytest
 
 import hawse
-from tests.support.http import http_client
+from tests.support.http_clients import http_client
 from tests.support.runtime import alive
 from tests.support.stack import Stack
 

@@ -13,7 +13,7 @@ import hawse
 from hawse.mcp.http import Clients, make_app
 from hawse.mcp.tool import ServerOptions
 from hawse.wire import HawseError
-from tests.support.http import http_client
+from tests.support.http_clients import http_client
 from tests.support.mcp_agent import Agent
 from tests.support.stack import Stack
 

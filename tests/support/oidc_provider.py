@@ -25,7 +25,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from tests.support.http import http_client
+from tests.support.http_clients import http_client
 
 CLIENT = "hawse-test"
 SECRET = "secret/of the client"

@@ -15,7 +15,7 @@ from websockets.asyncio.client import connect
 import hawse
 from hawse.client import Sandbox
 from tests.support import site
-from tests.support.http import http_client
+from tests.support.http_clients import http_client
 from tests.support.stack import Stack
 
 TIMEOUT = 20.0  # seconds after which a test that waits has failed

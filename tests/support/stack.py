@@ -17,7 +17,7 @@ import psutil
 
 from gateway.providers.isolation import cgroups
 from gateway.providers.runtime_process import RuntimeProcess
-from tests.support.http import http_client
+from tests.support.http_clients import http_client
 
 START_SECONDS = 30  # until a gateway has started, or ended when it was asked to
 

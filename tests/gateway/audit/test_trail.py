@@ -11,7 +11,7 @@ from gateway.audit.files import AuditFiles
 from gateway.audit.trail import REFUSALS
 from hawse.wire import HawseError
 from tests.support.gateway import TOKEN, VIEWER_TOKEN, FakeRuntime, Gateway, Peer
-from tests.support.http import http_client
+from tests.support.http_clients import http_client
 
 
 @pytest.fixture

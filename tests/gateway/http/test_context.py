@@ -5,7 +5,7 @@ import pytest
 from hawse.wire import HawseError
 from hawse.wire.trace import Trace
 from tests.support.gateway import TOKEN, FakeRuntime, Gateway
-from tests.support.http import http_client
+from tests.support.http_clients import http_client
 
 
 async def test_each_response_has_the_id_of_its_request(gateway: Gateway) -> None:

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from tests.support.gateway import TOKEN, FakeRuntime, Gateway
-from tests.support.http import http_client
+from tests.support.http_clients import http_client
 
 ALLOWED = "https://app.example.org"
 BEARER = {"Authorization": f"Bearer {TOKEN}"}

@@ -13,7 +13,7 @@ from hawse.link import StreamLink
 from hawse.wire import Call, Connection, Data, End, HawseError, Kind, Message
 from hawse.wire.messages import from_raw
 from tests.support.gateway import TOKEN, FakeRuntime, Gateway, RawSocket, pattern
-from tests.support.http import http_client
+from tests.support.http_clients import http_client
 
 SIZE = 3_000_000
 BEARER = {"Authorization": f"Bearer {TOKEN}"}

@@ -15,7 +15,7 @@ from hawse.link import StreamLink
 from hawse.wire import Call, HawseError, Kind
 from hawse.wire.messages import from_raw
 from tests.support.gateway import TOKEN, VIEWER_TOKEN, FakeRuntime, Flood, Gateway, RawSocket
-from tests.support.http import http_client
+from tests.support.http_clients import http_client
 
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
 EVENTS = {"Accept": "text/event-stream"}

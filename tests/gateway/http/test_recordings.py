@@ -6,7 +6,7 @@ import pytest
 
 from gateway.http.recordings import ByteRange, part_of
 from tests.support.gateway import TOKEN, VIEWER_TOKEN, Gateway, Recorded, pattern
-from tests.support.http import http_client
+from tests.support.http_clients import http_client
 
 SIZE = 3_000_000
 BEARER = {"Authorization": f"Bearer {TOKEN}"}

@@ -13,7 +13,7 @@ from gateway.auth.credentials import SESSION_LIFETIME, SESSION_STEP, TABLE, Cred
 from gateway.store.base import Put
 from hawse.wire import HawseError, Principal
 from tests.support.gateway import TOKEN, VIEWER_TOKEN, Gateway
-from tests.support.http import http_client
+from tests.support.http_clients import http_client
 from tests.support.runtime import eventually
 
 

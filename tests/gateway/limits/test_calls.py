@@ -6,7 +6,7 @@ from gateway.limits.calls import CallRates
 from gateway.limits.quotas import Quotas, Who
 from hawse.wire import HawseError, Principal
 from tests.support.gateway import VIEWER_TOKEN, FakeRuntime, Gateway
-from tests.support.http import http_client
+from tests.support.http_clients import http_client
 
 VIEWER = Principal(id="ann", name="", kind="user", rights=("view",), credential="token-1")
 OWNER = Principal(id="owner", name="", kind="owner", rights=("*",))

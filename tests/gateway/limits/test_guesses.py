@@ -6,7 +6,7 @@ from websockets.exceptions import ConnectionClosed
 from gateway.limits.guesses import Guesses
 from hawse.wire import HawseError
 from tests.support.gateway import TOKEN, VIEWER_TOKEN, FakeRuntime, Gateway
-from tests.support.http import http_client
+from tests.support.http_clients import http_client
 
 HERE, NEIGHBOUR, ELSEWHERE = "192.0.2.7:1000", "192.0.2.7:2000", "192.0.2.8:1000"
 

@@ -16,7 +16,7 @@ from hawse.api.runtime import ECHO_BOUNDS, RuntimeMetricsResult
 from hawse.link import StreamLink
 from hawse.wire import Call, Kind
 from tests.support.gateway import TOKEN, VIEWER_TOKEN, FakeRuntime, Gateway, Peer
-from tests.support.http import http_client
+from tests.support.http_clients import http_client
 from tests.support.stack import Stack
 
 BEARER = {"Authorization": f"Bearer {TOKEN}"}

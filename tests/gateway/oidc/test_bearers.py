@@ -14,7 +14,7 @@ from gateway.oidc.users import RoleRule, Users
 from gateway.settings import OidcSettings
 from tests.support.clock import ManualClock
 from tests.support.gateway import FakeRuntime, Gateway
-from tests.support.http import http_client
+from tests.support.http_clients import http_client
 from tests.support.oidc_provider import AUDIENCE, CLIENT, RunningProvider
 
 

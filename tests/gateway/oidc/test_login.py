@@ -11,7 +11,7 @@ import pytest
 from gateway.http.return_path import valid_return
 from gateway.settings import OidcSettings
 from tests.support.gateway import TOKEN, FakeRuntime, Gateway
-from tests.support.http import http_client
+from tests.support.http_clients import http_client
 from tests.support.oidc_provider import CLIENT, SECRET, RunningProvider
 
 

@@ -15,7 +15,7 @@ from gateway.providers.local import LocalProvider
 from gateway.providers.state_directory import StateDirectory
 from gateway.sandboxes.lifecycle import Sandboxes
 from gateway.store.sqlite import SqliteStore
-from tests.support.http import http_client
+from tests.support.http_clients import http_client
 from tests.support.previewed import Previewed
 from tests.support.waiting import Changes
 
