@@ -65,6 +65,8 @@ const DRAWING: Record<string, string> = {
     "test_recordings.py::test_recordings_are_started_found_played_and_deleted_in_the_rail",
   "views/recordings/recordings-view.tsx":
     "test_recordings.py::test_recordings_are_started_found_played_and_deleted_in_the_rail",
+  "views/search/quick-open.ts": "test_search.py::test_a_file_is_opened_by_a_part_of_its_name",
+  "views/search/search-view.tsx": "test_search.py::test_lines_are_found_and_opened_in_the_editor",
   "views/register.ts": "test_files.py::test_the_tree_follows_changes_and_shows_the_marks_of_git",
 };
 

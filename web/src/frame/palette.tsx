@@ -33,7 +33,7 @@ export function matching(entries: readonly Entry[], text: string): Entry[] {
 }
 
 export function openPalette({ actions, icons, more, closed }: PaletteOptions): void {
-  const entries = [
+  const entries: Entry[] = [
     ...actions.available.map(action => ({
       id: action.id,
       group: action.group,
@@ -43,9 +43,30 @@ export function openPalette({ actions, icons, more, closed }: PaletteOptions): v
     })),
     ...more(),
   ];
+  const shortcut = (id: string) => actions.shortcut(id);
+  openChooser({ label: "Find a command", empty: "No command has this name.", entries, shortcut, closed });
+}
+
+export interface ChooserOptions {
+  /** Name of the text field. */
+  label: string;
+  /** Shown if no entry matches. */
+  empty: string;
+  entries: readonly Entry[];
+  /** Returns the shortcut of an entry, for people. */
+  shortcut?: (id: string) => string | undefined;
+  /** It has closed without a choice. */
+  closed: () => void;
+}
+
+/** Entries that are shown at most. */
+const SHOWN = 300;
+
+/** Lets the user choose one of the entries by a part of its label. */
+export function openChooser({ label, empty, entries, shortcut, closed }: ChooserOptions): void {
   const dialog = document.createElement("dialog");
   dialog.className = "palette";
-  dialog.ariaLabel = "Commands";
+  dialog.ariaLabel = label;
   let chosen: Entry | undefined;
   const choose = (entry: Entry) => {
     chosen = entry;
@@ -59,20 +80,22 @@ export function openPalette({ actions, icons, more, closed }: PaletteOptions): v
     else closed();
   });
   document.body.append(dialog);
-  render(<Palette entries={entries} actions={actions} choose={choose} />, dialog);
+  render(
+    <Chooser label={label} empty={empty} entries={entries} shortcut={shortcut} choose={choose} />,
+    dialog,
+  );
   dialog.showModal();
 }
 
-interface PaletteProps {
-  entries: Entry[];
-  actions: Actions;
+interface ChooserProps extends Pick<ChooserOptions, "label" | "empty" | "entries"> {
+  shortcut: ((id: string) => string | undefined) | undefined;
   choose: (entry: Entry) => void;
 }
 
-function Palette({ entries, actions, choose }: PaletteProps) {
+function Chooser({ label, empty, entries, shortcut, choose }: ChooserProps) {
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
-  const found = useMemo(() => matching(entries, text), [entries, text]);
+  const found = useMemo(() => matching(entries, text).slice(0, SHOWN), [entries, text]);
   const press = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     const entry = found[at];
@@ -86,11 +109,11 @@ function Palette({ entries, actions, choose }: PaletteProps) {
       <input
         type="text"
         role="combobox"
-        aria-label="Find a command"
+        aria-label={label}
         aria-expanded="true"
         aria-controls="palette-list"
         aria-activedescendant={found[at] ? `palette-${at}` : undefined}
-        placeholder="Find a command"
+        placeholder={label}
         autocomplete="off"
         spellcheck={false}
         autofocus
@@ -100,7 +123,7 @@ function Palette({ entries, actions, choose }: PaletteProps) {
         }}
         onKeyDown={press}
       />
-      <div id="palette-list" class="list" role="listbox" aria-label="Commands">
+      <div id="palette-list" class="list" role="listbox" aria-label={label}>
         {found.map((entry, index) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the text field
           <div
@@ -116,11 +139,11 @@ function Palette({ entries, actions, choose }: PaletteProps) {
             {entry.icon ? <Icon icon={entry.icon} size={16} /> : <i />}
             <span>{entry.label}</span>
             <small>{entry.group}</small>
-            <kbd>{actions.shortcut(entry.id)}</kbd>
+            <kbd>{shortcut?.(entry.id)}</kbd>
           </div>
         ))}
       </div>
-      {found.length === 0 && <p role="status">No command has this name.</p>}
+      {found.length === 0 && <p role="status">{empty}</p>}
     </>
   );
 }

@@ -8,6 +8,7 @@ import {
   AArrowUp,
   CircleDot,
   Columns2,
+  FileSearch,
   Flag,
   type IconNode,
   Keyboard,
@@ -32,6 +33,7 @@ export { showShortcuts } from "../frame/shortcuts";
 /** The icons of the actions in `page-actions.ts`, by their ids. */
 export const ACTION_ICONS: Readonly<Record<string, IconNode>> = {
   palette: Keyboard,
+  "quick-open": FileSearch,
   "terminal.new": Plus,
   "split.right": Columns2,
   "split.below": Rows2,

@@ -347,6 +347,8 @@ actions.add(
     walk: walkRegions,
     focusTerminal: app.focus,
     palette: () => void dialogs.palette().catch(problemToast),
+    quickOpen: () =>
+      void import("../views/search/quick-open").then(loaded => loaded.quickOpen(app)).catch(problemToast),
     shortcuts: () => void dialogs.shortcuts().catch(problemToast),
     share: viewOnly => void copyLink(viewOnly).catch(problemToast),
     jump: by => activeTerminal.peek()?.opened.peek()?.commands.jump(by),

@@ -15,6 +15,7 @@ export interface PageCommands {
   walk: (by: 1 | -1) => void;
   focusTerminal: () => void;
   palette: () => void;
+  quickOpen: () => void;
   shortcuts: () => void;
   share: (readOnly: boolean) => void;
   lease: () => void;
@@ -60,6 +61,13 @@ function tabActions(page: PageCommands): Action[] {
       group: "Page",
       keys: shift("K"),
       run: page.palette,
+    },
+    {
+      id: "quick-open",
+      label: "Open a file",
+      group: "Page",
+      keys: shift("P", "Meta+P"),
+      run: page.quickOpen,
     },
     {
       id: "terminal.new",

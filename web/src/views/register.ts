@@ -1,7 +1,7 @@
 // Registers the views and the kinds of panes that are not terminals, and shows the rail. A chunk that loads when the user
 // first asks for one of them; each view is a chunk of its own.
 
-import { Cpu, Folder, Globe, ListVideo } from "lucide";
+import { Cpu, Folder, Globe, ListVideo, Search } from "lucide";
 import { h, render } from "preact";
 import type { AppContext } from "../frame/pane";
 import { Rail, type RailState } from "../frame/rail";
@@ -21,6 +21,12 @@ export function registerViews(registry: Registry): void {
     label: "Files",
     icon: Folder,
     load: async () => (await import("./files/files-view")).FilesView,
+  });
+  registry.addRail({
+    id: "search",
+    label: "Search",
+    icon: Search,
+    load: async () => (await import("./search/search-view")).SearchView,
   });
   registry.addRail({
     id: "processes",

@@ -36,6 +36,8 @@ export class EditorPane implements Pane {
   readonly #stale = signal(false);
   readonly #saving = signal(false);
   #version: string | undefined;
+  /** The line to show as soon as there is a text. */
+  #line: number | undefined;
   #editor: TextEditor | undefined;
   #host: HTMLElement | undefined;
   #watch: { cancel(): void } | undefined;
@@ -44,6 +46,7 @@ export class EditorPane implements Pane {
   constructor(app: AppContext, state: PaneState) {
     this.#app = app;
     this.path = state.path ?? "";
+    this.#line = lineOf(state);
     this.#box = app.client.sandbox(app.sandbox);
     this.title = computed(() => `${this.path.split("/").at(-1)}${this.#dirty.value ? " •" : ""}`);
     this.status = computed(() => (this.#stale.value ? "attention" : "idle"));
@@ -73,6 +76,14 @@ export class EditorPane implements Pane {
 
   state(): PaneState {
     return { path: this.path };
+  }
+
+  adopt(state: PaneState): boolean {
+    if (state.path !== this.path) return false;
+    this.#line = lineOf(state);
+    this.#goToLine();
+    this.#app.changed(this);
+    return true;
   }
 
   async mayClose(): Promise<boolean> {
@@ -184,6 +195,14 @@ export class EditorPane implements Pane {
       },
       save: () => void this.#save(),
     });
+    if (this.#host.closest(".pane.active")) this.#editor.focus();
+    this.#goToLine();
+  }
+
+  #goToLine(): void {
+    if (!this.#line || !this.#editor) return;
+    this.#editor.goTo(this.#line);
+    this.#line = undefined;
   }
 
   #show(content: Content): void {
@@ -244,6 +263,10 @@ export class EditorPane implements Pane {
     if (this.#dirty.value) this.#stale.value = true;
     else await this.#load();
   }
+}
+
+function lineOf({ line }: PaneState): number | undefined {
+  return Number.parseInt(line ?? "", 10) || undefined;
 }
 
 /** The page's policy allows images from its own origin and `data:`. */

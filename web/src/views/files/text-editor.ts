@@ -105,6 +105,7 @@ export class TextEditor {
   /** Replaces the text as one step that can be undone, and keeps the position. */
   replace(text: string): void {
     const { state } = this.#view;
+    if (text === state.sliceDoc()) return;
     const anchor = Math.min(state.selection.main.anchor, text.length);
     this.#replacing = true;
     this.#view.dispatch({
@@ -112,6 +113,16 @@ export class TextEditor {
       selection: { anchor },
     });
     this.#replacing = false;
+  }
+
+  /** Moves the cursor to a line, from 1, and shows it in the middle. A number beyond the end is the last line. */
+  goTo(line: number): void {
+    const { doc } = this.#view.state;
+    const { from } = doc.line(Math.min(Math.max(1, line), doc.lines));
+    this.#view.dispatch({
+      selection: { anchor: from },
+      effects: EditorView.scrollIntoView(from, { y: "center" }),
+    });
   }
 
   focus(): void {

@@ -1,0 +1,30 @@
+// Opens a file by a part of its name.
+
+import { File } from "lucide";
+import { openChooser } from "../../frame/palette";
+import type { AppContext } from "../../frame/pane";
+import { EXCLUDED } from "./results";
+
+/** Files that can be found at most: the list is searched here, with each key. */
+const FILES = 50_000;
+
+/** Throws HawseError. */
+export async function quickOpen(app: AppContext): Promise<void> {
+  const paths: string[] = [];
+  const stream = app.client.sandbox(app.sandbox).file.search({ path: ".", exclude: EXCLUDED, limit: FILES });
+  for await (const item of stream)
+    if (item.event === "matches") paths.push(...item.value.matches.map(({ path }) => path));
+  paths.sort((a, b) => a.split("/").length - b.split("/").length || a.localeCompare(b));
+  openChooser({
+    label: "Open a file",
+    empty: "No file has this name.",
+    entries: paths.map(path => ({
+      id: path,
+      label: path,
+      group: "",
+      icon: File,
+      run: () => app.open("editor", { path }, "right"),
+    })),
+    closed: app.focus,
+  });
+}

@@ -1,0 +1,142 @@
+// Search in the rail: finds lines in the files of the sandbox, and opens a file at one of them.
+
+import "../style/views.css";
+import "../style/search.css";
+import { useSignal } from "@preact/signals";
+import { CaseSensitive, Regex } from "lucide";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import { Icon } from "../../frame/icon";
+import type { RailProps } from "../../frame/pane";
+import type { SearchMatch } from "../../wire/methods";
+import { type FileHits, FileSearch, partsOf, type Results } from "./results";
+
+/** Milliseconds after the last key before a search starts. */
+const PAUSE = 250;
+
+export function SearchView({ app }: RailProps) {
+  const search = useMemo(() => new FileSearch(app.client.sandbox(app.sandbox)), [app]);
+  const text = useSignal("");
+  const files = useSignal("");
+  const regular = useSignal(false);
+  const matchCase = useSignal(false);
+  const field = useRef<HTMLInputElement>(null);
+  const root = useRef<HTMLDivElement>(null);
+  useEffect(() => field.current?.focus(), []);
+  useEffect(() => () => search.cancel(), [search]);
+  useEffect(() => {
+    const query = {
+      text: text.value,
+      files: files.value,
+      regular: regular.value,
+      matchCase: matchCase.value,
+    };
+    const timer = setTimeout(() => void search.run(query), PAUSE);
+    return () => clearTimeout(timer);
+  }, [text.value, files.value, regular.value, matchCase.value]);
+
+  const results = search.results.value;
+  const open = ({ path, line }: SearchMatch) =>
+    app.open("editor", { path, line: String(line ?? 1) }, "right");
+  const option = (label: string, icon: typeof Regex, on: typeof regular) => (
+    <button
+      type="button"
+      class="tool"
+      title={label}
+      aria-label={label}
+      aria-pressed={on.value}
+      onClick={() => {
+        on.value = !on.value;
+      }}
+    >
+      <Icon icon={icon} size={16} />
+    </button>
+  );
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: moves the focus between the buttons in it
+    <div class="view search" ref={root} onKeyDown={event => move(root.current, event)}>
+      <div class="query">
+        <input
+          ref={field}
+          type="search"
+          placeholder="Find in files"
+          aria-label="Find in files"
+          autocomplete="off"
+          spellcheck={false}
+          onInput={({ currentTarget }) => {
+            text.value = currentTarget.value;
+          }}
+        />
+        {option("Match case", CaseSensitive, matchCase)}
+        {option("Regular expression", Regex, regular)}
+      </div>
+      <input
+        class="files"
+        placeholder="In files, such as *.py, src/**"
+        aria-label="Only in files (globs)"
+        autocomplete="off"
+        spellcheck={false}
+        onInput={({ currentTarget }) => {
+          files.value = currentTarget.value;
+        }}
+      />
+      {results.problem ? (
+        <p class="problem" role="alert">
+          {results.problem}
+        </p>
+      ) : (
+        <p class="summary" role="status">
+          {summary(results, text.value)}
+        </p>
+      )}
+      <ul class="results" aria-label="Results">
+        {results.files.map(file => (
+          <File key={file.path} file={file} open={open} />
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function summary({ count, files, running, truncated }: Results, text: string): string {
+  if (!text) return "";
+  if (count === 0) return running ? "Searching…" : "Nothing found.";
+  const lines = count === 1 ? "1 line" : `${truncated ? "The first " : ""}${count.toLocaleString()} lines`;
+  return `${lines} in ${files.length === 1 ? "1 file" : `${files.length} files`}${running ? " …" : ""}`;
+}
+
+function File({ file: { path, hits }, open }: { file: FileHits; open: (hit: SearchMatch) => void }) {
+  const slash = path.lastIndexOf("/");
+  return (
+    <li>
+      <h3 title={path}>
+        <strong>{path.slice(slash + 1)}</strong>
+        <span>{path.slice(0, Math.max(0, slash))}</span>
+        <small>{hits.length}</small>
+      </h3>
+      {hits.map(hit => (
+        <button key={hit.line} type="button" class="hit" onClick={() => open(hit)}>
+          <small>{hit.line}</small>
+          <code>
+            {partsOf(hit).map(({ text, found }, index) =>
+              // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a line do not move
+              found ? <mark key={index}>{text}</mark> : <span key={index}>{text}</span>,
+            )}
+          </code>
+        </button>
+      ))}
+    </li>
+  );
+}
+
+/** The arrow keys walk the lines that were found. */
+function move(root: HTMLElement | null, event: KeyboardEvent): void {
+  const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (!by || !root) return;
+  const hits = [...root.querySelectorAll<HTMLElement>(".hit")];
+  const at = hits.indexOf(document.activeElement as HTMLElement);
+  const next = at < 0 && by < 0 ? undefined : hits[at + by];
+  if (next) next.focus();
+  else if (at === 0) root.querySelector<HTMLElement>("input")?.focus();
+  else return;
+  event.preventDefault();
+}
