@@ -94,6 +94,8 @@ def play(target: Target, recording: str, speed: float, idle_limit: float, output
             async for line in lines:
                 await asyncio.to_thread(file.write, line + b"\n")
 
+    if "/" in recording and not Path(recording).is_file():
+        raise click.ClickException(f"{recording}: there is no such file, and an id of a recording contains no slash")
     try:
         if output is None and Path(recording).is_file():
             asyncio.run(_play(_local_lines(Path(recording)), speed, idle_limit))

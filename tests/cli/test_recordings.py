@@ -86,3 +86,8 @@ def test_a_last_line_that_is_cut_off_ends_the_recording() -> None:
 def test_anything_else_is_refused(text: bytes) -> None:
     with pytest.raises(ValueError):
         parse(text)
+
+
+def test_a_file_that_does_not_exist_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["play", "/no/such.cast"]) == 1
+    assert "/no/such.cast: there is no such file" in capsys.readouterr().err

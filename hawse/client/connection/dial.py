@@ -1,5 +1,6 @@
 """Opening the WebSocket: the URL, the headers, and which failures are final (docs/wire.md sections 1 and 7)."""
 
+import errno
 import json
 import socket
 import ssl
@@ -116,9 +117,17 @@ async def dial(uri: str, *, token: str | None, timeout: float, tls: ssl.SSLConte
     except (InvalidURI, UnicodeError) as error:
         raise RefusedError("invalid_params", str(error)) from error
     except (OSError, TimeoutError, EOFError, InvalidHandshake) as error:
-        raise DialError(str(error) or type(error).__name__) from error
+        raise DialError(_reason(error, urlsplit(uri).netloc)) from error
     _keep_kernel_queue_small(websocket)
     return websocket
+
+
+def _reason(error: Exception, address: str) -> str:
+    """Return what is wrong, for people that do not know the numbers of errors."""
+    text = str(error)
+    if f"[Errno {errno.ECONNREFUSED}]" in text:  # of one address, or of each that a name has
+        return f"the connection to {address} was refused"
+    return text or type(error).__name__
 
 
 def refusal_of_close(code: int | None, reason: str, sent: HawseError | None) -> RefusedError | None:

@@ -21,6 +21,8 @@ log = logging.getLogger(__name__)
 
 Token = str | Callable[[], Awaitable[str]] | None
 
+NOT_CONNECTED = "no connection: "
+
 
 class Reconnector:
     """Runs in one task; the attributes may be read at any time."""
@@ -97,8 +99,8 @@ class Reconnector:
                 while self.state not in (ConnectionState.OPEN, ConnectionState.CLOSED):
                     await self._changed.wait()
         except TimeoutError:
-            limit = self._options.connect_timeout
-            raise GaveUpError(f"no connection within {limit} s: {self._problem}") from None
+            problem = self._problem.removeprefix(NOT_CONNECTED)
+            raise GaveUpError(f"no connection within {self._options.connect_timeout:g} s: {problem}") from None
         if self._final:
             raise fresh(self._final)
 
@@ -117,7 +119,7 @@ class Reconnector:
         except RefusedError as error:
             return ConnectionEnd(str(error), final=error)
         except (DialError, TimeoutError) as error:
-            return ConnectionEnd(f"no connection: {error}")
+            return ConnectionEnd(f"{NOT_CONNECTED}{error}")
         async with websocket:
             connection = GatewayConnection(websocket, self._receive)
             try:

@@ -25,6 +25,7 @@ from hawse.client.connection.dial import (
 from hawse.wire import HawseError
 from tests.support.certificates import Authority
 from tests.support.client import mute_server
+from tests.support.stack import free_port
 
 
 @pytest.mark.parametrize(
@@ -168,3 +169,9 @@ async def test_a_server_that_does_not_answer_is_retried() -> None:
 )
 def test_the_gateways_address_is_known_from_the_sockets(url: str, expected: str) -> None:
     assert base(address(url)) == expected
+
+
+async def test_an_address_that_refuses_is_named() -> None:
+    port = free_port()
+    with pytest.raises(DialError, match=f"^the connection to 127.0.0.1:{port} was refused$"):
+        await dial(address(f"http://127.0.0.1:{port}"), token=None, timeout=10)
