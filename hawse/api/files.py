@@ -93,12 +93,15 @@ class FileWrite(FileTarget, Params[FileTransferResult], kw_only=True):
         parents: Whether missing parent directories are created; null: true.
         if_version: The version that the file must have when it is replaced, otherwise `conflict` with its `version` in
             the details; an empty text: it must not exist. Null: any.
+        offset: The file is continued from there on, in place (0 creates it); a shorter one is `conflict`. Null: it is
+            replaced.
     """
 
     input: InputId
     mode: Mode | None = None
     parents: bool | None = None
     if_version: str | None = None
+    offset: Offset | None = None
 
 
 @method("file.cancel", requires=WRITE)

@@ -1,7 +1,7 @@
 """`hawse cp`: copy files and directories between this machine and a sandbox.
 
-A path in a sandbox is `SANDBOX:PATH`, or `:PATH` for the sandbox of --sandbox. A copy that was interrupted continues:
-a download after the bytes that have arrived, an upload with the next file.
+A path in a sandbox is `SANDBOX:PATH`, or `:PATH` for the sandbox of --sandbox. A copy that was interrupted continues
+when it is made again: each large file after the bytes that have arrived.
 """
 
 import asyncio
@@ -23,6 +23,7 @@ from hawse.wire import HawseError
 Advance = Callable[[int], object]  # takes the bytes that were copied since the last call
 
 AT_ONCE: Final = 8  # files: enough to hide the round trips of small ones
+RESUMED_FROM: Final = 4 << 20  # bytes: a smaller file is sent again as quickly as its part is examined
 SANDBOX_MAX: Final = 64  # characters of a sandbox's id
 
 
@@ -52,6 +53,8 @@ def cp(target: Target, source: str, destination: str, quiet: bool) -> None:
     """Copy the file or directory SOURCE to DESTINATION; one of them is in a sandbox, as SANDBOX:PATH or :PATH.
 
     A destination that is a directory, or ends with a slash, gets SOURCE below its own name.
+
+    The same command again continues a copy that was interrupted.
     """
     remote_source, remote_destination = remote_path(source), remote_path(destination)
     if (remote_source is None) == (remote_destination is None):
@@ -79,7 +82,8 @@ def cp(target: Target, source: str, destination: str, quiet: bool) -> None:
                         before = done
 
                     if remote_destination is not None:
-                        await files.upload(each.local, each.remote, mode=each.mode, progress=report)
+                        resume = each.size >= RESUMED_FROM
+                        await files.upload(each.local, each.remote, mode=each.mode, resume=resume, progress=report)
                     else:
                         await asyncio.to_thread(each.local.parent.mkdir, parents=True, exist_ok=True)
                         await files.download(each.remote, each.local, progress=report)

@@ -454,7 +454,7 @@ class Files:
             version: Only of this version; any other is a `conflict`.
         """
 
-    def open_write(self, path: PathLike, *, mode: int | None=None, parents: bool=True, if_version: str | None=None) -> FileWriter:
+    def open_write(self, path: PathLike, *, mode: int | None=None, parents: bool=True, if_version: str | None=None, offset: int | None=None) -> FileWriter:
         """Stream into a file, which is replaced when the `with` block ends; after an error the old one stays.
 
         Args:
@@ -462,6 +462,8 @@ class Files:
             mode: Its permission bits; None: those that it has.
             parents: Whether to create missing directories.
             if_version: The version that the file must have at the end, otherwise `conflict`; "": it must not exist.
+            offset: Continue the file from there on in place, instead of replacing it; a shorter one is a `conflict`.
+                What was written stays after an error. With 0 it need not exist.
         """
 
     def read(self, path: PathLike, *, max_size: int=...) -> bytes:
@@ -487,14 +489,23 @@ class Files:
     def write_text(self, path: PathLike, text: str, *, encoding: str='utf-8', mode: int | None=None, parents: bool=True) -> api.FileTransferResult:
         """Replace a file with text: see `write`."""
 
-    def upload(self, local: PathLike, remote: PathLike, *, mode: int | None=None, progress: Progress | None=None) -> api.FileTransferResult:
+    def upload(self, local: PathLike, remote: PathLike, *, mode: int | None=None, resume: bool=False, progress: Progress | None=None) -> api.FileTransferResult:
         """Send a local file. After a lost connection it continues with what had not arrived.
+
+        With `resume`, the bytes that have arrived stay beside the file as `.hawse-….part` if this fails: the next
+        upload of the same local file, unchanged, to the same place continues after them. A new file then belongs to the
+        user of the sandbox; a symlink or a special file at `remote` is written without `resume`.
 
         Args:
             local: The file to send.
             remote: The file in the sandbox, which is replaced when all of it has arrived.
             mode: Its permission bits; None: those that it has.
+            resume: Whether another call can continue this one.
             progress: See `Progress`.
+
+        Raises:
+            OSError: The local file cannot be read.
+            HawseError: `conflict` if the local file is changed during an upload with `resume`.
         """
 
     def download(self, remote: PathLike, local: PathLike, *, progress: Progress | None=None) -> int:

@@ -1,4 +1,7 @@
-"""`file.write`: bytes that arrive on one call, or on several after lost connections, and replace a file at the end."""
+"""`file.write`: bytes that arrive on one call, or on several after lost connections, and replace a file at the end.
+
+With an `offset` they continue a file instead, in place.
+"""
 
 import asyncio
 import logging
@@ -14,6 +17,7 @@ from hawse.wire import Connection, HawseError
 from runtime.core.tasks import Tasks
 from runtime.core.thread_pool import ThreadPool
 from runtime.files.atomic_replace import AtomicReplacement
+from runtime.files.in_place import InPlaceWrite
 from runtime.files.quota import Quota
 from runtime.files.rooted_path import RootedPath
 from runtime.files.stat import version_of
@@ -58,8 +62,8 @@ class Uploads:
             params: The parameters of the call.
 
         Raises:
-            HawseError: `limit_exceeded` if too many senders are connected, or if too much of the resumed upload still
-                waits for the disk; the error of an earlier call with this key.
+            HawseError: `invalid_params`; `limit_exceeded` if too many senders are connected, or if too much of the
+                resumed upload still waits for the disk; the error of an earlier call with this key.
         """
 
         def start(outcome: Outcome) -> Upload:
@@ -68,7 +72,9 @@ class Uploads:
             self._uploads[upload] = None
             return upload
 
-        identity = (params.path, params.root, params.mode, params.parents, params.if_version)
+        if params.offset is not None and params.if_version is not None:
+            raise HawseError("invalid_params", "if_version: is not possible with offset", details={"path": "$.offset"})
+        identity = (params.path, params.root, params.mode, params.parents, params.if_version, params.offset)
         self._idempotency.attach_or_start(call, identity, start).attach(call)
 
     def cancel(self, key: str) -> None:
@@ -127,7 +133,7 @@ class Upload:
         self._limits = context.limits
         self._write_to = context.write
         self._on_finished = on_finished
-        self._file: AtomicReplacement | None = None
+        self._file: AtomicReplacement | InPlaceWrite | None = None
         self._received = 0  # bytes received: the offset of the next one
         self._queue: list[tuple[ServerCall, bytes]] = []  # not yet on disk, and the call that sent it
         self._queued = 0  # bytes in `_queue`; at most `limits.queue` and one input window
@@ -167,7 +173,7 @@ class Upload:
         self._advance()
 
     def abandon(self) -> None:
-        """Give the upload up: its temporary file is removed, and the old file stays."""
+        """Give the upload up: its temporary file is removed, and the old file stays. With `offset`, its bytes stay."""
         self._stop_timer()
         self.abandoned = True
         if self._result is None:
@@ -259,7 +265,11 @@ class Upload:
             self._call.wake()
 
     def _open(self) -> None:
-        self._file = AtomicReplacement(self._place, parents=self._params.parents is not False)
+        parents, offset = self._params.parents is not False, self._params.offset
+        if offset is None:
+            self._file = AtomicReplacement(self._place, parents=parents)
+        else:
+            self._file = InPlaceWrite(self._place, offset, parents=parents)
 
     def _write(self, parts: list[bytes]) -> None:
         assert self._file is not None
@@ -270,7 +280,9 @@ class Upload:
 
     def _replace(self) -> FileTransferResult:
         assert self._file is not None
-        status = self._file.commit(self._params.mode, self._params.if_version)
+        mode, version = self._params.mode, self._params.if_version
+        file = self._file
+        status = file.commit(mode, version) if isinstance(file, AtomicReplacement) else file.commit(mode)
         self._file = None
         return FileTransferResult(bytes=self._received, version=version_of(status))
 

@@ -9,13 +9,14 @@ import msgspec
 
 from hawse.api import files as api
 from hawse.api.paths import from_text, to_text
-from hawse.client.base.causes import TooLargeError
+from hawse.client.base.causes import NotFoundError, TooLargeError
 from hawse.client.base.errors import fresh
 from hawse.client.calls.event_stream import EventStreamCall, iterate
 from hawse.client.calls.input_stream import BytesLike
 from hawse.client.files import local_files
 from hawse.client.files.changes import FileChanges, PathLike
 from hawse.client.files.local_files import Progress
+from hawse.client.files.resumable_upload import ResumableUpload
 from hawse.client.files.transfer_streams import FileReader, FileWriter, ReadCall, WriteCall
 from hawse.wire import HawseError
 
@@ -52,7 +53,13 @@ class Files(FileChanges):
         return FileReader(self._calls, ReadCall(params, sandbox=self._sandbox, window=self._window))
 
     def open_write(
-        self, path: PathLike, *, mode: int | None = None, parents: bool = True, if_version: str | None = None
+        self,
+        path: PathLike,
+        *,
+        mode: int | None = None,
+        parents: bool = True,
+        if_version: str | None = None,
+        offset: int | None = None,
     ) -> FileWriter:
         """Stream into a file, which is replaced when the `async with` block ends; after an error the old one stays.
 
@@ -61,8 +68,12 @@ class Files(FileChanges):
             mode: Its permission bits; None: those that it has.
             parents: Whether to create missing directories.
             if_version: The version that the file must have at the end, otherwise `conflict`; "": it must not exist.
+            offset: Continue the file from there on in place, instead of replacing it; a shorter one is a `conflict`.
+                What was written stays after an error. With 0 it need not exist.
         """
-        params = api.FileWrite(**self._target(path), mode=mode, parents=parents, if_version=if_version, input=UNNAMED)
+        params = api.FileWrite(
+            **self._target(path), mode=mode, parents=parents, if_version=if_version, offset=offset, input=UNNAMED
+        )
         return FileWriter(self._calls, WriteCall(params, sandbox=self._sandbox))
 
     async def read(self, path: PathLike, *, max_size: int = LIMIT) -> bytes:
@@ -116,17 +127,44 @@ class Files(FileChanges):
         return await self.write(path, text.encode(encoding), mode=mode, parents=parents)
 
     async def upload(
-        self, local: PathLike, remote: PathLike, *, mode: int | None = None, progress: Progress | None = None
+        self,
+        local: PathLike,
+        remote: PathLike,
+        *,
+        mode: int | None = None,
+        resume: bool = False,
+        progress: Progress | None = None,
     ) -> api.FileTransferResult:
         """Send a local file. After a lost connection it continues with what had not arrived.
+
+        With `resume`, the bytes that have arrived stay beside the file as `.hawse-….part` if this fails: the next
+        upload of the same local file, unchanged, to the same place continues after them. A new file then belongs to the
+        user of the sandbox; a symlink or a special file at `remote` is written without `resume`.
 
         Args:
             local: The file to send.
             remote: The file in the sandbox, which is replaced when all of it has arrived.
             mode: Its permission bits; None: those that it has.
+            resume: Whether another call can continue this one.
             progress: See `Progress`.
+
+        Raises:
+            OSError: The local file cannot be read.
+            HawseError: `conflict` if the local file is changed during an upload with `resume`.
         """
-        return await local_files.upload(Path(os.fsdecode(local)), self.open_write(remote, mode=mode), progress)
+        path = Path(os.fsdecode(local))
+        if resume:
+            old = await self._replaced(remote)
+            if old is None or old.type == "file":
+                mode = mode if mode is not None or old is None else old.mode & 0o7777
+                return await ResumableUpload(self, path, remote).run(mode, progress)
+        return await local_files.upload(path, self.open_write(remote, mode=mode), progress)
+
+    async def _replaced(self, path: PathLike) -> api.FileStatResult | None:
+        try:
+            return await self.stat(path, follow=False)
+        except NotFoundError:
+            return None
 
     async def download(self, remote: PathLike, local: PathLike, *, progress: Progress | None = None) -> int:
         """Fetch a file; return its size. The local file appears when it is complete.

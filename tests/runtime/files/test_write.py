@@ -339,3 +339,21 @@ async def test_a_write_can_require_a_version(client: Client, served: Served) -> 
     with pytest.raises(HawseError, match="changed"):
         await write(client, b"3", path="f", if_version=second["version"])
     assert temporaries(served) == []
+
+
+async def test_with_an_offset_a_file_is_continued_in_place(client: Client, served: Served) -> None:
+    half, file = len(DATA) // 2, served.workspace / "f"
+    call = client.call("file.write", {"path": "f", "input": "i", "offset": 0}, key="k")
+    await call.type(DATA[:half])
+    await in_directory(served.workspace, lambda: file.exists() and file.stat().st_size == half)
+    await client.ask("file.cancel", {"key": "k"})
+    with pytest.raises(HawseError, match="cancelled"):
+        await call.result()
+    assert file.read_bytes() == DATA[:half]
+    result = await write(client, DATA[half:], path="f", offset=half, mode=0o600)
+    assert result == {"bytes": len(DATA) - half, "version": (await client.ask("file.stat", path="f"))["version"]}
+    assert file.read_bytes() == DATA
+    for params, code in (({"offset": len(DATA) + 1}, "conflict"), ({"offset": 0, "if_version": ""}, "invalid_params")):
+        with pytest.raises(HawseError, match=code):
+            await write(client, b"", path="f", **params)
+    assert temporaries(served) == []

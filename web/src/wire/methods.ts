@@ -994,6 +994,8 @@ export interface FileWrite {
   parents?: boolean | null;
   /** The version that the file must have when it is replaced, otherwise `conflict` with its `version` in the details; an empty text: it must not exist. Null: any. */
   if_version?: string | null;
+  /** The file is continued from there on, in place (0 creates it); a shorter one is `conflict`. Null: it is replaced. */
+  offset?: number | null;
 }
 
 /** The upload has begun, or continues. */
