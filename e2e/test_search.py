@@ -81,6 +81,7 @@ async def test_a_file_is_opened_by_a_part_of_its_name(open_page: Open, stack: St
     await view.press("Enter")
     await expect(page.get_by_role("textbox", name="docs/notes.md")).to_be_focused()
     await view.press("Control+Shift+K")
+    await expect(page.get_by_role("combobox", name="Find a command")).to_be_focused()
     await view.type("show search")
     await view.press("Enter")
     await expect(page.get_by_role("searchbox", name="Find in files")).to_be_visible()
