@@ -305,8 +305,13 @@ class ScreenTracker:
             to = max(answered, end - min(LAG, capacity // 4))
             if to - self.fed >= least:
                 self._follow_to = max(self._follow_to, to)
-        if end - self._checkpoint.place.offset > capacity // 8 * 3:
+        self._checkpoint_wanted()
+
+    def _checkpoint_wanted(self) -> bool:
+        """Return whether a new checkpoint is wanted, from the output since the last one too."""
+        if self._journal.end - self._checkpoint.place.offset > self._journal.capacity // 8 * 3:
             self._wants_checkpoint = True
+        return self._wants_checkpoint
 
     def _skip(self, to: int) -> None:
         """Skip the output up to `to` that would only scroll away. Nothing but the pen is read of it."""
@@ -370,7 +375,9 @@ class ScreenTracker:
 
     def _begin_again(self) -> None:
         self._plan.went_back(self.fed)
-        if self._follow_to <= self._ranges.answered_to:
+        if self._checkpoint_wanted():
+            self._follow_to = self._journal.end  # a program may wait until the checkpoint has been made
+        elif self._follow_to <= self._ranges.answered_to:
             self._follow_to = 0  # it is read when it is needed
         checkpoint = self._checkpoint
         self._place, self._whole, self._calm = checkpoint.place, checkpoint.whole, checkpoint.calm

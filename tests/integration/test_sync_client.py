@@ -33,7 +33,7 @@ INTERNAL = {
         "Lifecycle",
     ),
     *("ByteStreamHandle", "FileChanges", "LineReader", "Options", "OutputRange", "ProcessOutput"),
-    *("ReceiveBuffer", "Reconnector", "Reread", "StreamHandle"),
+    *("ReceiveBuffer", "Reconnector", "Reread", "ResumableUpload", "StreamHandle"),
     "ProcessStarting",  # a `Process` stands for what it starts
     "SandboxCreation",  # `CreatedSandbox` stands for what it creates
 }

@@ -241,6 +241,7 @@ def test_the_screen_is_exact_wherever_the_process_crashes(seed: int) -> None:
         tracked.screens.crash_while_asked()
         assert tracked.tracker.cursor is not None
         assert tracked.journal.start <= tracked.tracker.cursor
+        assert tracked.journal.end - tracked.tracker.cursor <= tracked.journal.capacity // 2, "the program is paused"
     tracked.screens.crashes_at = lambda request: False
     wanted = Screen(80, 24)
     wanted.feed(output)
@@ -273,6 +274,18 @@ def test_after_a_crash_a_screen_is_made_when_it_is_needed(tracked: Tracked) -> N
     assert tracked.screens.requests == []
     tracked.snapshot()
     assert isinstance(tracked.screens.requests[0], Open)
+
+
+@pytest.mark.parametrize("viewer", [True, False])
+def test_after_a_crash_the_checkpoint_is_made_that_a_paused_program_waits_for(tracked: Tracked, viewer: bool) -> None:
+    """No more output comes, and so no more calls."""
+    tracked.screens.crashes_at = lambda request: isinstance(request, Paint)
+    while not any(isinstance(request, Paint) for request in tracked.screens.requests):
+        tracked.print(STYLED, answered=tracked.journal.end + len(STYLED) if viewer else None)
+    tracked.screens.crashes_at = lambda request: False
+    assert tracked.screens.crash_while_asked() == 1
+    assert tracked.tracker.cursor is not None
+    assert tracked.journal.end - tracked.tracker.cursor < tracked.journal.capacity // 4
 
 
 def test_output_that_crashes_the_process_each_time_is_left_out(tracked: Tracked) -> None:
