@@ -1,7 +1,9 @@
 """A Jupyter kernel without a language, which starts in a fraction of the time of ipykernel.
 
-`add N` adds to a total and returns it; `busy` prints `begun` and goes on until it is interrupted; `exit N` ends the
-process. A file that `install` writes makes it the kernel of the language `fake`.
+`add N` adds to a total and returns it; `ask` asks for input and prints it; `busy` prints `begun` and goes on until it
+is interrupted; `exit N` ends the process. A file that `install` writes makes it the kernel of the language `fake`.
+
+With the variable STDIN_AFTER, the socket for questions is made so many seconds after the others.
 """
 
 import hashlib
@@ -41,11 +43,18 @@ class Kernel:
             return made
 
         self.shell, self.iopub = bound(zmq.ROUTER, "shell"), bound(zmq.PUB, "iopub")
-        self.others = [bound(zmq.ROUTER, "control"), bound(zmq.ROUTER, "stdin"), bound(zmq.REP, "hb")]
+        self.others = [bound(zmq.ROUTER, "control"), bound(zmq.REP, "hb")]
+        self.stdin: zmq.Socket[bytes] | None = None
+        self.bind_stdin = lambda: bound(zmq.ROUTER, "stdin")
+        self.stdin_at = time.monotonic() + float(os.environ.get("STDIN_AFTER", "0"))
 
     def serve(self) -> None:
         while True:
             try:
+                left = max(0, int(1000 * (self.stdin_at - time.monotonic())))  # milliseconds
+                if self.stdin is None and not self.shell.poll(left):
+                    self.stdin = self.bind_stdin()
+                    continue
                 parts = self.shell.recv_multipart()
             except KeyboardInterrupt:  # nothing runs
                 continue
@@ -59,7 +68,7 @@ class Kernel:
         if request["msg_type"] == "execute_request":
             self.count += 1
             try:
-                self.execute(request, *content["code"].split())
+                self.execute(identities, request, *content["code"].split())
             except KeyboardInterrupt:
                 reply = {"status": "error", "ename": "KeyboardInterrupt", "evalue": "", "traceback": []}
                 self.publish(request, "error", reply)
@@ -67,12 +76,18 @@ class Kernel:
         self.send(self.shell, identities, request, request["msg_type"].replace("request", "reply"), reply)
         self.publish(request, "status", {"execution_state": "idle"})
 
-    def execute(self, request: Any, word: str, number: str = "0") -> None:
+    def execute(self, to: list[bytes], request: Any, word: str, number: str = "0") -> None:
         match word:
             case "add":
                 self.total += int(number)
                 data = {"data": {"text/plain": str(self.total)}, "metadata": {}, "execution_count": self.count}
                 self.publish(request, "execute_result", data)
+            case "ask":
+                assert self.stdin is not None
+                self.send(self.stdin, to, request, "input_request", {"prompt": "", "password": False})
+                parts = self.stdin.recv_multipart()
+                answer = json.loads(parts[parts.index(DELIMITER) + 5])["value"]
+                self.publish(request, "stream", {"name": "stdout", "text": answer})
             case "busy":
                 self.publish(request, "stream", {"name": "stdout", "text": "begun"})
                 while True:

@@ -136,6 +136,7 @@ class HostedKernel:
 
     async def _wait_until_ready(self) -> None:
         process = self.process
+        await process.unless_ended(process.connect_stdin())
         await process.unless_ended(self.ask("kernel_info_request", {}))
         while not self._output_seen.is_set():  # the subscription to its output may have come too late
             await process.unless_ended(self.ask("kernel_info_request", {}))

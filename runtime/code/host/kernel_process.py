@@ -23,6 +23,7 @@ from runtime.code.host_protocol import Start
 T = TypeVar("T")
 
 RECONNECT = 20  # milliseconds between two attempts to connect to a kernel that is starting
+STDIN_WAIT = 5.0  # seconds after which a kernel is used whose socket for questions cannot be connected
 QUEUE = 1000  # messages that wait to be read; then the kernel itself keeps them
 TAIL = 4096  # bytes of the stderr of a kernel that are kept, for the message of one that does not start
 OPEN_FILES = 1024  # the soft limit of kernels: that of this host is raised, and some programs close all descriptors
@@ -59,7 +60,7 @@ class KernelProcess:
         self._manager = AsyncKernelManager(
             kernel_name=found.name,
             kernel_spec_manager=languages,
-            context=zmq.asyncio.Context.instance(),
+            context=_context(),
             session=self.session,
             connection_file=f"{folder}/{number}.json",
         )
@@ -108,14 +109,21 @@ class KernelProcess:
         manager, identity = self._manager, self.session.bsession
         self.shell = self._use(manager.connect_shell(identity=identity))
         self.stdin = self._use(manager.connect_stdin(identity=identity))  # it needs the identity of `shell`
+        self._stdin_events = self._use(self.stdin.get_monitor_socket(zmq.EVENT_HANDSHAKE_SUCCEEDED))
         self.iopub = self._use(manager.connect_iopub())
         self.iopub.rcvhwm = QUEUE
 
     def _use(self, socket: Any) -> zmq.asyncio.Socket:
         socket.linger = 0
-        socket.reconnect_ivl = RECONNECT
         self._sockets.append(socket)
         return cast(zmq.asyncio.Socket, socket)
+
+    async def connect_stdin(self) -> None:
+        """Wait until the kernel can ask questions: it drops those to a socket that is not connected yet."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(STDIN_WAIT):
+                await self._stdin_events.recv_multipart()
+        self.stdin.disable_monitor()
 
     async def unless_ended(self, work: Coroutine[Any, Any, T]) -> T:
         """Await `work`. Raises `ProcessEnded` if the process ends first."""
@@ -192,3 +200,10 @@ class KernelProcess:
     def _end_text(self) -> str:
         code = self._process.poll() if self._process is not None else None
         return "exit code unknown" if code is None else f"exit code {code}" if code >= 0 else f"signal {-code}"
+
+
+def _context() -> zmq.asyncio.Context:
+    """Return the context of all sockets. A socket takes options of its connections when it is connected."""
+    context = zmq.asyncio.Context.instance()
+    context.reconnect_ivl = RECONNECT
+    return context

@@ -2,6 +2,7 @@
 
 import json
 import signal
+from pathlib import Path
 
 import psutil
 
@@ -17,6 +18,7 @@ from runtime.code.host_protocol import (
     RunDone,
     RunEvent,
 )
+from tests.support import fake_kernel
 from tests.support.kernel_host import HostProcess, Received
 
 
@@ -74,6 +76,18 @@ async def test_input_is_asked_for_and_answered() -> None:
         assert output(await host.until(lambda each: isinstance(each, RunDone))) == b"annx\n"
         refused = await host.run("input()", run=2)
         assert refused[-1].error[0] == "StdinNotImplementedError"
+
+
+async def test_a_kernel_that_is_slow_to_take_questions_has_started_when_it_can_ask(tmp_path: Path) -> None:
+    """A kernel drops a question to a socket that is not connected yet."""
+    fake_kernel.install(tmp_path)
+    async with HostProcess({"JUPYTER_PATH": str(tmp_path), "STDIN_AFTER": "0.5"}) as host:
+        await host.start(language="fake")
+        host.send(Execute(executor=1, run=1, source="ask", stdin=True))
+        asked = (await host.until(lambda each: isinstance(each, RunEvent)))[-1]
+        assert asked.name == "input"
+        host.send(Answer(executor=1, run=1, value="ann"))
+        assert output(await host.until(lambda each: isinstance(each, RunDone))) == b"ann"
 
 
 async def test_no_display_of_a_flood_is_lost_and_a_pause_holds_them_back() -> None:
