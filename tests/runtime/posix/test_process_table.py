@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
@@ -27,10 +28,22 @@ from runtime.posix.process_table import (
 
 @pytest.fixture
 def sleeper() -> Iterator[int]:
-    pid = os.posix_spawn("/bin/sleep", ["sleep", "60"], {PROCESS_MARK: "i1", RUNTIME_MARK: "r1"}, setsid=True)
-    yield pid
-    os.kill(pid, signal.SIGKILL)
-    os.waitpid(pid, 0)
+    """A process that has begun to run: /proc does not show its environment until a moment after `posix_spawn`."""
+    ours, theirs = socket.socketpair()
+    with ours:
+        with theirs:
+            pid = os.posix_spawn(
+                "/bin/cat",
+                ["cat"],
+                {PROCESS_MARK: "i1", RUNTIME_MARK: "r1"},
+                file_actions=[(os.POSIX_SPAWN_DUP2, theirs.fileno(), fd) for fd in (0, 1)],
+                setsid=True,
+            )
+        ours.sendall(b"x")
+        assert ours.recv(1) == b"x"
+        yield pid
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
 
 
 def member(pid: int) -> Member:
