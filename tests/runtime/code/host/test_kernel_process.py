@@ -1,11 +1,13 @@
 """The process of a kernel: how it starts, why it does not, and with which limits."""
 
 import json
+import os
 import sys
 from pathlib import Path
 
 import pytest
 
+from runtime.code.host.__main__ import NICENESS
 from runtime.code.host.kernel_process import OPEN_FILES
 from tests.support.kernel_host import HostProcess
 from tests.support.waiting import gone
@@ -28,6 +30,13 @@ async def test_a_kernel_has_the_usual_limit_of_open_files_and_sockets_that_other
         assert (1, 1, b"%d\n" % OPEN_FILES) in received
         names = {path.name for path in host.folder.iterdir()}
         assert {"1.json", "1-1"} <= names
+
+
+async def test_kernels_run_behind_the_programs_of_terminals() -> None:
+    async with HostProcess() as host:
+        await host.start(language="python")
+        received = await host.run("import os; print(os.sched_getscheduler(0) == os.SCHED_BATCH, os.nice(0))")
+        assert (1, 1, b"True %d\n" % min(19, os.nice(0) + NICENESS)) in received
 
 
 async def test_a_kernel_that_does_not_start_says_why(tmp_path: Path) -> None:
