@@ -82,8 +82,8 @@ async def open_lab() -> AsyncIterator[Lab]:
         naive_port, limit_port = free_port(), free_port()
         naive = await stack.enter_async_context(started("bench.naive", naive_port))
         await stack.enter_async_context(started("bench.limits", limit_port))
-        hawse = await stack.enter_async_context(Stack(Path(state)))
-        os.sched_setaffinity(hawse.pid, SERVERS)  # before it starts the runtime, which is pinned with it
+        # From its start: the gateway starts the runtime in another thread, which keeps its own affinity later.
+        hawse = await stack.enter_async_context(Stack(Path(state), under=pinned()))
         os.sched_setaffinity(0, CLIENT)
         lab = Lab(naive_port, naive, limit_port, hawse)
         socket = await lab.hawse()
