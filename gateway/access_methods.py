@@ -1,6 +1,5 @@
 """The handlers of `token.*` and `share.*`. A new credential has no right that its creator lacks, and ends with it."""
 
-import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 from urllib.parse import urlencode
@@ -101,7 +100,7 @@ class AccessMethods:
     async def revoke_link(self, params: ShareRevoke, caller: Principal) -> Nothing:
         return await self._revoke(params.id, ("link",), caller)
 
-    async def end_links(self, sandbox: str, before: float = math.inf) -> None:
+    async def end_links(self, sandbox: str, before: float) -> None:
         """Revoke the links of a sandbox that was deleted: its id may be given to another sandbox.
 
         Args:
@@ -112,7 +111,7 @@ class AccessMethods:
             HawseError: `unavailable` if the store cannot be used.
         """
         for row in self._credentials.all("link"):
-            if self._link(row).sandbox == sandbox and row.created < before:
+            if row.created < before and Right.parse(row.principal.rights[0]).sandbox == sandbox:
                 await self._credentials.revoke(row.id)
 
     # ---- inside
