@@ -16,8 +16,8 @@ import pytest
 import pytest_asyncio
 
 import hawse
-from e2e.apps import running
 from e2e.apps.conftest import PYTHON, ROOT
+from tests.support import running
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 TIMEOUT = 240.0  # s for one step: an installer downloads what its cache lacks

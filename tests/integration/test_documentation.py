@@ -6,7 +6,6 @@ A `text` block directly after a program is what it prints: `…` stands for any 
 not run.
 """
 
-import asyncio
 import os
 import re
 import sys
@@ -16,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.running import run
 from tests.support.stack import Stack, free_port
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -54,27 +54,6 @@ def as_pattern(printed: str) -> str:
     return ".*".join(map(re.escape, printed.strip().split("…")))
 
 
-async def run(argv: list[str], cwd: Path, env: dict[str, str]) -> str:
-    """Run a program, which has to exit with 0; return its standard output."""
-    process = await asyncio.create_subprocess_exec(
-        *argv,
-        cwd=cwd,
-        env=env,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    try:
-        async with asyncio.timeout(TIMEOUT):
-            out, err = await process.communicate()
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    assert process.returncode == 0, out.decode() + err.decode()
-    return out.decode()
-
-
 def make_commands(folder: Path) -> Path:
     """The commands `hawse` and `python` as an installation has them."""
     folder.mkdir()
@@ -105,7 +84,7 @@ async def test_the_programs_of_a_page_run_in_its_order_and_print_what_it_says(
             (folder / block.title).write_text(text)
             continue
         argv = [sys.executable, "-c", text] if block.language == "python" else ["bash", "-euo", "pipefail", "-c", text]
-        printed = await run(argv, folder, env)
+        printed = await run(*argv, cwd=folder, env=env, timeout=TIMEOUT)
         if block.printed is not None:
             assert re.fullmatch(as_pattern(block.printed), printed.strip(), re.S), f"{block.text}\nprinted:\n{printed}"
 

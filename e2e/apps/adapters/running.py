@@ -3,8 +3,8 @@
 import os
 from pathlib import Path
 
-from e2e.apps import running
 from e2e.apps.conftest import PYTHON, ROOT, SOURCES
+from tests.support import running
 
 TIMEOUT = 270.0  # s on a busy machine; a framework needs up to 10 s of processor time to be imported
 SILENT = {  # no program may wait for addresses that the machine may not reach
