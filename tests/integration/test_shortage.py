@@ -250,6 +250,37 @@ async def test_a_program_that_takes_all_memory_is_ended_and_nothing_else_of_its_
         assert (await sandbox.runtime()).runtime == before.runtime
 
 
+@pytest.mark.skipif(cgroups.find() is None, reason="no cgroup can be made here")
+async def test_code_that_takes_all_memory_ends_with_its_executor_and_other_contexts_keep_their_state(
+    tmp_path: Path,
+) -> None:
+    async with (
+        Stack(tmp_path / "state", "--code-pool", "size=0", isolation="bubblewrap") as stack,
+        hawse.connect(stack.base, token=stack.token) as hw,
+        hw.sandboxes.create("small", limits=SandboxLimits(memory=320 << 20)) as sandbox,
+        asyncio.timeout(3 * WAIT),
+    ):
+        before = await sandbox.runtime()
+        async with (
+            sandbox.code.create("python") as greedy,
+            sandbox.code.create("python") as other,
+            sandbox.terminals.open("cat", argv=["cat"]) as terminal,
+        ):
+            assert (await other.run("kept = 41")).ok
+            done = await greedy.run("print('begun', flush=True)\nlen(bytearray(b'x') * (1 << 30))")
+            assert (done.status, done.stdout) == ("crashed", b"begun\n")
+            assert done.exit is not None
+            assert (done.exit.signal, done.exit.oom) == ("SIGKILL", True)
+            with pytest.raises(HawseError, match="exited"):
+                await greedy.run("1")
+            assert (await other.run("kept + 1")).text == "42"
+            await terminal.write(b"after\n")
+            await terminal.expect("after")
+            await greedy.restart()
+            assert (await greedy.run("6 * 7")).text == "42"
+        assert (await sandbox.runtime()).runtime == before.runtime
+
+
 # ---- start-up files
 
 

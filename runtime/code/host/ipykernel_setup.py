@@ -2,8 +2,9 @@
 
 ipykernel drops messages if more than 1,000 wait to be sent, and ends a run before it has read what programs that the
 run has started wrote to file descriptors 1 and 2. It also decodes these bytes in pieces of 1,000, which splits
-characters. And a question of `input` may overtake output, which takes another socket: a mark among the output tells
-where the question belongs. `set_up` corrects this. In a kernel that is not ipykernel it does nothing.
+characters. A question of `input` may overtake output, which takes another socket: a mark among the output tells where
+the question belongs. And `flush` returns before another thread has sent anything, so that what was printed last is lost
+if the process is killed. `set_up` corrects this. In a kernel that is not ipykernel it does nothing.
 """
 
 import codecs
@@ -14,6 +15,7 @@ import struct
 import sys
 import termios
 import threading
+from collections.abc import Callable
 from typing import Any
 
 MARK = "hawse_input"  # the type of the message among the output that comes before each question
@@ -59,6 +61,56 @@ class Watcher:
         self._stream.write(self._decoder.decode(os.read(self._fd, SIZE)))
 
 
+class CompleteFlush:
+    """A `flush` of an output stream that returns when ZeroMQ has written all of it.
+
+    One thread of ZeroMQ writes for all sockets of a context, in the order of their messages. So when a message has
+    passed from one socket to another, all that was sent before was written to the kernel host's socket.
+    """
+
+    def __init__(self, thread: Any) -> None:
+        """Connect two sockets, in the thread of the output."""
+        self._thread = thread
+        self._process = os.getpid()
+        self._sockets: tuple[Any, Any] | None = None
+        thread.schedule(self._connect)
+
+    def of(self, stream: Any) -> Callable[[], None]:
+        """Return the `flush` of a stream."""
+        flush = stream.flush
+        schedule = self._thread.schedule
+
+        def complete() -> None:
+            if os.getpid() != self._process or threading.current_thread() is self._thread.thread:
+                flush()  # in a process that the code has forked, ipykernel sends in another way
+                return
+            passed = threading.Event()
+            schedule(stream._flush)  # which schedules a message
+            schedule(lambda: schedule(lambda: self._pass(passed)))  # behind that message
+            passed.wait(PATIENCE)
+
+        return complete
+
+    def _connect(self) -> None:
+        import zmq
+
+        address = f"ipc://@hawse-flush-{os.getpid()}-{os.urandom(8).hex()}"
+        sender, receiver = (self._thread.socket.context.socket(zmq.PAIR, socket_class=zmq.Socket) for _ in range(2))
+        sender.linger, receiver.linger, receiver.rcvtimeo = 0, 0, int(PATIENCE * 1000)
+        receiver.bind(address)
+        sender.connect(address)
+        self._sockets = sender, receiver
+
+    def _pass(self, passed: threading.Event) -> None:
+        try:
+            if self._sockets is not None:
+                sender, receiver = self._sockets
+                sender.send(b"")
+                receiver.recv()
+        finally:
+            passed.set()
+
+
 def set_up(shell: Any) -> None:
     """Change the kernel of an IPython shell."""
     import zmq
@@ -66,6 +118,9 @@ def set_up(shell: Any) -> None:
     thread = shell.kernel.iopub_thread
     thread.schedule(lambda: thread.socket.setsockopt(zmq.SNDHWM, 0))
     watchers = [Watcher(stream) for stream in (sys.stdout, sys.stderr)]
+    complete = CompleteFlush(thread)
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush = complete.of(stream)  # type: ignore[union-attr, method-assign]
     master = os.getpid()
 
     def drain() -> None:

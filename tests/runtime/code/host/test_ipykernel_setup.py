@@ -8,6 +8,20 @@ from runtime.code.host import ipykernel_setup
 from runtime.code.host_protocol import STDERR, STDOUT
 from tests.support.kernel_host import HostProcess
 
+KILLED = """
+import os, sys
+print("out", flush=True)
+print("err", file=sys.stderr, flush=True)
+os.kill(os.getpid(), 9)
+"""
+FORK = """
+import os
+if not (pid := os.fork()):
+    print("child", flush=True)
+    os._exit(0)
+_ = os.waitpid(pid, 0)
+"""
+
 
 async def test_the_output_of_programs_is_complete_at_the_end_of_each_run() -> None:
     async with HostProcess() as host:
@@ -23,6 +37,26 @@ async def test_the_output_of_programs_is_complete_at_the_end_of_each_run() -> No
         received = await host.run("_ = os.system('printf \\'%0.sé\\' $(seq 40000)')", run=99)
         assert b"".join(e[2] for e in received if isinstance(e, tuple)).decode() == text
         assert (await host.run("sorted(name for name in dir() if 'setup' in name.lower())", run=100))[-1].ok
+
+
+async def test_what_was_flushed_before_a_crash_is_received() -> None:
+    async with HostProcess() as host:
+        for number in range(1, 9):
+            await host.start(executor=number, language="python")
+            received = await host.run(KILLED, executor=number, run=number)
+            assert [each for each in received if isinstance(each, tuple)] == [
+                (STDOUT, number, b"out\n"),
+                (STDERR, number, b"err\n"),
+            ]
+            assert received[-1].signal == 9
+
+
+async def test_a_forked_process_can_flush() -> None:
+    async with HostProcess() as host:
+        await host.start(language="python")
+        received = await host.run(FORK)
+        assert b"child\n" in b"".join(each[2] for each in received if isinstance(each, tuple))
+        assert received[-1].ok
 
 
 class FakeStream:
