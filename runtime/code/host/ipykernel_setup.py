@@ -120,7 +120,7 @@ def set_up(shell: Any) -> None:
     watchers = [Watcher(stream) for stream in (sys.stdout, sys.stderr)]
     complete = CompleteFlush(thread)
     for stream in (sys.stdout, sys.stderr):
-        stream.flush = complete.of(stream)  # type: ignore[union-attr, method-assign]
+        stream.flush = complete.of(stream)  # type: ignore[method-assign]
     master = os.getpid()
 
     def drain() -> None:
