@@ -25,7 +25,10 @@ class Target(NamedTuple):
 TARGETS = {
     "echo, p50 ms": Target(most=1.6, of_naive=True),
     "echo, p99 ms": Target(most=2, of_naive=True),
+    "echo beside a flood, p50 ms": Target(most=1),
     "echo beside a flood, p99 ms": Target(most=3),
+    "echo beside a flood, own socket, p50 ms": Target(most=1),
+    "echo beside a flood, own socket, p99 ms": Target(most=3),
     "echo beside displays, p99 ms": Target(most=20),  # the kernel and the servers share a core
     "output raw, MB/s": Target(least=1, of_naive=True),
     "output cooked, MB/s": Target(least=1, of_naive=True),

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import NamedTuple, Protocol, cast
 
+from hawse.keystrokes import Keystrokes
 from hawse.wire import (
     Connection,
     Data,
@@ -78,6 +79,7 @@ class StreamLink(asyncio.Protocol):
         *,
         stall_timeout: float = STALL_TIMEOUT,
         close_timeout: float = CLOSE_TIMEOUT,
+        keystrokes: Keystrokes | None = None,
     ) -> None:
         """Create a link without a transport.
 
@@ -86,6 +88,7 @@ class StreamLink(asyncio.Protocol):
             receiver: Gets what arrives.
             stall_timeout: Seconds after which a server aborts a link whose client reads none of its answers.
             close_timeout: Seconds that the other end has to read the last messages.
+            keystrokes: While somebody types, little is written at once and in flight.
         """
         self.connection = connection
         self.writer = FairWriter(connection)
@@ -96,6 +99,9 @@ class StreamLink(asyncio.Protocol):
         self._stalled: asyncio.TimerHandle | None = None  # set while nothing is read because the link is congested
         self._unread: deque[Iterator[tuple[bool, memoryview | bytes]]] = deque()  # messages that arrived before that
         self._receiver = receiver
+        self._keystrokes = keystrokes or Keystrokes()
+        self._batch = BATCH  # bytes taken at the last turn of the writer
+        self._send_buffer = 0  # bytes: the size of the kernel's buffer while nobody types; 0: unknown
         self._decoder = StreamDecoder(connection.limits)
         self._transport: asyncio.Transport | None = None
         self._paused = False
@@ -147,7 +153,7 @@ class StreamLink(asyncio.Protocol):
         self._flushing = True
         try:
             while not self._paused and not self._closing:
-                batch = self.writer.take(BATCH)
+                batch = self.writer.take(self._portion(transport))
                 if not batch or self._closing:
                     return
                 transport.writelines(encode_stream(batch))
@@ -160,6 +166,20 @@ class StreamLink(asyncio.Protocol):
         if pending > backlog:
             message = f"the other end of the link has not read {pending} bytes; {backlog} are allowed"
             self.abort(RemoteProtocolError(message, code="backlog", close_code=4429))
+
+    def _portion(self, transport: asyncio.Transport) -> int:
+        """Return how many bytes to take. While somebody types they are few, and no more wait to be read."""
+        size = self._keystrokes.portion(BATCH)
+        if size != self._batch:
+            self._batch = size
+            transport.set_write_buffer_limits(high=WRITE_BUFFER if size == BATCH else size)
+            end = transport.get_extra_info("socket")
+            if end is not None and end.family == socket.AF_UNIX:
+                if not self._send_buffer:
+                    # The kernel returns twice what is set, for what it needs itself (socket(7)).
+                    self._send_buffer = end.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) // 2
+                end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, self._send_buffer if size == BATCH else size)
+        return size
 
     def close(self) -> None:
         """Write the queued control messages, then close; abort if they are not read within `close_timeout`."""

@@ -12,6 +12,7 @@ from typing import Any
 import hawse
 from hawse.api.runtime import RuntimeConfigure, RuntimeInfo, RuntimeMetrics, RuntimeMetricsResult
 from hawse.api.spec import Nothing
+from hawse.keystrokes import Keystrokes
 from hawse.rpc import Dispatcher, IdempotencyTable, handles
 from hawse.rpc.server import Server
 from hawse.wire import HawseError
@@ -59,7 +60,8 @@ class Runtime:
         self.id = settings.id or secrets.token_hex(8)
         workspace.mkdir(parents=True, exist_ok=True)
         self._started = time.time()
-        journals = self.journals = JournalPool(limits.journals)
+        keystrokes = Keystrokes()
+        journals = self.journals = JournalPool(limits.journals, keystrokes)
         idempotency = IdempotencyTable(limits.idempotency)
         environment = self.environment = Environment(workspace, mark=self.id)
         self._revision = 0  # of the configuration
@@ -116,7 +118,12 @@ class Runtime:
             dispatcher.add(part)
         name = f"hawse-runtime/{hawse.__version__}"
         self.server = Server(
-            dispatcher, name=name, token=settings.token, outside_only=settings.outside_only, limits=limits.links
+            dispatcher,
+            name=name,
+            token=settings.token,
+            outside_only=settings.outside_only,
+            limits=limits.links,
+            keystrokes=keystrokes,
         )
 
     @handles(RuntimeInfo)

@@ -1,9 +1,9 @@
 """The arrows between the packages, enforced by walking every module's imports.
 
 `hawse.wire <- runtime`, `hawse.wire <- gateway`, `hawse.wire <- hawse.client <- hawse.cli`; the methods as types,
-`hawse.api`, that all of these may know; and what both ends of a link share, the carrier `hawse.link` and the form of
-`hawse.logs`. Nothing else, in
-functions and under TYPE_CHECKING as well: an arrow is about what a module knows, not about when it loads it.
+`hawse.api`, that all of these may know; and what both ends of a link share, the carrier `hawse.link`,
+`hawse.keystrokes` and the form of `hawse.logs`. Nothing else, in functions and under TYPE_CHECKING as well: an arrow is
+about what a module knows, not about when it loads it.
 """
 
 import ast
@@ -58,7 +58,10 @@ CLIENT_PACKAGES = {
 RULES = {
     "hawse.wire": Rule(ours=("hawse.wire",), others=("msgspec",), not_stdlib=WAITING),
     "hawse.api": Rule(ours=("hawse.wire", "hawse.api"), others=("msgspec",), not_stdlib=WAITING),
-    "hawse.rpc": Rule(ours=("hawse.wire", "hawse.api", "hawse.link", "hawse.logs", "hawse.rpc"), others=("msgspec",)),
+    "hawse.rpc": Rule(
+        ours=("hawse.wire", "hawse.api", "hawse.keystrokes", "hawse.link", "hawse.logs", "hawse.rpc"),
+        others=("msgspec",),
+    ),
     "hawse.client": Rule(ours=("hawse.wire", "hawse.api", "hawse.client"), others=("msgspec", "websockets")),
     "hawse.client.base": Rule(ours=("hawse.wire", "hawse.api", "hawse.client.base"), others=("msgspec",)),
     "hawse.client.calls": Rule(ours=CLIENT_CALLS, others=("msgspec",)),
@@ -104,11 +107,13 @@ RULES = {
     "hawse.build": Rule(ours=("hawse.wire",), others=(), not_stdlib=WAITING),
     "hawse.referable": Rule(ours=(), others=(), not_stdlib=WAITING),
     "hawse.sockets": Rule(ours=(), others=(), not_stdlib=WAITING),
-    "hawse.link": Rule(ours=("hawse.wire", "hawse.link"), others=()),
+    "hawse.keystrokes": Rule(ours=(), others=()),
+    "hawse.link": Rule(ours=("hawse.wire", "hawse.keystrokes", "hawse.link"), others=()),
     "runtime": Rule(
         ours=(
             "hawse.wire",
             "hawse.api",
+            "hawse.keystrokes",
             "hawse.link",
             "hawse.logs",
             "hawse.referable",
@@ -119,8 +124,10 @@ RULES = {
         exactly=("hawse",),  # its version
     ),
     "runtime.core": Rule(ours=("hawse.wire", "runtime.core"), exactly=("hawse.api.paths",)),
-    "runtime.posix": Rule(ours=("hawse.wire", "hawse.api", "hawse.sockets", *GROUND)),
-    "runtime.journal": Rule(ours=("hawse.referable", "hawse.wire", "runtime.core", "runtime.journal")),
+    "runtime.posix": Rule(ours=("hawse.wire", "hawse.api", "hawse.keystrokes", "hawse.sockets", *GROUND)),
+    "runtime.journal": Rule(
+        ours=("hawse.keystrokes", "hawse.referable", "hawse.wire", "runtime.core", "runtime.journal")
+    ),
     "runtime.rpc": Rule(ours=(*SERVED, "runtime.core", "runtime.rpc")),
     "runtime.files": Rule(ours=(*SERVED, *GROUND, "runtime.rpc", "runtime.files")),
     "runtime.git": Rule(ours=(*SERVED, *GROUND, "runtime.rpc", "runtime.git")),
@@ -158,6 +165,7 @@ RULES = {
         ours=(
             "hawse.wire",
             "hawse.api",
+            "hawse.keystrokes",
             "hawse.link",
             "hawse.logs",
             "hawse.referable",
@@ -185,6 +193,7 @@ RULES = {
     "gateway.upstream": Rule(
         ours=(
             *LINK,
+            "hawse.keystrokes",
             "hawse.referable",
             "hawse.rpc",
             "hawse.sockets",

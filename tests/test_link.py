@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import uvloop
 
+from hawse.keystrokes import SMALL, TYPING, Keystrokes
 from hawse.link import BATCH, CONGESTED, WRITE_BUFFER, StreamLink
 from hawse.wire import (
     Call,
@@ -156,7 +157,7 @@ def sockets() -> tuple[socket.socket, socket.socket]:
     return pair
 
 
-async def make(sock: socket.socket, connection: Connection, owner: Owner, **options: float) -> StreamLink:
+async def make(sock: socket.socket, connection: Connection, owner: Owner, **options: Any) -> StreamLink:
     loop = asyncio.get_running_loop()
     _, link = await loop.create_unix_connection(lambda: StreamLink(connection, owner, **options), sock=sock)
     return link
@@ -183,7 +184,7 @@ async def two_links(client: Owner, server: Owner) -> AsyncIterator[tuple[StreamL
 
 @asynccontextmanager
 async def link_and_peer(
-    owner: Owner, limits: Limits | None = None, **options: float
+    owner: Owner, limits: Limits | None = None, **options: Any
 ) -> AsyncIterator[tuple[StreamLink, Peer]]:
     """A server's link and the plain socket at its other end, after the handshake."""
     ours, theirs = sockets()
@@ -556,3 +557,51 @@ def test_a_link_that_was_never_connected_writes_nothing() -> None:
     link.close()
     link.abort()
     assert link.connection.pending > 0
+
+
+def test_little_is_in_flight_while_somebody_types_and_much_afterwards(run: Callable[[Scenario], None]) -> None:
+    async def scenario() -> None:
+        now = 0.0
+        keystrokes = Keystrokes(lambda: now)
+        source = Flood()
+
+        def serve(link: StreamLink, event: Any) -> None:
+            if isinstance(event, Call):
+                link.attach(event.ch, source)
+
+        server = Owner(serve)
+        async with link_and_peer(server, keystrokes=keystrokes) as (link, peer):
+            received = bytearray()
+            sizes: list[int] = []
+
+            async def read(until: Callable[[], bool]) -> None:
+                while not until():
+                    for event in await peer.read() or ():
+                        assert event.offset == len(received)
+                        received.extend(event.payload)
+                        sizes.append(len(event.payload))
+
+            keystrokes.note(1)
+            ch = peer.connection.call("m")
+            await peer.send()
+            await server.has(Call)
+            # In the socket, whose kernel counts what it needs itself as well; in the transport; the last turn.
+            assert source.sent <= 5 * SMALL
+            await read(lambda: len(received) > 20 * SMALL)
+            assert max(sizes) <= SMALL
+            assert source.sent - len(received) <= 5 * SMALL
+
+            now += 2 * TYPING
+            await read(lambda: max(sizes) > SMALL)
+            await read(lambda: source.sent - len(received) > WRITE_BUFFER)
+
+            keystrokes.note(1)
+            sent = source.sent
+            await read(lambda: len(received) > sent + 2 * SMALL)
+            sizes.clear()
+            await read(lambda: len(received) > sent + 20 * SMALL)
+            assert max(sizes) <= SMALL
+            assert source.sent - len(received) <= 5 * SMALL
+            assert link.connection.window(ch) == WINDOW - source.sent
+
+    run(scenario)

@@ -1,4 +1,4 @@
-"""The time from a key to its echo: when idle, and while another terminal on the same socket prints without end."""
+"""The time from a key to its echo: when idle, and while another terminal prints without end."""
 
 import asyncio
 import time
@@ -37,7 +37,7 @@ async def echo(lab: Lab, number: int) -> Figures:
 
 
 async def beside_a_flood(lab: Lab, number: int) -> Figures:
-    """hawse carries both terminals on one socket; the naive server has a socket for each."""
+    """hawse carries both terminals on one socket, then on two; the naive server has a socket for each."""
     naive_flood = await NaivePty.open(lab.naive, FLOOD)
     await naive_flood.output.until(FLOODED)
     naive = await NaivePty.open(lab.naive, ECHO)
@@ -52,7 +52,13 @@ async def beside_a_flood(lab: Lab, number: int) -> Figures:
     await hawse.outputs[flood].until(FLOODED)
     await hawse.outputs[ch].until(READY)
     figures |= spread("echo beside a flood", "hawse", await times(lambda key: hawse.send(ch, key), hawse.outputs[ch]))
-    for name in ("flood", "beside"):
+    other = await lab.hawse()
+    own = await other.terminal(f"own-{number}", ECHO)
+    await other.outputs[own].until(READY)
+    name = "echo beside a flood, own socket"
+    figures |= spread(name, "hawse", await times(lambda key: other.send(own, key), other.outputs[own]))
+    other.close()
+    for name in ("flood", "beside", "own"):
         await hawse.call("terminal.kill", {"id": f"{name}-{number}"})
     hawse.close()
     return figures

@@ -118,6 +118,7 @@ class ClientConnection:
         self.role = role_of(principal)
         self._transport = transport
         self._links = links
+        self._keystrokes = links.keystrokes
         self._bridges: dict[int, tuple[ChannelBridge, SandboxLink]] = {}
         self._closing: asyncio.Future[ConnectionClose] = asyncio.get_running_loop().create_future()
         self._backlog = Backlog(backlogs, limits.backlog, self._too_much_unread)
@@ -210,6 +211,7 @@ class ClientConnection:
             if isinstance(message, str):
                 self.connection.receive_text(message)
             else:
+                self._keystrokes.note(len(message))
                 self.connection.receive_data(message)
             for event in self.connection.events():
                 self._handle(event)
@@ -302,7 +304,7 @@ class ClientConnection:
         try:
             while self._transport.has_room and not self.closing:
                 if not self._unsent:
-                    self._unsent.extend(self.writer.take(BATCH))
+                    self._unsent.extend(self.writer.take(self._keystrokes.portion(BATCH)))
                     if not self._unsent:
                         break
                 message = self._unsent.popleft()

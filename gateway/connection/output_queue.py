@@ -77,7 +77,7 @@ class OutputQueue:
         self._items.clear()
 
     def send(self, connection: Connection, ch: int, size: int) -> int:
-        """Send about `size` bytes on `ch`; return how much of the channel's window they used."""
+        """Send about `size` bytes on `ch`, in frames of at most `size`; return how much of its window they used."""
         cost = 0
         while self._items and cost < size and ch in connection.channels:
             item = self._items[0]
@@ -85,6 +85,11 @@ class OutputQueue:
                 cost += send_message(item, connection, ch)
             elif cost and cost + len(item.data) > size:
                 break
+            elif len(item.data) > size:
+                connection.send_data(ch, item.kind, item.offset, memoryview(item.data[:size]))
+                del item.data[:size]
+                item.offset += size
+                return size
             else:
                 connection.send_data(ch, item.kind, item.offset, memoryview(item.data))
                 cost += len(item.data)

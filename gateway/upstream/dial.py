@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, Protocol, cast
 
 from gateway.providers.base import Endpoint, TcpAddress
+from hawse.keystrokes import Keystrokes
 from hawse.link import StreamLink, credentials
 from hawse.sockets import socket_address
 from hawse.wire import Connection, Data, Error, HawseError, Limits, Message, Role, Welcome
@@ -35,10 +36,12 @@ class RuntimeLink(StreamLink):
         abilities: What the runtime announced in `welcome`.
     """
 
-    def __init__(self, owner: LinkOwner, token: str | None, uid: int | None = None) -> None:
+    def __init__(
+        self, owner: LinkOwner, token: str | None, uid: int | None = None, keystrokes: Keystrokes | None = None
+    ) -> None:
         connection = Connection(Role.CLIENT, Limits(channels=LINK_CHANNELS), window=0)
         connection.send_hello("hawse-gateway", token, shares=True)
-        super().__init__(connection, self)
+        super().__init__(connection, self, keystrokes=keystrokes)
         loop = asyncio.get_running_loop()
         self.ready: asyncio.Future[None] = loop.create_future()
         self.lost = asyncio.Event()
@@ -91,12 +94,13 @@ class RuntimeLink(StreamLink):
         self._owner.link_drained()
 
 
-async def dial(endpoint: Endpoint, owner: LinkOwner) -> RuntimeLink:
+async def dial(endpoint: Endpoint, owner: LinkOwner, keystrokes: Keystrokes | None = None) -> RuntimeLink:
     """Connect to a runtime and wait for its `welcome`.
 
     Args:
         endpoint: Where the runtime listens, and the token it expects in `hello`.
         owner: Receives the link's events.
+        keystrokes: While somebody types, input is sent in small portions.
 
     Raises:
         OSError: The address does not accept connections, or the runtime closed the connection.
@@ -106,7 +110,7 @@ async def dial(endpoint: Endpoint, owner: LinkOwner) -> RuntimeLink:
     loop = asyncio.get_running_loop()
 
     def make() -> RuntimeLink:
-        return RuntimeLink(owner, endpoint.token, endpoint.uid)
+        return RuntimeLink(owner, endpoint.token, endpoint.uid, keystrokes)
 
     address = endpoint.address
     if isinstance(address, TcpAddress):

@@ -13,6 +13,7 @@ from gateway.upstream.dial import RuntimeLink, dial, dial_server
 from gateway.upstream.observer import CallObserver
 from gateway.upstream.sandbox_link import SandboxLink
 from hawse.api.runtime import RuntimeConfigure
+from hawse.keystrokes import Keystrokes
 from hawse.rpc import Dispatcher, IdempotencyTable
 from hawse.rpc.server import Server
 from hawse.wire import HawseError
@@ -68,6 +69,7 @@ class Links:
             owns: Returns whether a sandbox belongs to a caller.
             limits: Limits the calls of each user. It must be notified of the calls as well. None: there is no limit.
         """
+        self.keystrokes = Keystrokes()  # of all clients
         self._limits = limits
         self._observer = observer
         self._owns = owns
@@ -131,7 +133,7 @@ class Links:
             return None
         try:
             async with asyncio.timeout(CONNECT_TIMEOUT):
-                link = await dial(endpoint, owner)
+                link = await dial(endpoint, owner, self.keystrokes)
         except TimeoutError:
             raise HawseError("unavailable", f"the runtime did not answer within {CONNECT_TIMEOUT:g} s") from None
         try:

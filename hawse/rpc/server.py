@@ -5,6 +5,7 @@ import hmac
 import logging
 from contextlib import ExitStack
 
+from hawse.keystrokes import Keystrokes
 from hawse.link import StreamLink
 from hawse.logs import TRACE
 from hawse.rpc import Dispatcher, typed
@@ -39,6 +40,7 @@ class Server:
         token: str | None = None,
         outside_only: bool = False,
         limits: ServerLimits = ServerLimits(),
+        keystrokes: Keystrokes | None = None,
     ) -> None:
         """Create a server without links.
 
@@ -48,8 +50,10 @@ class Server:
             token: What `hello` must contain. None if only the gateway can connect to the socket.
             outside_only: Whether to refuse processes of this PID namespace and those below it.
             limits: The bounds of its links.
+            keystrokes: Notes the input of all links.
         """
         self.dispatcher = dispatcher
+        self._keystrokes = keystrokes or Keystrokes()
         self._limits = limits
         self._name = name
         self._token = token
@@ -65,7 +69,7 @@ class Server:
 
     def accept(self) -> StreamLink:
         """Return the protocol of a new link, as `create_unix_server` calls for it."""
-        link = StreamLink(Connection(Role.SERVER, self._limits.wire), self)
+        link = StreamLink(Connection(Role.SERVER, self._limits.wire), self, keystrokes=self._keystrokes)
         loop = asyncio.get_running_loop()
         self._calls[link] = {}
         self._hello_timers[link] = loop.call_later(
@@ -86,6 +90,7 @@ class Server:
         calls = self._calls[link]
         match event:
             case Data(ch=ch, offset=offset, payload=payload):
+                self._keystrokes.note(len(payload))
                 self._input(calls.get(ch), offset, memoryview(payload))
             case Credit(ch=ch):
                 link.writer.wake(ch)

@@ -56,9 +56,10 @@ class FairWriter:
     def take(self, size: int) -> list[str | bytes]:
         """Return the next messages to write: all control messages, then about `size` bytes of the channels' turns.
 
-        The list is empty when there is nothing to write now.
+        A turn is at most `size` bytes, and at most a frame. The list is empty when there is nothing to write now.
         """
         connection = self._connection
+        most = min(size, connection.limits.payload)
         out = connection.data_to_send()
         while size > 0 and self._ready:
             ch = next(iter(self._ready))
@@ -66,7 +67,7 @@ class FairWriter:
             channel = connection.channels.get(ch)
             if channel is None or channel.source is None:
                 continue
-            more = channel.source.pull(connection, ch, connection.limits.payload)
+            more = channel.source.pull(connection, ch, most)
             sent = connection.pending
             size -= sent
             out += connection.data_to_send()

@@ -6,6 +6,7 @@
 import weakref
 from collections.abc import Callable
 
+from hawse.keystrokes import Keystrokes
 from hawse.referable import referable
 from hawse.wire import HawseError
 from runtime.journal.limits import DEFAULT_CAPACITY, FlowLimits, JournalLimits
@@ -24,6 +25,7 @@ class Journal:
         capacity: int = DEFAULT_CAPACITY,
         reserve: Callable[["Journal", int], None] | None = None,
         flow: FlowLimits = FlowLimits(),
+        keystrokes: Keystrokes | None = None,
     ) -> None:
         """Create an empty journal.
 
@@ -31,8 +33,10 @@ class Journal:
             capacity: The most bytes that it holds, rounded up to a power of two.
             reserve: Is called with the journal and its new size before it takes more memory; it may call `limit`.
             flow: The limits of its readers.
+            keystrokes: Of all users; whoever appends asks it.
         """
         self.flow = flow
+        self.keystrokes = keystrokes
         self.capacity = _power_of_two(capacity)
         self._ring = bytearray(min(FIRST_SIZE, self.capacity))
         self._reserve = reserve
@@ -158,8 +162,10 @@ class JournalPool:
     for that time.
     """
 
-    def __init__(self, limits: JournalLimits = JournalLimits()) -> None:
+    def __init__(self, limits: JournalLimits = JournalLimits(), keystrokes: Keystrokes | None = None) -> None:
+        """Create a pool without journals. `keystrokes` is for those that append to them."""
         self.limits = limits
+        self._keystrokes = keystrokes
         self._journals: weakref.WeakSet[Journal] = weakref.WeakSet()
 
     @property
@@ -181,7 +187,7 @@ class JournalPool:
         for other in sharing:
             if other.capacity != share:
                 other.limit(share)
-        journal = Journal(share, self._reserve, self.limits.flow)
+        journal = Journal(share, self._reserve, self.limits.flow, self._keystrokes)
         self._journals.add(journal)
         return journal
 

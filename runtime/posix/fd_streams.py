@@ -1,13 +1,21 @@
-"""Non-blocking ends of PTYs and pipes on the event loop: `FdReader` reads, `FdWriter` writes. Each owns its fd."""
+"""Non-blocking ends of PTYs and pipes on the event loop: `FdReader` reads, `FdWriter` writes. Each owns its fd.
+
+While somebody types, a reader of much output reads little at a time and rests after it, as keys wait for it, and its
+program, which then waits for the reader, leaves the processor to them.
+"""
 
 import asyncio
 import os
 from collections import deque
 from collections.abc import Callable
 
+from hawse.keystrokes import SMALL, Keystrokes
+
 READ_SIZE = 64 << 10
 READ_BURST = 64 << 10  # bytes read per wake, at about 4 KB per read of a PTY: other tasks wait for the whole burst
 SHORT = 256  # bytes: after a read of fewer bytes more are unlikely, and they would wake the reader again
+TRICKLE = 1 << 10  # bytes: a reader that has read less does not rest
+REST = 0.002  # seconds; the viewers of a terminal are notified no more often anyway (runtime.terminal.output_coalescer)
 WRITE_LIMIT = 1 << 20  # bytes that may wait for a program that does not read
 
 
@@ -25,8 +33,18 @@ class FdReader:
         on_burst: Callable[[], None],
         on_end: Callable[[], None],
         portion: Callable[[], int] = lambda: READ_BURST,
+        keystrokes: Keystrokes | None = None,
     ) -> None:
-        """`portion`: the number of bytes to read per wake; one read may exceed it."""
+        """Start to read.
+
+        Args:
+            fd: The end to read.
+            on_data: Gets each chunk.
+            on_burst: Is called after the last chunk of a wake.
+            on_end: Is called once, when no process has the other end open.
+            portion: The number of bytes to read per wake; one read may exceed it.
+            keystrokes: While somebody types, portions are small, and the reader rests after each. None: never.
+        """
         self.fd = fd
         self.ended = False  # no process has the other end open
         self.closed = False
@@ -34,14 +52,20 @@ class FdReader:
         self._on_burst = on_burst
         self._on_end = on_end
         self._portion = portion
+        self._keystrokes = keystrokes
         self._reading = False
+        self._resting: asyncio.TimerHandle | None = None  # set while it is reading, but not now
         self._loop = asyncio.get_running_loop()
         self.resume()
 
     def pause(self) -> None:
         if self._reading:
             self._reading = False
-            self._loop.remove_reader(self.fd)
+            if self._resting is None:
+                self._loop.remove_reader(self.fd)
+            else:
+                self._resting.cancel()
+                self._resting = None
 
     def resume(self) -> None:
         if not self._reading and not self.ended:
@@ -59,13 +83,23 @@ class FdReader:
             os.close(self.fd)
 
     def _read(self) -> None:
-        self._burst(self._portion())
+        size, keystrokes = self._portion(), self._keystrokes
+        if keystrokes is None or not keystrokes.typing:
+            self._burst(size)
+        elif self._burst(min(size, SMALL)) > TRICKLE and self._reading:
+            self._loop.remove_reader(self.fd)
+            self._resting = self._loop.call_later(REST, self._rested)
 
-    def _burst(self, limit: int, *, even_paused: bool = False) -> None:
+    def _rested(self) -> None:
+        self._resting = None
+        self._loop.add_reader(self.fd, self._read)
+
+    def _burst(self, limit: int, *, even_paused: bool = False) -> int:
+        """Read up to about `limit` bytes; return how many it were."""
         taken = 0
         while taken < limit and (self._reading or even_paused) and not self.closed:
             try:
-                data = os.read(self.fd, READ_SIZE)
+                data = os.read(self.fd, min(READ_SIZE, limit))
             except BlockingIOError:
                 break
             except OSError:  # EIO: no process has the PTY open
@@ -79,6 +113,7 @@ class FdReader:
                 break
         if taken:
             self._on_burst()
+        return taken
 
     def _end(self) -> None:
         if not self.ended:

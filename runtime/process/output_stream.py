@@ -93,7 +93,9 @@ class OutputStream(KeptStream):
             store: Keeps older bytes on disk; without one they are lost.
             orphaned_pipes: Drains the pipe if background children outlive the program; without one it is closed.
         """
-        self._inlet = FdReader(fd, journal.append, WeakCallback(self._burst_over), changed, journal.portion)
+        self._inlet = FdReader(
+            fd, journal.append, WeakCallback(self._burst_over), changed, journal.portion, journal.keystrokes
+        )
         super().__init__(journal, self._inlet.pause, self._inlet.resume, store)
         self._changed = changed
         self._orphaned_pipes = orphaned_pipes

@@ -113,7 +113,12 @@ class Terminal:
         self._writer = FdWriter(self._fd, owned=False)
         self._coalescer = OutputCoalescer(journal, WeakCallback(self._output_added))
         self._reader = FdReader(
-            self._fd, journal.append, self._coalescer.output_added, self._writer.close, journal.portion
+            self._fd,
+            journal.append,
+            self._coalescer.output_added,
+            self._writer.close,
+            journal.portion,
+            journal.keystrokes,
         )
         self.backpressure = Backpressure(journal, self._reader.pause, self._reader.resume)
         self.backpressure.add(self._tracker, follows=True)

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from hawse import link as links
+from hawse import keystrokes, link as links
 from hawse.api.runtime import RuntimeInfo
 from hawse.api.terminals import TerminalList
 from hawse.rpc import handles
@@ -296,3 +296,23 @@ async def test_guests_leave_calls_to_the_owner_on_all_links(served: Served) -> N
         await second.cut()
         await eventually(lambda: len(served.runtime.server.links) == 1)
         await first.call("terminal.wait", waiting, principal=guest).event("opened")
+
+
+async def test_a_flood_comes_in_small_portions_while_somebody_types_on_another_link(
+    served: Served, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keystrokes, "TYPING", 3600.0)
+    async with served.client() as other:
+        flood = await client.terminal("exec yes", "flood")
+        await flood.until(lambda: len(flood.output) > 1 << 20)
+        shell = await other.terminal("stty raw -echo; echo ready; exec cat", "shell")
+        await shell.seen(b"ready")
+        shell.send(b"k")
+        await shell.seen(b"k")
+        # What was sent before the key: no more than the buffers of the socket and of the transport hold.
+        sent_before = len(flood.output) + links.WRITE_BUFFER + links.BATCH + (512 << 10)
+        await flood.until(lambda: len(flood.output) > sent_before)
+        first = len(flood.frames)
+        await flood.until(lambda: len(flood.output) > sent_before + (1 << 20))
+        assert max(size for _, _, size in flood.frames[first:]) <= keystrokes.SMALL
+        assert not flood.lost

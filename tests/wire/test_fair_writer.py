@@ -98,14 +98,14 @@ def test_a_keystrokes_echo_waits_for_one_slice_of_each_flood_at_most() -> None:
     assert sent.index((5, 1)) <= 4
 
 
-@given(st.lists(st.none() | st.integers(0, 1000), min_size=1, max_size=8), st.integers(1, 5 * PAYLOAD))
+@given(st.lists(st.none() | st.integers(0, 1000), min_size=1, max_size=8), st.integers(20, 5 * PAYLOAD))
 def test_no_channel_starves(stocks: list[int | None], batch: int) -> None:
     _, _, writer = serving(len(stocks), window=4 << 20)
     sources = {ch: Stock(left) for ch, left in enumerate(stocks, 1)}
     for ch, source in sources.items():
         writer.attach(ch, source)
     sent: list[tuple[int, int]] = []
-    while (flooded := any(left is None for left in stocks)) and len(sent) < 40 * len(stocks):
+    while (flooded := any(left is None for left in stocks)) and len(sent) < 60 * len(stocks):
         sent += frames(writer.take(batch))
     while not flooded and (out := writer.take(batch)):
         sent += frames(out)
@@ -271,3 +271,12 @@ def test_control_and_frames_of_one_channel_keep_their_order() -> None:
             client.receive_data(message)
         got += [getattr(event, "name", type(event).__name__) for event in client.events()]
     assert got == ["opened", "resized", "Data", "live", "Data", "Result"]
+
+
+def test_no_frame_is_larger_than_what_is_taken() -> None:
+    _, _, writer = serving(2)
+    for ch in (1, 2):
+        writer.attach(ch, Stock(None))
+    assert frames(writer.take(30)) == [(1, 30)]
+    assert frames(writer.take(30)) == [(2, 30)]
+    assert frames(writer.take(PAYLOAD)) == [(1, PAYLOAD)]

@@ -13,6 +13,7 @@ from websockets.exceptions import ConnectionClosed
 from gateway.auth.principals import OWNER
 from gateway.connection.backlog import BacklogBudget
 from gateway.connection.client_connection import INPUT_HIGH, ClientConnection
+from hawse import keystrokes
 from hawse.wire import HawseError, Kind, Limits
 from hawse.wire.frames import encode_frame
 from tests.support.gateway import FakeRuntime, Gateway, Peer, RawSocket, eventually, pattern
@@ -570,3 +571,25 @@ async def test_messages_taken_for_writing_are_sent_before_the_final_messages(gat
     await running
     sent = [(message["type"], message.get("ch")) for message in transport.written]
     assert sent == [("welcome", None), ("result", 1), ("result", 2), ("result", 3), ("goaway", None)]
+
+
+async def test_keys_of_all_clients_are_noted_and_a_flood_beside_them_comes_whole(
+    gateway: Gateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keystrokes, "TYPING", 3600.0)
+    assert gateway.connect.links is not None
+    noted = gateway.connect.links.keystrokes
+
+    async def echoed(peer: Peer, ch: int, end: int) -> None:
+        while (message := await peer.receive()).type != "data" or message.offset + len(message.payload) < end:
+            pass
+
+    async with gateway.peer() as peer, gateway.peer(window=4 << 20) as other:
+        ch = await peer.call("echo")
+        await peer.send(ch, 0, bytes(20_000))
+        await echoed(peer, ch, 20_000)
+        assert not noted.typing  # no person types so much at once
+        await peer.send(ch, 20_000, b"k")
+        await echoed(peer, ch, 20_001)
+        assert noted.typing
+        assert await take_flood(other, await other.call("flood", {"bytes": 20_000_000})) == 20_000_000

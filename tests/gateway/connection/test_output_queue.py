@@ -167,3 +167,17 @@ def test_an_error_is_forwarded_with_all_fields(line) -> None:
         {"errno": 28},
         False,
     )
+
+
+def test_a_small_turn_sends_part_of_a_chunk_and_nothing_is_lost(line) -> None:
+    client, server, ch = line
+    box = OutputQueue()
+    whole = bytes(n % 251 for n in range(60_000))
+    box.put_data(data(5, whole), LIMIT)
+    assert box.send(server, ch, 16_384) == 16_384
+    box.put_data(data(60_005, b"more"), LIMIT)  # it still grows
+    while box:
+        assert box.send(server, ch, 16_384) <= 16_384
+    frames = carry(server, client)
+    assert [frame.offset for frame in frames] == [5, 16_389, 32_773, 49_157]
+    assert b"".join(bytes(frame.payload) for frame in frames) == whole + b"more"

@@ -5,10 +5,13 @@ import os
 import socket
 import tty
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
+from hawse.keystrokes import SMALL, TYPING, Keystrokes
+from runtime.posix import fd_streams
 from runtime.posix.fd_streams import READ_BURST, FdReader, FdWriter
 from tests.support.runtime import no_fd_leaked
 from tests.support.waiting import Changes
@@ -19,13 +22,21 @@ BIG = b"".join(b"%07d\n" % n for n in range(131072))  # 1 MiB in which no two pl
 class Reads:
     """An inlet and what came of it."""
 
-    def __init__(self, fd: int) -> None:
+    def __init__(self, fd: int, keystrokes: Keystrokes | None = None) -> None:
         os.set_blocking(fd, False)
         self.data = bytearray()
         self.bursts: list[int] = []
         self.ended = asyncio.Event()
         self.changes = Changes()
-        self.inlet = FdReader(fd, self._take, lambda: self.bursts.append(len(self.data)), self.ended.set)
+        self.inlet = FdReader(fd, self._take, self._burst_over, self.ended.set, lambda: READ_BURST, keystrokes)
+
+    @property
+    def sizes(self) -> list[int]:
+        return [after - before for before, after in pairwise([0, *self.bursts])]
+
+    def _burst_over(self) -> None:
+        self.bursts.append(len(self.data))
+        self.changes.notify()
 
     def _take(self, data: bytes) -> None:
         self.data += data
@@ -157,6 +168,72 @@ async def test_an_inlet_reads_a_portion_at_a_time() -> None:
         await changes.until(lambda: len(taken) == 50_000)
         inlet.close()
     assert bursts == [10_000, 20_000, 30_000, 40_000, 50_000]
+
+
+async def test_portions_are_small_while_somebody_types_and_nothing_is_lost_when_they_change(
+    pipe: tuple[int, int],
+) -> None:
+    reader, writer = pipe
+    os.set_blocking(writer, False)
+    now = 0.0
+    keystrokes = Keystrokes(lambda: now)
+    reads = Reads(reader, keystrokes)
+    outlet = FdWriter(writer, owned=True)
+    outlet.write(BIG)
+    outlet.end()
+    small = 0
+    for _ in range(5):  # a key, then silence, and so on
+        keystrokes.note(1)
+        first = len(reads.bursts)
+        await reads.changes.until(lambda first=first: len(reads.bursts) >= first + 3)  # type: ignore[misc]
+        assert max(reads.sizes[first:]) <= SMALL
+        small = len(reads.bursts)
+        now += 2 * TYPING
+        await reads.changes.until(lambda small=small: len(reads.bursts) > small + 1)  # type: ignore[misc]
+        assert max(reads.sizes[small + 1 :]) > SMALL  # the first of them may have begun before
+    await reads.ended.wait()
+    assert bytes(reads.data) == BIG
+    reads.inlet.close()
+
+
+async def test_a_reader_of_much_output_rests_while_somebody_types(
+    pipe: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fd_streams, "REST", 3600.0)
+    reader, writer = pipe
+    keystrokes = Keystrokes(lambda: 0.0)
+    keystrokes.note(1)
+    reads = Reads(reader, keystrokes)
+    os.write(writer, b"an echo")
+    await reads.changes.until(lambda: reads.bursts == [7])
+    os.write(writer, bytes(3 * SMALL))
+    await reads.changes.until(lambda: len(reads.bursts) == 2)  # at once, as little output was before it
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert reads.sizes == [7, SMALL]
+    reads.inlet.pause()
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert reads.sizes == [7, SMALL]
+    reads.inlet.resume()
+    await reads.changes.until(lambda: len(reads.bursts) == 3)
+    os.close(writer)
+    reads.inlet.drain(1 << 20)  # at the end of a program, also while it rests
+    assert len(reads.data) == 7 + 3 * SMALL
+    assert reads.inlet.ended
+    reads.inlet.close()
+
+
+async def test_a_reader_reads_on_after_its_rest(pipe: tuple[int, int]) -> None:
+    reader, writer = pipe
+    keystrokes = Keystrokes(lambda: 0.0)
+    keystrokes.note(1)
+    reads = Reads(reader, keystrokes)
+    os.write(writer, bytes(3 * SMALL))
+    os.close(writer)
+    await reads.ended.wait()
+    assert reads.sizes == [SMALL] * 3
+    reads.inlet.close()
 
 
 async def test_a_paused_reader_reads_nothing_until_it_is_resumed(pipe: tuple[int, int]) -> None:
