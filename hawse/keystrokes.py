@@ -7,6 +7,8 @@ from typing import Final
 KEY: Final = 1 << 10  # bytes: a longer input was not typed by a person
 TYPING = 0.1  # seconds after a key in which the next one is expected
 SMALL: Final = 16 << 10  # bytes of output that a key waits for at most, each time that it waits
+LEAST: Final = 4 << 10  # bytes of output that each reader gets at least: one read of a PTY
+REST = 0.002  # seconds for which a reader of much output rests; viewers are notified no more often anyway
 
 
 class Keystrokes:
@@ -16,6 +18,8 @@ class Keystrokes:
         """`clock` returns seconds."""
         self._clock = clock
         self._until = 0.0
+        self._begun = 0.0  # when the readers began to share `_left`
+        self._left = SMALL  # bytes of output that they may still read
 
     def note(self, size: int) -> None:
         """Note an input of `size` bytes."""
@@ -30,3 +34,20 @@ class Keystrokes:
     def portion(self, size: int) -> int:
         """Return how many bytes to move at once: `size`, at most SMALL while somebody types."""
         return min(size, SMALL) if self.typing else size
+
+    def turn(self, size: int) -> int:
+        """Return how many bytes of output one of several readers may read now; then call `took`.
+
+        While somebody types, all of them read about SMALL bytes in REST seconds, but each of them at least LEAST at a
+        time. Otherwise it is `size`.
+        """
+        now = self._clock()
+        if now >= self._until:
+            return size
+        if now - self._begun >= REST:
+            self._begun, self._left = now, SMALL
+        return min(size, max(self._left, LEAST))
+
+    def took(self, size: int) -> None:
+        """Note that a reader has read `size` bytes."""
+        self._left -= size

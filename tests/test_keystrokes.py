@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from hawse.keystrokes import KEY, SMALL, TYPING, Keystrokes
+from hawse.keystrokes import KEY, LEAST, REST, SMALL, TYPING, Keystrokes
 
 LARGE = 96 << 10
 
@@ -54,3 +54,31 @@ def test_a_portion_is_never_larger_than_asked_for(size: int) -> None:
     assert keystrokes.portion(size) == size
     keystrokes.note(1)
     assert keystrokes.portion(size) == min(size, SMALL)
+
+
+def test_readers_share_a_small_portion_while_somebody_types() -> None:
+    clock = Clock()
+    keystrokes = Keystrokes(clock)
+    assert keystrokes.turn(LARGE) == LARGE
+    keystrokes.note(1)
+    for _ in range(3):
+        clock.now += 1.1 * REST
+        assert keystrokes.turn(LARGE) == SMALL
+        keystrokes.took(10_000)
+        assert keystrokes.turn(LARGE) == SMALL - 10_000
+        keystrokes.took(SMALL - 10_000)
+        for _ in range(10):
+            assert keystrokes.turn(LARGE) == LEAST
+            keystrokes.took(LEAST)
+        assert keystrokes.turn(100) == 100
+    clock.now += TYPING
+    assert keystrokes.turn(LARGE) == LARGE
+
+
+def test_an_echo_takes_little_from_the_others() -> None:
+    clock = Clock()
+    keystrokes = Keystrokes(clock)
+    keystrokes.note(1)
+    keystrokes.turn(LARGE)
+    keystrokes.took(1)
+    assert keystrokes.turn(LARGE) == SMALL - 1

@@ -9,13 +9,12 @@ import os
 from collections import deque
 from collections.abc import Callable
 
-from hawse.keystrokes import SMALL, Keystrokes
+from hawse.keystrokes import REST, Keystrokes
 
 READ_SIZE = 64 << 10
 READ_BURST = 64 << 10  # bytes read per wake, at about 4 KB per read of a PTY: other tasks wait for the whole burst
 SHORT = 256  # bytes: after a read of fewer bytes more are unlikely, and they would wake the reader again
 TRICKLE = 1 << 10  # bytes: a reader that has read less does not rest
-REST = 0.002  # seconds; the viewers of a terminal are notified no more often anyway (runtime.terminal.output_coalescer)
 WRITE_LIMIT = 1 << 20  # bytes that may wait for a program that does not read
 
 
@@ -86,7 +85,10 @@ class FdReader:
         size, keystrokes = self._portion(), self._keystrokes
         if keystrokes is None or not keystrokes.typing:
             self._burst(size)
-        elif self._burst(min(size, SMALL)) > TRICKLE and self._reading:
+            return
+        taken = self._burst(keystrokes.turn(size))
+        keystrokes.took(taken)
+        if taken > TRICKLE and self._reading:
             self._loop.remove_reader(self.fd)
             self._resting = self._loop.call_later(REST, self._rested)
 

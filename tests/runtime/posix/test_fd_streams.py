@@ -1,16 +1,17 @@
 """Bytes go in whole and in order, come out to the last one, and no descriptor is left."""
 
 import asyncio
+import itertools
 import os
 import socket
 import tty
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from hawse.keystrokes import SMALL, TYPING, Keystrokes
+from hawse import keystrokes as keystrokes_module
+from hawse.keystrokes import LEAST, SMALL, TYPING, Keystrokes
 from runtime.posix import fd_streams
 from runtime.posix.fd_streams import READ_BURST, FdReader, FdWriter
 from tests.support.runtime import no_fd_leaked
@@ -32,7 +33,7 @@ class Reads:
 
     @property
     def sizes(self) -> list[int]:
-        return [after - before for before, after in pairwise([0, *self.bursts])]
+        return [after - before for before, after in itertools.pairwise([0, *self.bursts])]
 
     def _burst_over(self) -> None:
         self.bursts.append(len(self.data))
@@ -196,13 +197,36 @@ async def test_portions_are_small_while_somebody_types_and_nothing_is_lost_when_
     reads.inlet.close()
 
 
+def typing(monkeypatch: pytest.MonkeyPatch) -> Keystrokes:
+    """Somebody types without end, and each turn of a reader comes a second after the last one."""
+    monkeypatch.setattr(keystrokes_module, "TYPING", 1e9)
+    keystrokes = Keystrokes(itertools.count(1.0).__next__)
+    keystrokes.note(1)
+    return keystrokes
+
+
+async def test_many_readers_share_what_is_read_while_somebody_types() -> None:
+    pipes = [os.pipe() for _ in range(5)]
+    keystrokes = Keystrokes(lambda: 1.0)  # no time passes
+    keystrokes.note(1)
+    many = [Reads(reader, keystrokes) for reader, _ in pipes]
+    for _, writer in pipes:
+        os.write(writer, bytes(SMALL))
+        os.close(writer)
+    for reads in many:
+        await reads.ended.wait()
+        assert len(reads.data) == SMALL
+        reads.inlet.close()
+    sizes = sorted(size for reads in many for size in reads.sizes)
+    assert sizes == [LEAST] * 16 + [SMALL]
+
+
 async def test_a_reader_of_much_output_rests_while_somebody_types(
     pipe: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fd_streams, "REST", 3600.0)
     reader, writer = pipe
-    keystrokes = Keystrokes(lambda: 0.0)
-    keystrokes.note(1)
+    keystrokes = typing(monkeypatch)
     reads = Reads(reader, keystrokes)
     os.write(writer, b"an echo")
     await reads.changes.until(lambda: reads.bursts == [7])
@@ -224,11 +248,9 @@ async def test_a_reader_of_much_output_rests_while_somebody_types(
     reads.inlet.close()
 
 
-async def test_a_reader_reads_on_after_its_rest(pipe: tuple[int, int]) -> None:
+async def test_a_reader_reads_on_after_its_rest(pipe: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
     reader, writer = pipe
-    keystrokes = Keystrokes(lambda: 0.0)
-    keystrokes.note(1)
-    reads = Reads(reader, keystrokes)
+    reads = Reads(reader, typing(monkeypatch))
     os.write(writer, bytes(3 * SMALL))
     os.close(writer)
     await reads.ended.wait()
