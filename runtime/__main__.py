@@ -19,6 +19,7 @@ import socket
 import sys
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 import uvloop
@@ -36,10 +37,14 @@ from runtime.posix import inner_sandbox, linux, two_users
 from runtime.posix.spawn import keep_descriptors, spawn_in
 from runtime.settings import RuntimeLimits, RuntimeSettings
 
+if TYPE_CHECKING:
+    from ssl import SSLContext
+
 gc.freeze()  # all that was imported stays; else the first collection would look at it, for 25 ms
 gc.enable()
 
 TOKEN_VARIABLE = "HAWSE_RUNTIME_TOKEN"
+CERTIFICATE_VARIABLE = "HAWSE_RUNTIME_CERTIFICATE"  # the key and the certificate, in PEM, of a server on TCP
 TOKEN_FILE = "token"  # in the private directory
 LOCK_FILE = "runtime.lock"
 BAD_ARGUMENTS = 2
@@ -55,9 +60,11 @@ def main() -> None:
     keep_descriptors()
     linux.deny_dumps()
     token = os.environ.pop(TOKEN_VARIABLE, None)
+    certificate = os.environ.pop(CERTIFICATE_VARIABLE, None)
     if args.listen is not None and not token:
         print(f"--listen needs a token in {TOKEN_VARIABLE}", file=sys.stderr)
         sys.exit(BAD_ARGUMENTS)
+    context = _context(certificate) if args.listen is not None and certificate else None
     listener = socket.socket(fileno=args.listener) if args.listener is not None else None
     if args.users is not None:
         listener = _become(args)
@@ -69,7 +76,7 @@ def main() -> None:
         args.socket.unlink(missing_ok=True)  # left by one that was killed
     inner = _enter(args) if args.inner else None
     gc.freeze()
-    uvloop.run(_serve(args, token, private, listener, inner))
+    uvloop.run(_serve(args, token, private, listener, inner, context))
 
 
 def _arguments() -> argparse.Namespace:
@@ -79,7 +86,10 @@ def _arguments() -> argparse.Namespace:
     where.add_argument("--listener", type=int, metavar="FD", help="an inherited Unix socket that is bound")
     parser.add_argument("--ready", type=int, metavar="FD", help="a pipe to which a byte is written when it listens")
     where.add_argument(
-        "--listen", metavar="HOST:PORT", type=_address, help=f"a TCP address; the token is in {TOKEN_VARIABLE}"
+        "--listen",
+        metavar="HOST:PORT",
+        type=_address,
+        help=f"a TCP address; the token is in {TOKEN_VARIABLE}, a key and certificate may be in {CERTIFICATE_VARIABLE}",
     )
     parser.add_argument("--workspace", type=Path, required=True, help="the directory programs start in")
     parser.add_argument(
@@ -157,6 +167,16 @@ def _address(text: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
+def _context(certificate: str) -> "SSLContext":
+    from runtime.tls import server_context  # most runtimes listen on a Unix socket, without TLS
+
+    try:
+        return server_context(certificate)
+    except ValueError as error:
+        print(f"{CERTIFICATE_VARIABLE}: {error}", file=sys.stderr)
+        sys.exit(BAD_ARGUMENTS)
+
+
 def _become(args: argparse.Namespace) -> socket.socket:
     """Separate the users, and return the listening socket."""
     try:
@@ -229,6 +249,7 @@ async def _serve(
     private: Folder | None,
     listener: socket.socket | None,
     inner: inner_sandbox.InnerSandbox | None,
+    context: "SSLContext | None",
 ) -> None:
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
@@ -264,7 +285,7 @@ async def _serve(
                 server = await loop.create_unix_server(runtime.server.accept, path)
             os.umask(before)
         else:
-            server = await loop.create_server(runtime.server.accept, *args.listen)
+            server = await loop.create_server(runtime.server.accept, *args.listen, ssl=context)
         if args.ready is not None:
             _report(args.ready)
         known = {"runtime": runtime.id, "sandbox": args.sandbox}

@@ -38,11 +38,13 @@ class Endpoint:
         address: The path of a Unix socket, or a TCP address.
         token: What the gateway sends in `hello`. None if access to the address is protection enough.
         uid: The user whose process must listen on the Unix socket. None: any.
+        certificate: The certificate, in PEM, that the server at the TCP address must prove to own. None: without TLS.
     """
 
     address: Path | TcpAddress
     token: str | None = field(default=None, repr=False)
     uid: int | None = None
+    certificate: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -177,12 +177,9 @@ class Driver:
             return
         capabilities = await provider.capabilities()
         running = msgspec.structs.replace(
-            run,
+            run.at(endpoint),
             state="running",
             since=self._clock.now(),
-            address=str(endpoint.address),
-            token=endpoint.token,
-            uid=endpoint.uid,
             isolation=capabilities.isolation,
             enforcement=capabilities.enforced(record.spec),
         )

@@ -102,6 +102,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         address: Where its runtime accepts links: a path, or `HOST:PORT`. None unless `running`.
         token: What the runtime expects in `hello`.
         uid: The user whose process must listen there. None: any.
+        certificate: That the server at a TCP address must prove to own. None: without TLS.
         isolation: What it runs in.
         enforcement: What is enforced for its programs.
         reason: Why it is being ended.
@@ -119,6 +120,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     address: str | None = None
     token: str | None = None
     uid: int | None = None
+    certificate: str | None = None
     isolation: Isolation | None = None
     enforcement: Enforcement | None = None
     reason: str | None = None
@@ -132,7 +134,17 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         if self.address.startswith("/"):
             return Endpoint(Path(self.address), self.token, self.uid)
         host, _, port = self.address.rpartition(":")
-        return Endpoint(TcpAddress(host.strip("[]"), int(port)), self.token)
+        return Endpoint(TcpAddress(host.strip("[]"), int(port)), self.token, certificate=self.certificate)
+
+    def at(self, endpoint: Endpoint) -> "Run":
+        """Return the run with the place where its runtime accepts links."""
+        return msgspec.structs.replace(
+            self,
+            address=str(endpoint.address),
+            token=endpoint.token,
+            uid=endpoint.uid,
+            certificate=endpoint.certificate,
+        )
 
 
 R = TypeVar("R", SandboxRecord, Run)
@@ -221,7 +233,16 @@ async def read_all(store: Store) -> dict[str, Rows]:
 def stopping(run: Run, now: Moment, reason: str | None) -> Run:
     """Return a run that has to be ended from now on."""
     return msgspec.structs.replace(
-        run, state="stopping", since=now, address=None, token=None, uid=None, reason=reason, attempts=0, retry_at=None
+        run,
+        state="stopping",
+        since=now,
+        address=None,
+        token=None,
+        uid=None,
+        certificate=None,
+        reason=reason,
+        attempts=0,
+        retry_at=None,
     )
 
 

@@ -123,12 +123,9 @@ class Supervisor:
             runtime=seen.runtime or "",
             state="running" if seen.endpoint is not None else "stopping",
             since=now,
-            address=None if seen.endpoint is None else str(seen.endpoint.address),
-            token=None if seen.endpoint is None else seen.endpoint.token,
-            uid=None if seen.endpoint is None else seen.endpoint.uid,
             isolation=seen.isolation,
         )
-        return [record, run]
+        return [record, run if seen.endpoint is None else run.at(seen.endpoint)]
 
     async def run(self) -> None:
         """Compare again and again, while no other gateway does."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import ssl
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol, cast
 
@@ -105,7 +106,8 @@ async def dial(endpoint: Endpoint, owner: LinkOwner, keystrokes: Keystrokes | No
     Raises:
         OSError: The address does not accept connections, or the runtime closed the connection.
         RemoteProtocolError: The runtime does not speak the protocol.
-        HawseError: `unavailable` if the runtime refused the connection, for example because of a wrong token.
+        HawseError: `unavailable` if the runtime refused the connection, for example because of a wrong token, or if
+            the server at its address is not the runtime.
     """
     loop = asyncio.get_running_loop()
 
@@ -114,11 +116,24 @@ async def dial(endpoint: Endpoint, owner: LinkOwner, keystrokes: Keystrokes | No
 
     address = endpoint.address
     if isinstance(address, TcpAddress):
-        _, link = await loop.create_connection(make, address.host, address.port)
+        context = None if endpoint.certificate is None else _trusting(endpoint.certificate)
+        try:
+            _, link = await loop.create_connection(make, address.host, address.port, ssl=context)
+        except ssl.SSLCertVerificationError as error:
+            raise HawseError("unavailable", f"another program answers at the runtime's address {address}") from error
     else:
         with socket_address(address) as path:
             _, link = await loop.create_unix_connection(make, path)
     return await _welcomed(link)
+
+
+def _trusting(certificate: str) -> ssl.SSLContext:
+    """Return the context of a client that trusts one certificate and no other."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.minimum_version = ssl.TLSVersion.TLSv1_3
+    context.check_hostname = False  # the certificate has no name: it is of one server, wherever that is
+    context.load_verify_locations(cadata=certificate)
+    return context
 
 
 async def dial_server(accept: Callable[[], asyncio.BaseProtocol], owner: LinkOwner) -> RuntimeLink:

@@ -78,6 +78,14 @@ def test_an_address_is_restored(address: Path | TcpAddress) -> None:
     assert run().endpoint is None
 
 
+def test_a_run_keeps_where_its_runtime_is_until_it_is_ended() -> None:
+    endpoint = Endpoint(TcpAddress("10.0.0.1", 80), "t", certificate="PEM")
+    placed = run().at(endpoint)
+    assert placed.endpoint == endpoint
+    ended = records.stopping(placed, NOW, "why")
+    assert (ended.endpoint, ended.token, ended.certificate) == (None, None, None)
+
+
 @pytest.mark.parametrize(
     ("wanted", "state", "shown"),
     [

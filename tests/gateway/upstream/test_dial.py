@@ -1,12 +1,14 @@
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 from gateway.providers.base import Endpoint, TcpAddress
+from gateway.providers.kubernetes.certificate import make_certificate
 from gateway.upstream.dial import dial, watch
 from hawse.link import StreamLink
 from hawse.wire import Data, HawseError, Message, Result
@@ -117,13 +119,13 @@ async def test_the_owner_is_notified_when_the_link_has_drained(runtime: FakeRunt
 # ---- over TCP, with the real runtime
 
 
-@pytest.fixture
-async def tcp_runtime(tmp_path: Path) -> AsyncIterator[TcpAddress]:
+@asynccontextmanager
+async def running_tcp_runtime(workspace: Path, environment: Mapping[str, str]) -> AsyncIterator[TcpAddress]:
     """`python -m runtime --listen`, whose token is `the right token`."""
     address = TcpAddress("127.0.0.1", free_port())
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-I", "-m", "runtime", "--listen", str(address), "--workspace", str(tmp_path)),
-        env={**os.environ, "HAWSE_RUNTIME_TOKEN": "the right token"},
+        *(sys.executable, "-I", "-m", "runtime", "--listen", str(address), "--workspace", str(workspace)),
+        env={**os.environ, "HAWSE_RUNTIME_TOKEN": "the right token", **environment},
         stderr=asyncio.subprocess.PIPE,
     )
     assert process.stderr is not None
@@ -134,9 +136,49 @@ async def tcp_runtime(tmp_path: Path) -> AsyncIterator[TcpAddress]:
     await process.communicate()
 
 
+@pytest.fixture
+async def tcp_runtime(tmp_path: Path) -> AsyncIterator[TcpAddress]:
+    async with running_tcp_runtime(tmp_path, {}) as address:
+        yield address
+
+
 async def test_a_runtime_is_reached_over_tcp_with_its_token(tcp_runtime: TcpAddress) -> None:
+    await ask_over(Endpoint(tcp_runtime, "the right token"))
+
+
+async def test_a_runtime_with_a_certificate_is_reached_over_tls_and_no_other_server_gets_the_token(
+    tmp_path: Path,
+) -> None:
+    made = make_certificate("box")
+    async with running_tcp_runtime(tmp_path, {"HAWSE_RUNTIME_CERTIFICATE": made.with_key}) as address:
+        await ask_over(Endpoint(address, "the right token", certificate=made.certificate))
+        other = make_certificate("box").certificate
+        with pytest.raises(HawseError, match="another program answers at the runtime's address") as caught:
+            await dial(Endpoint(address, "the right token", certificate=other), Owner())
+        assert caught.value.code == "unavailable"
+
+
+async def test_a_server_without_tls_gets_nothing_of_an_endpoint_with_a_certificate() -> None:
+    received = bytearray()
+
+    async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        received.extend(await reader.read(4096))
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        writer.close()
+
+    server = await asyncio.start_server(accept, "127.0.0.1", 0)
+    async with server:
+        address = TcpAddress(*server.sockets[0].getsockname())
+        with pytest.raises(OSError, match=r"SSL|TLS"):
+            await dial(Endpoint(address, "the right token", certificate=make_certificate("box").certificate), Owner())
+    assert received
+    assert b"token" not in received
+
+
+async def ask_over(endpoint: Endpoint) -> None:
+    """Make one call."""
     owner = Owner()
-    link = await dial(Endpoint(tcp_runtime, "the right token"), owner)
+    link = await dial(endpoint, owner)
     ch = link.connection.call("runtime.info", {})
     link.flush()
     await owner.until(lambda: owner.received)
