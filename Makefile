@@ -23,7 +23,7 @@ PYTEST := scripts/pytest.sh -n $(WORKERS) --dist worksteal
 # Python imports compiled modules instead of their source, so tests remove them, except those of `make test-compiled`.
 BUILD ?= pure
 
-.PHONY: help run test test-apps check pytest pytest-all vitest e2e lint format types web-check coverage coverage-wire soak bench fuzz docs build wheels release generate \
+.PHONY: kubernetes-images help run test test-apps check pytest pytest-all vitest e2e lint format types web-check coverage coverage-wire soak bench fuzz docs build wheels release generate \
 	compile pure current test-compiled pins clean dev web web-modules
 
 help: ## list the targets
@@ -62,6 +62,9 @@ vitest: web-modules ## the TypeScript tests
 e2e: dev web pure ## the browser tests (ARGS="-k resize": options of pytest)
 	@scripts/need_tools.sh
 	HAWSE_CHROMIUM="$$(scripts/find_chromium.sh)" && export HAWSE_CHROMIUM && scripts/pytest.sh e2e --ignore e2e/apps -n 3 --dist worksteal $(ARGS)
+
+kubernetes-images: dev ## make the images of the tests in the cluster of KUBECONFIG, with the command HAWSE_KUBERNETES_LOAD
+	$(BIN)/python -m tests.support.kubernetes
 
 lint: dev ## ruff's rules
 	$(BIN)/ruff check

@@ -24,6 +24,7 @@ from gateway.providers.docker.provider import GATEWAY_ID
 from gateway.providers.state_directory import StateDirectory
 from hawse.client import Client
 from tests.support import docker
+from tests.support.bundle import BUNDLES, ensure_tests_bundle
 from tests.support.stack import Stack
 
 POOL: Final = 2
@@ -49,8 +50,8 @@ async def main(rounds: int, idle: int, image: str | None) -> None:
         report("docker run /bin/true, ms", [await run(bare) for _ in range(rounds)])
         with temporary() as folder:
             options = ["--provider", "docker", "--image", image, "--pool", str(POOL)]
-            docker.ensure_tests_bundle()
-            (Path(folder) / "bundles").symlink_to(docker.BUNDLES)
+            ensure_tests_bundle()
+            (Path(folder) / "bundles").symlink_to(BUNDLES)
             try:
                 async with gateway(Path(folder), *options) as (hw, _):
                     report("Docker, from the pool, ms", await pooled(hw, rounds))

@@ -89,6 +89,7 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
             max_contexts=settings.max_contexts,
             max_terminals=settings.quotas().number("user", "terminals"),
             code_pool=settings.code_pool,
+            kubernetes=settings.kubernetes,
         )
         provider = create_provider(settings.provider, options)
         store = SqliteStore(state.root / "store.db") if settings.store is None else _store_of(settings.store)

@@ -89,6 +89,7 @@ class Settings:
         image: The image of sandboxes that name none. None: the provider's default.
         oci_runtime: The Docker Engine's name of the program that runs containers. None: its default.
         network: What the programs of isolated sandboxes can connect to.
+        kubernetes: The file with the settings of the Kubernetes provider. None: there is none.
         tls_cert: The certificate chain, in PEM. None: the gateway serves without TLS.
         tls_key: The key of the certificate. None: it is in the same file.
         oidc: The OpenID provider.
@@ -126,6 +127,7 @@ class Settings:
     image: str | None = None
     oci_runtime: str | None = None
     network: Network = "private"
+    kubernetes: Path | None = None
     tls_cert: Path | None = None
     tls_key: Path | None = None
     oidc: OidcSettings = field(default_factory=OidcSettings)

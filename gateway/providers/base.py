@@ -60,6 +60,8 @@ class Capabilities:
         limits: The names of the fields of `SandboxLimits` that are enforced.
         enforcement: What is enforced for a sandbox that asks for nothing.
         pause: Whether `pause` and `resume` are supported.
+        start_timeout: Seconds that a start may take.
+        remote: Whether sandboxes use the memory and the disk of other machines.
     """
 
     provider: str
@@ -70,6 +72,8 @@ class Capabilities:
     limits: tuple[str, ...] = ()
     enforcement: Enforcement = field(default_factory=Enforcement)
     pause: bool = False
+    start_timeout: float = 60.0
+    remote: bool = False
 
     def enforced(self, spec: "SandboxSpec") -> Enforcement:
         """Return what is enforced for a sandbox."""
@@ -177,6 +181,10 @@ class Provider(Protocol):
     @property
     def images(self) -> ImageStore | None:
         """The images of sandboxes. None: it has none."""
+        ...
+
+    async def run(self) -> None:
+        """Follow what changes, until it is cancelled. A provider that only answers returns at once."""
         ...
 
     async def capabilities(self) -> Capabilities: ...

@@ -115,6 +115,9 @@ class LocalProvider:
         self._removals = removals or ThreadPoolExecutor(REMOVERS, "remove")
         self._children: dict[str, subprocess.Popen[bytes]] = {}  # started here; kept to be reaped
 
+    async def run(self) -> None:
+        """Return at once: nothing is followed."""
+
     async def capabilities(self) -> Capabilities:
         others: list[Network] = ["none", "private", "host"] if self._isolation == "bubblewrap" else ["host"]
         others.remove(self._network)

@@ -2,7 +2,10 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
+
+import msgspec
 
 from gateway.providers.base import Provider, ProviderError
 from gateway.providers.isolation import outer
@@ -27,6 +30,7 @@ class ProviderOptions:
         max_contexts: How many code contexts of one language a sandbox may have. None: any number.
         max_terminals: How many running terminals each user may have created in a sandbox. None: any number.
         code_pool: Executors that wait for code contexts (`hawse.api.code_pool`).
+        kubernetes: The file with the settings of the Kubernetes provider. None: there is none.
     """
 
     state: StateDirectory
@@ -39,6 +43,7 @@ class ProviderOptions:
     max_contexts: int | None = None
     max_terminals: int | None = None
     code_pool: Sequence[str] = ()
+    kubernetes: Path | None = None
 
 
 def local(options: ProviderOptions) -> Provider:
@@ -65,7 +70,7 @@ def docker(options: ProviderOptions) -> Provider:
         ProviderError: aiodocker is not installed, or the bundle cannot be built.
     """
     try:
-        from gateway.providers.docker.bundle import BundleError, ensure_bundle
+        from gateway.providers.bundle.build import BundleError, ensure_bundle
         from gateway.providers.docker.provider import DockerProvider
     except ImportError as error:
         raise ProviderError(f"--provider docker needs the packages of hawse[docker]: {error}") from error
@@ -85,6 +90,23 @@ def docker(options: ProviderOptions) -> Provider:
     )
 
 
+def kubernetes(options: ProviderOptions) -> Provider:
+    """Raises `ProviderError` if lightkube is not installed, or the settings or the kubeconfig cannot be used."""
+    try:
+        from gateway.providers.kubernetes.provider import KubernetesProvider
+        from gateway.providers.kubernetes.settings import read_settings
+    except ImportError as error:
+        raise ProviderError(f"--provider kubernetes needs the packages of hawse[kubernetes]: {error}") from error
+    if options.network == "none":
+        raise ProviderError("--network none: the Kubernetes provider supports private and host")
+    if options.kubernetes is None:
+        raise ProviderError("--provider kubernetes needs --kubernetes, the file with its settings")
+    settings = read_settings(options.kubernetes)
+    if options.image is not None:
+        settings = msgspec.structs.replace(settings, image=options.image)
+    return KubernetesProvider(settings, network=options.network, arguments=runtime_arguments(options))
+
+
 def runtime_arguments(options: ProviderOptions) -> list[str]:
     """The arguments that all runtimes get."""
     quota = [] if options.quota is None else ["--quota", str(options.quota)]
@@ -94,7 +116,11 @@ def runtime_arguments(options: ProviderOptions) -> list[str]:
     return ["--log-format", options.log_format, *quota, *contexts, *terminals, *pools]
 
 
-FACTORIES: Final[Mapping[str, Callable[[ProviderOptions], Provider]]] = {"local": local, "docker": docker}
+FACTORIES: Final[Mapping[str, Callable[[ProviderOptions], Provider]]] = {
+    "local": local,
+    "docker": docker,
+    "kubernetes": kubernetes,
+}
 
 
 def create_provider(name: str, options: ProviderOptions) -> Provider:

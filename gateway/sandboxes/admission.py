@@ -58,18 +58,21 @@ class Admission:
         self._state = state
         self._measure = measure or measure_room
 
-    async def check(self, running: int, memory: int | None = None) -> None:
+    async def check(self, running: int, memory: int | None = None, *, remote: bool = False) -> None:
         """Refuse a sandbox for which there is no room.
 
         Args:
             running: How many sandboxes run, without the new one.
             memory: The limit of its memory in bytes. None: it has none.
+            remote: Whether it uses the memory and the disk of another machine.
 
         Raises:
             HawseError: `capacity_exceeded`, with `details.retry_after` in seconds.
         """
         if self._capacity.sandboxes is not None and running >= self._capacity.sandboxes:
             raise _exceeded(f"{running} sandboxes run already; at most {self._capacity.sandboxes} may run at once")
+        if remote:
+            return
         problem = await asyncio.to_thread(self._look, memory)
         if problem is not None:
             await asyncio.to_thread(self._remove_stale)

@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 LEASE_SECONDS: Final = 15.0  # after which another gateway may take over the work of one that has ended
 CREATE_TIMEOUT: Final = 1800.0  # s, for the largest image over a slow network
-START_TIMEOUT: Final = 60.0  # s for a runtime to accept links
+RECORD_TIMEOUT: Final = 60.0  # s to write that a runtime accepts links
 STOP_TIMEOUT: Final = 60.0  # s, above what a provider needs to kill everything and verify it
 RETRY_FIRST: Final = 1.0  # s between attempts to end or delete a sandbox, doubled each time
 RETRY_MAX: Final = 60.0
@@ -198,7 +198,7 @@ class Driver:
         try:
             async with asyncio.timeout(CREATE_TIMEOUT):
                 await provider.create(record.unit, record.spec, report)
-            async with asyncio.timeout(START_TIMEOUT):
+            async with asyncio.timeout((await provider.capabilities()).start_timeout):
                 return await provider.start(record.unit, record.spec, run.runtime, report)
         except TimeoutError:
             raise HawseError("unavailable", "the sandbox did not start in time") from None
@@ -217,7 +217,7 @@ class Driver:
             ConflictError: Another driver has changed the row. What was started has been ended.
             LeaseLostError: The same, noticed by the lease.
         """
-        deadline = self._clock.now().after(START_TIMEOUT)
+        deadline = self._clock.now().after(RECORD_TIMEOUT)
         while True:
             try:
                 await self._store.write(row.put(running), lease=lease)

@@ -94,7 +94,9 @@ class Sandboxes:
             for name, provider in self.providers.items():
                 self._capabilities[name] = await provider.capabilities()
             async with asyncio.TaskGroup() as tasks:
-                changes = tasks.create_task(self.store.run(), name="changes of the store")
+                following = [tasks.create_task(self.store.run(), name="changes of the store")]
+                for name, provider in self.providers.items():
+                    following.append(tasks.create_task(provider.run(), name=f"changes of provider {name}"))
                 self._driver = Driver(
                     self.store,
                     self.providers,
@@ -120,7 +122,8 @@ class Sandboxes:
                 task = tasks.create_task(supervisor.run(), name="supervise sandboxes")
                 yield
                 task.cancel()
-                changes.cancel()
+                for each in following:
+                    each.cancel()
                 self._driver.stop()
         finally:
             for provider in self.providers.values():
@@ -313,15 +316,16 @@ class Sandboxes:
         """Refuse a sandbox for which there is no room. Raises `HawseError` `capacity_exceeded`, `StoreError`."""
         if self._admission is None:
             return
-        memory = record.spec.limits.memory
+        memory, offered = record.spec.limits.memory, self._capabilities.get(record.provider)
+        remote = offered is not None and offered.remote
         try:
-            await self._admission.check(len(await self.store.rows(records.RUNS)), memory)
+            await self._admission.check(len(await self.store.rows(records.RUNS)), memory, remote=remote)
         except HawseError:
             given_up = [] if record.pool else await self._pool.give_up(await records.read_all(self.store))
             if not given_up:
                 raise
             await self._driver.ended(given_up)
-            await self._admission.check(len(await self.store.rows(records.RUNS)), memory)
+            await self._admission.check(len(await self.store.rows(records.RUNS)), memory, remote=remote)
 
     async def _discard(self, id: str, generation: str) -> None:
         """Delete a sandbox whose creation has failed, if it is still the one that was created."""

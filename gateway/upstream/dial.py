@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, Protocol, cast
 
 from gateway.providers.base import Endpoint, TcpAddress
+from gateway.providers.pinned import pinned_context
 from hawse.keystrokes import Keystrokes
 from hawse.link import StreamLink, credentials
 from hawse.sockets import socket_address
@@ -116,7 +117,7 @@ async def dial(endpoint: Endpoint, owner: LinkOwner, keystrokes: Keystrokes | No
 
     address = endpoint.address
     if isinstance(address, TcpAddress):
-        context = None if endpoint.certificate is None else _trusting(endpoint.certificate)
+        context = None if endpoint.certificate is None else pinned_context(endpoint.certificate)
         try:
             _, link = await loop.create_connection(make, address.host, address.port, ssl=context)
         except ssl.SSLCertVerificationError as error:
@@ -125,15 +126,6 @@ async def dial(endpoint: Endpoint, owner: LinkOwner, keystrokes: Keystrokes | No
         with socket_address(address) as path:
             _, link = await loop.create_unix_connection(make, path)
     return await _welcomed(link)
-
-
-def _trusting(certificate: str) -> ssl.SSLContext:
-    """Return the context of a client that trusts one certificate and no other."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.minimum_version = ssl.TLSVersion.TLSv1_3
-    context.check_hostname = False  # the certificate has no name: it is of one server, wherever that is
-    context.load_verify_locations(cadata=certificate)
-    return context
 
 
 async def dial_server(accept: Callable[[], asyncio.BaseProtocol], owner: LinkOwner) -> RuntimeLink:

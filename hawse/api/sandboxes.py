@@ -11,7 +11,7 @@ from hawse.api.spec import SELECTED, Nothing, Params, ParamsValue, Reply, method
 from hawse.api.types import Env, Id
 
 SandboxState = Literal["sleeping", "starting", "running", "stopping", "stopped", "paused", "failed", "deleting"]
-Isolation = Literal["bubblewrap", "docker", "none"]
+Isolation = Literal["bubblewrap", "docker", "kubernetes", "none"]
 Network = Literal["none", "private", "host"]
 Name = Annotated[str, Meta(min_length=1, max_length=255)]  # of a provider, a template, or a label
 # The registry, repository, tag and digest: it becomes a part of URLs, so no part of it is empty or begins with a dot.

@@ -46,6 +46,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     **_entries("access", token="Create, list and revoke tokens.", share="Create, list and revoke share links."),
     **_entries("audit", audit="List or follow the audit log."),
     **_entries("mcp", mcp="Serve the tools of a sandbox to an agent (MCP)."),
+    **_entries("bundle", bundle="Write the image of the runtime for Kubernetes."),
     **_entries("man", man="Print the manual page."),
     **_entries("completion", completion="Print the completion script for a shell."),
     **_entries("doctor", doctor="Check this machine and the connection to the gateway."),

@@ -27,10 +27,16 @@ OIDC = "oidc_"  # begins the names of options of the OpenID provider
     envvar="HAWSE_STATE",
     help="the state directory (~/.local/state/hawse)",
 )
-@click.option("--provider", metavar="NAME", help="what creates sandboxes: local or docker (local)")
+@click.option("--provider", metavar="NAME", help="what creates sandboxes: local, docker or kubernetes (local)")
 @click.option("--image", metavar="NAME", help="docker: the image of sandboxes that name none (debian:bookworm-slim)")
 @click.option(
     "--oci-runtime", metavar="NAME", help="docker: what runs containers, such as runsc (the default of the engine)"
+)
+@click.option(
+    "--kubernetes",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="kubernetes: a TOML file with its settings; runtime_image is required",
 )
 @click.option(
     "--isolation",

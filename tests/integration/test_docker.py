@@ -13,6 +13,7 @@ from gateway.providers.state_directory import StateDirectory
 from hawse.client import Client, Sandbox, SandboxLimits
 from hawse.wire import HawseError
 from tests.support import docker
+from tests.support.bundle import BUNDLES, ensure_tests_bundle
 from tests.support.stack import Stack
 
 pytestmark = [docker.needs_engine, pytest.mark.asyncio(loop_scope="module")]
@@ -20,10 +21,10 @@ pytestmark = [docker.needs_engine, pytest.mark.asyncio(loop_scope="module")]
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def stack(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stack]:
-    docker.ensure_tests_bundle()
+    ensure_tests_bundle()
     docker.make_images()
     state = StateDirectory(tmp_path_factory.mktemp("docker") / "s")
-    (state.root / "bundles").symlink_to(docker.BUNDLES)
+    (state.root / "bundles").symlink_to(BUNDLES)
     try:
         async with Stack(state.root, "--provider", "docker", "--image", docker.BUSYBOX) as stack:
             yield stack

@@ -13,6 +13,7 @@ from gateway.providers.state_directory import StateDirectory
 from hawse.client import Client
 from hawse.wire import HawseError
 from tests.support import docker
+from tests.support.bundle import BUNDLES, ensure_tests_bundle
 from tests.support.engine import EngineProcess, engine_process, needs_dockerd
 from tests.support.lifecycle import until_gone, until_state
 from tests.support.stack import Stack
@@ -32,9 +33,9 @@ async def engine() -> AsyncIterator[EngineProcess]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def stack(engine: EngineProcess, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stack]:
-    docker.ensure_tests_bundle()
+    ensure_tests_bundle()
     state = StateDirectory(tmp_path_factory.mktemp("engine") / "s")
-    (state.root / "bundles").symlink_to(docker.BUNDLES)
+    (state.root / "bundles").symlink_to(BUNDLES)
     under = ["env", f"DOCKER_HOST={engine.address}"]
     async with Stack(state.root, "--provider", "docker", "--image", docker.BUSYBOX, under=under) as stack:
         yield stack

@@ -1,6 +1,5 @@
 """A Docker Engine for tests, if one answers: small images that are made here, and what is left of a state directory."""
 
-import fcntl
 import http.client
 import io
 import json
@@ -16,10 +15,7 @@ from urllib.parse import quote
 
 import pytest
 
-from gateway.providers.docker.bundle import ensure_bundle
-
 ROOT = Path(__file__).resolve().parents[2]
-BUNDLES = ROOT / "build" / "bundles"  # the same for all tests: one takes up to half a minute to build
 ADDRESS = os.environ.get("DOCKER_HOST", "unix:///run/docker.sock")
 APPLETS = (
     "cat chmod date env false head id kill ln ls mkdir mv nproc ps rm sh sleep stat sync touch tr true wc yes".split()
@@ -84,10 +80,10 @@ def make_images(address: str = ADDRESS) -> None:
     for name, files in images.items():
         if f"{name}:latest" not in existing:
             changes = "".join(f"&changes={quote(line)}" for line in SETTINGS.get(name, []))
-            ask("POST", f"/images/create?fromSrc=-&repo={name}&tag=latest{changes}", _tar(files), address=address)
+            ask("POST", f"/images/create?fromSrc=-&repo={name}&tag=latest{changes}", archive(files), address=address)
 
 
-def _tar(files: Files) -> bytes:
+def archive(files: Files) -> bytes:
     """Return an archive of programs (paths), files (bytes) and symbolic links (text)."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
@@ -102,14 +98,6 @@ def _tar(files: Files) -> bytes:
                 entry.size = len(data)
                 archive.addfile(entry, io.BytesIO(data))
     return buffer.getvalue()
-
-
-def ensure_tests_bundle() -> Path:
-    """Return the bundle that all tests share. Of several processes one builds it, and the others wait."""
-    BUNDLES.mkdir(parents=True, exist_ok=True)
-    with BUNDLES.with_name("bundles.lock").open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        return ensure_bundle(BUNDLES)
 
 
 def left(gateway: str, address: str = ADDRESS) -> list[str]:

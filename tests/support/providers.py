@@ -67,6 +67,9 @@ class ModelProvider:
     async def capabilities(self) -> Capabilities:
         return Capabilities(provider="model", isolation="none", pause=self._pause, images=True)
 
+    async def run(self) -> None:
+        """Return at once: nothing is followed."""
+
     async def create(self, unit: str, spec: SandboxSpec, report: Report) -> None:
         async with self._operation("create", unit):
             if spec.image in self.refused_images:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from gateway.providers.base import SandboxSpec
-from gateway.providers.docker import bundle
+from gateway.providers.bundle import build as bundle
 from hawse.api.processes import ProcessStart
 from hawse.api.sandboxes import Network, SandboxLimits
 from hawse.wire import HawseError

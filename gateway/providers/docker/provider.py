@@ -80,6 +80,9 @@ class DockerProvider:
         self._user = os.getuid() or container.RUNTIME_USER
         self._bundle = bundle
 
+    async def run(self) -> None:
+        """Return at once: nothing is followed."""
+
     async def capabilities(self) -> Capabilities:
         information = await self._engine.information()
         others: list[Network] = ["private", "host"]

@@ -22,8 +22,22 @@ async def test_the_local_provider_is_selected_by_its_name(options: ProviderOptio
 
 
 def test_an_unknown_name_is_an_error_that_lists_the_known_ones(options: ProviderOptions) -> None:
-    with pytest.raises(ProviderError, match="--provider moon: unknown provider; available: local, docker"):
+    with pytest.raises(ProviderError, match="--provider moon: unknown provider; available: local, docker, kubernetes"):
         create_provider("moon", options)
+
+
+def test_the_kubernetes_provider_needs_a_file_and_a_kubeconfig(
+    options: ProviderOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "missing"))
+    with pytest.raises(ProviderError, match="needs --kubernetes, the file with its settings"):
+        create_provider("kubernetes", options)
+    path = tmp_path / "kubernetes.toml"
+    path.write_text('runtime_image = "a:1"')
+    with pytest.raises(ProviderError, match="no usable kubeconfig"):
+        create_provider("kubernetes", replace(options, kubernetes=path))
+    with pytest.raises(ProviderError, match="supports private and host"):
+        create_provider("kubernetes", replace(options, kubernetes=path, network="none"))
 
 
 def test_runtimes_limit_the_terminals_of_each_user(options: ProviderOptions) -> None:

@@ -69,3 +69,10 @@ def test_this_machine_is_measured(tmp_path: Path) -> None:
     assert room.memory > MIB
     assert room.disk is not None
     assert measure_room(tmp_path / "missing").disk is None
+
+
+async def test_what_uses_other_machines_needs_no_room_here(tmp_path: Path) -> None:
+    admission = Admission(Capacity(sandboxes=2), tmp_path, measure=lambda state: Room(0, 0))
+    await admission.check(1, 1 << 40, remote=True)
+    with pytest.raises(HawseError, match="2 sandboxes run already"):
+        await admission.check(2, remote=True)

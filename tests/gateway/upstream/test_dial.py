@@ -10,33 +10,11 @@ import pytest
 from gateway.providers.base import Endpoint, TcpAddress
 from gateway.providers.kubernetes.certificate import make_certificate
 from gateway.upstream.dial import dial, watch
-from hawse.link import StreamLink
-from hawse.wire import Data, HawseError, Message, Result
+from hawse.wire import HawseError
 from hawse.wire.limits import LINK_CHANNELS
-from hawse.wire.messages import from_raw
+from tests.support.dialed import Owner, ask_over
 from tests.support.gateway import FakeRuntime
 from tests.support.stack import free_port
-from tests.support.waiting import Changes
-
-
-class Owner(Changes):
-    def __init__(self) -> None:
-        super().__init__()
-        self.received: list[Message | Data] = []
-        self.lost: list[Exception | None] = []
-        self.drained = 0
-
-    def link_received(self, link: StreamLink, event: Message | Data) -> None:
-        self.received.append(event)
-        self.notify()
-
-    def link_lost(self, link: StreamLink, error: Exception | None) -> None:
-        self.lost.append(error)
-        self.notify()
-
-    def link_drained(self) -> None:
-        self.drained += 1
-        self.notify()
 
 
 async def test_a_link_is_ready_after_welcome(runtime: FakeRuntime) -> None:
@@ -173,21 +151,6 @@ async def test_a_server_without_tls_gets_nothing_of_an_endpoint_with_a_certifica
             await dial(Endpoint(address, "the right token", certificate=make_certificate("box").certificate), Owner())
     assert received
     assert b"token" not in received
-
-
-async def ask_over(endpoint: Endpoint) -> None:
-    """Make one call."""
-    owner = Owner()
-    link = await dial(endpoint, owner)
-    ch = link.connection.call("runtime.info", {})
-    link.flush()
-    await owner.until(lambda: owner.received)
-    (result,) = owner.received
-    assert isinstance(result, Result)
-    assert result.ch == ch
-    assert from_raw(result.value)
-    link.abort()
-    await link.lost.wait()
 
 
 @pytest.mark.parametrize("token", ["a wrong token", None])

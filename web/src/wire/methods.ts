@@ -2110,7 +2110,7 @@ export interface SandboxInfo {
   /** `sleeping`: the next call starts it. `stopped`: no call does. */
   state: "deleting" | "failed" | "paused" | "running" | "sleeping" | "starting" | "stopped" | "stopping";
   /** How the sandbox is isolated from the machine, or will be once it runs; null if not known. */
-  isolation?: "bubblewrap" | "docker" | "none" | null;
+  isolation?: "bubblewrap" | "docker" | "kubernetes" | "none" | null;
   /** What is enforced for its programs, or will be once it runs; null if not known. */
   enforcement?: Enforcement | null;
   /** Why it is in this state; null if there is nothing to explain. */

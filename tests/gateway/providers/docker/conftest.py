@@ -10,11 +10,6 @@ from tests.support import docker
 
 
 @pytest.fixture(scope="session")
-def bundle() -> Path:
-    return docker.ensure_tests_bundle()
-
-
-@pytest.fixture(scope="session")
 def images() -> None:
     docker.make_images()
 

@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from gateway.providers.docker import bundle as bundles
-from gateway.providers.docker.bundle import BundleError, ensure_bundle
-from tests.support import docker
+from gateway.providers.bundle import build as bundles
+from gateway.providers.bundle.build import BundleError, ensure_bundle
+from tests.support.bundle import BUNDLES
 
 SIZE_MAX = 100 << 20  # bytes
 MAPPED = "import runtime.__main__, runtime.screen.ghostty, re2; print(open('/proc/self/maps').read())"
@@ -48,9 +48,9 @@ def test_every_user_can_read_the_bundle_and_only_its_owner_can_change_it(bundle:
 
 def test_the_bundle_of_a_version_is_built_once(bundle: Path) -> None:
     before = bundle.stat().st_mtime_ns
-    assert ensure_bundle(docker.BUNDLES) == bundle
+    assert ensure_bundle(BUNDLES) == bundle
     assert bundle.stat().st_mtime_ns == before
-    assert [path.name for path in docker.BUNDLES.iterdir() if path.name.startswith(".")] == []
+    assert [path.name for path in BUNDLES.iterdir() if path.name.startswith(".")] == []
 
 
 def test_setpriv_of_the_bundle_runs_programs(bundle: Path) -> None:

@@ -6,6 +6,7 @@ python/       the interpreter and its standard library
 site/         hawse, runtime, and the packages that they and the kernel of code contexts import
 bin/setpriv   starts programs as another user
 start.py      runs a module, with these directories as the path of modules
+install.py    copies the bundle, out of an image of it
 
 Modules are compiled; those of the standard library come without their source. The directory is mounted read-only into
 containers. Its name is a hash of what it is made from, so a change of the interpreter, a package or the runtime makes
@@ -28,9 +29,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import Final
 
-from gateway.providers.docker import start
+from gateway.providers.bundle import install, start
 
 OURS: Final = Path(start.__file__).parents[3]  # contains hawse/ and runtime/, beside gateway/
+SCRIPTS: Final = (Path(start.__file__), Path(install.__file__))
 OUR_PACKAGES: Final = ("hawse", "runtime")
 # Prints the files of all modules that the runtime imports, one per line.
 IMPORTED: Final = """
@@ -80,7 +82,7 @@ def ensure_bundle(bundles: Path) -> Path:
     try:
         packages = sorted(_packages())
         bundle = bundles / _key(
-            [python, Path(setpriv), Path(start.__file__), Path(__file__)], [*packages, *map(_ours, OUR_PACKAGES)]
+            [python, Path(setpriv), *SCRIPTS, Path(__file__)], [*packages, *map(_ours, OUR_PACKAGES)]
         )
         if bundle.is_dir():
             return bundle
@@ -109,6 +111,17 @@ def command(mounted: str) -> list[str]:
     return [*linked(mounted), f"{mounted}/python/bin/python3", "-I", "-S", "-X", "utf8", f"{mounted}/start.py"]
 
 
+def install_command(mounted: str, target: str) -> list[str]:
+    """Return the command that copies a bundle.
+
+    Args:
+        mounted: The path of the bundle in the container.
+        target: The directory that its files are copied into.
+    """
+    python = [*linked(mounted), f"{mounted}/python/bin/python3", "-I", "-S", "-X", "utf8"]
+    return [*python, f"{mounted}/install.py", target]
+
+
 def linked(mounted: str) -> list[str]:
     """Return the start of a command with the dynamic linker of a bundle; the path of the program follows."""
     return [f"{mounted}/ld", "--inhibit-cache", "--library-path", f"{mounted}/lib"]
@@ -123,7 +136,8 @@ def _build(bundle: Path, python: Path, setpriv: Path, packages: Iterable[Path]) 
     library = bundle / "python" / "lib" / standard.name
     _copy_file(python, bundle / "python" / "bin" / "python3")
     _copy_file(setpriv, bundle / "bin" / "setpriv")
-    _copy_file(Path(start.__file__), bundle / "start.py")
+    for script in SCRIPTS:
+        _copy_file(script, bundle / script.name)
     shutil.copytree(standard, library, ignore=_unused_of(standard))
     for package in (*packages, *map(_ours, OUR_PACKAGES)):
         if package.is_dir():

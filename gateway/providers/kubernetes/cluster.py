@@ -1,0 +1,159 @@
+"""The API of a cluster: the objects of one instance, and the errors of the cluster as ours."""
+
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final, Generic, TypeVar
+
+import httpx2
+from lightkube import ApiError, AsyncClient
+from lightkube.config.kubeconfig import KubeConfig
+from lightkube.core.exceptions import ConfigError
+from lightkube.core.resource import NamespacedResourceG
+from lightkube.resources.core_v1 import PersistentVolumeClaim, Pod, Secret
+from lightkube.resources.networking_v1 import NetworkPolicy
+
+from gateway.providers.base import ProviderError
+from gateway.providers.kubernetes.informer import ExpiredError
+from gateway.providers.kubernetes.manifests import Manifest, labels
+from gateway.providers.kubernetes.settings import KubernetesSettings
+from hawse.wire import HawseError
+
+REQUEST_TIMEOUT: Final = 20.0  # s for an answer
+WATCH_TIMEOUT: Final = 240  # s after which the cluster ends a watch, and it is opened again
+PAGE: Final = 500  # objects in an answer
+RETRY_AFTER: Final = 10.0  # s, for a quota that is used up
+FIELD_MANAGER: Final = "hawse"
+FORBIDDEN, NOT_FOUND, CONFLICT, GONE, INVALID = 403, 404, 409, 410, 422
+
+R = TypeVar("R", bound=NamespacedResourceG)
+KINDS: Final[Mapping[str, Any]] = {
+    "Pod": Pod,
+    "Secret": Secret,
+    "PersistentVolumeClaim": PersistentVolumeClaim,
+    "NetworkPolicy": NetworkPolicy,
+}
+
+
+class AlreadyExistsError(Exception):
+    """The cluster has an object of this kind and name."""
+
+
+class Cluster:
+    """One namespace of a cluster. Methods raise `HawseError`: `capacity_exceeded` if a quota is used up, else
+    `unavailable`.
+    """
+
+    def __init__(self, settings: KubernetesSettings) -> None:
+        """Read the kubeconfig (KUBECONFIG or ~/.kube/config), or the account of the pod. The cluster is not asked.
+
+        Raises:
+            ProviderError: There is neither, or it has an error.
+        """
+        try:
+            config = KubeConfig.from_env().get(settings.context)
+            self._client = AsyncClient(
+                config=config,
+                namespace=settings.namespace,
+                timeout=httpx2.Timeout(REQUEST_TIMEOUT),
+            )
+        except (ConfigError, OSError, ValueError, KeyError) as error:
+            raise ProviderError(f"--provider kubernetes: no usable kubeconfig: {error}") from error
+        self.labels = labels(settings.instance)
+
+    async def create(self, manifest: Manifest) -> Any:
+        """Create an object and return it. Raises `AlreadyExistsError`."""
+        with _errors():
+            try:
+                return await self._client.create(_object(manifest))
+            except ApiError as error:
+                if error.status.code == CONFLICT and error.status.reason == "AlreadyExists":
+                    raise AlreadyExistsError from error
+                raise
+
+    async def replace(self, manifest: Manifest) -> Any:
+        """Create an object, or change the one of its kind and name to it."""
+        with _errors():
+            return await self._client.apply(_object(manifest), field_manager=FIELD_MANAGER, force=True)
+
+    async def get(self, kind: type[R], name: str) -> R | None:
+        """Return an object. None: there is none."""
+        with _errors():
+            try:
+                found: R = await self._client.get(kind, name)
+            except ApiError as error:
+                if error.status.code == NOT_FOUND:
+                    return None
+                raise
+            return found
+
+    async def delete(self, kind: type[R], name: str) -> None:
+        """Begin to delete an object. One that does not exist is not an error."""
+        with _errors():
+            try:
+                await self._client.delete(kind, name)
+            except ApiError as error:
+                if error.status.code != NOT_FOUND:
+                    raise
+
+    def objects(self, kind: type[R]) -> "Objects[R]":
+        """The objects of a kind that belong to the instance."""
+        return Objects(self._client, kind, self.labels)
+
+    async def close(self) -> None:
+        await self._client.close()
+
+
+class Objects(Generic[R]):
+    """The objects of one kind that have some labels: an `ObjectSource`."""
+
+    def __init__(self, client: AsyncClient, kind: type[R], selector: Mapping[str, str]) -> None:
+        self.kind = f"kubernetes: objects of kind {kind.__name__}"
+        self._client = client
+        self._resource = kind
+        self._selector: Any = dict(selector)
+
+    def name(self, each: R) -> str:
+        return name_of(each)
+
+    async def list(self) -> tuple[list[R], str]:
+        with _errors():
+            listed = self._client.list(self._resource, labels=self._selector, chunk_size=PAGE)
+            objects = [each async for each in listed]
+            return objects, listed.resourceVersion
+
+    async def watch(self, version: str) -> AsyncIterator[tuple[str, R]]:
+        with _errors():
+            try:
+                async for change in self._client.watch(
+                    self._resource, labels=self._selector, resource_version=version, server_timeout=WATCH_TIMEOUT
+                ):
+                    yield change
+            except ApiError as error:
+                if error.status.code == GONE:
+                    raise ExpiredError from error
+                raise
+
+
+def name_of(each: Any) -> str:
+    """Return the name of an object of the cluster."""
+    return str(each.metadata.name)
+
+
+def _object(manifest: Manifest) -> Any:
+    return KINDS[manifest["kind"]].from_dict(manifest)
+
+
+@contextmanager
+def _errors() -> Iterator[None]:
+    """Raise the errors of the cluster as `HawseError`."""
+    try:
+        yield
+    except ApiError as error:
+        message = str(error.status.message)
+        if error.status.code == FORBIDDEN and "exceeded quota" in message:
+            details = {"retry_after": RETRY_AFTER}
+            raise HawseError("capacity_exceeded", f"the cluster: {message}", details=details) from error
+        raise HawseError("unavailable", f"the cluster refused a request: {message}") from error
+    except (httpx2.HTTPError, OSError) as error:
+        reason = str(error) or type(error).__name__
+        raise HawseError("unavailable", f"the cluster cannot be reached: {reason}") from error

@@ -1,0 +1,125 @@
+"""What a pod's status says about its sandbox. No I/O.
+
+https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/
+"""
+
+from typing import Final
+
+from lightkube.models.core_v1 import ContainerState, ContainerStatus, PodCondition
+from lightkube.resources.core_v1 import Pod
+
+from gateway.providers.base import Progress
+from gateway.providers.kubernetes.manifests import CONTAINER
+from hawse.wire import HawseError
+
+# Why a container waits although waiting will not help: the image, or what was asked of the container, is wrong.
+BAD_IMAGE: Final = frozenset(
+    ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "RegistryUnavailable")
+)
+BAD_CONTAINER: Final = frozenset(("CreateContainerError", "RunContainerError"))
+PULLING: Final = frozenset(("ContainerCreating", "PodInitializing"))
+ENDED: Final = frozenset(("Succeeded", "Failed"))
+
+
+def is_ending(pod: Pod) -> bool:
+    """Whether the pod is being deleted: it may still run."""
+    return pod.metadata is not None and pod.metadata.deletionTimestamp is not None
+
+
+def has_ended(pod: Pod) -> bool:
+    """Whether all containers have ended, and none is started again."""
+    return pod.status is not None and pod.status.phase in ENDED
+
+
+def address(pod: Pod) -> str | None:
+    """Return the IP address of a pod whose sandbox runs. None: it does not."""
+    state = _state(pod)
+    if is_ending(pod) or has_ended(pod) or state is None or state.running is None or pod.status is None:
+        return None
+    return pod.status.podIP
+
+
+def scheduled(pod: Pod) -> bool:
+    """Whether a node was chosen."""
+    return pod.spec is not None and pod.spec.nodeName is not None
+
+
+def node_lost(pod: Pod) -> bool:
+    """Whether the node does not report: nobody knows what runs."""
+    ready = _condition(pod, "Ready")
+    return ready is not None and ready.status != "True" and ready.reason in ("NodeLost", "NodeNotReady")
+
+
+def waiting_for_node(pod: Pod) -> str | None:
+    """Return why no node was chosen yet. None: one was chosen, or the reason is not known."""
+    condition = _condition(pod, "PodScheduled")
+    if scheduled(pod) or condition is None or condition.status == "True":
+        return None
+    return condition.message or condition.reason
+
+
+def progress(pod: Pod) -> Progress:
+    """Return how far the start of a pod is."""
+    if not scheduled(pod):
+        return Progress(phase="scheduling", message=waiting_for_node(pod))
+    for status in _statuses(pod):
+        waiting = None if status.state is None else status.state.waiting
+        if waiting is not None and waiting.reason not in PULLING:
+            return Progress(phase="pulling", message=waiting.message or waiting.reason)
+    return Progress(phase="starting")
+
+
+def failure(pod: Pod, image: str) -> HawseError | None:
+    """Return why the pod can never start, however long one waits. None: it still can.
+
+    Args:
+        pod: The pod.
+        image: The image of the sandbox.
+    """
+    for status in _statuses(pod):
+        waiting = None if status.state is None else status.state.waiting
+        if waiting is None or (waiting.reason not in BAD_IMAGE and waiting.reason not in BAD_CONTAINER):
+            continue
+        text = waiting.message or waiting.reason
+        if waiting.reason in BAD_IMAGE and status.name == CONTAINER:
+            message = f"the image {image} cannot be pulled: {text}"
+            return HawseError("invalid_params", message, details={"path": "$.image"})
+        return HawseError("unavailable", f"container {status.name} cannot be started: {text}")
+    if has_ended(pod) or is_ending(pod):
+        return HawseError("unavailable", f"the pod has ended: {end_reason(pod)}")
+    return None
+
+
+def end_reason(pod: Pod) -> str:
+    """Return why a pod has ended or is ending, for a person: an eviction, a lack of memory, an exit code."""
+    status = pod.status
+    if status is not None and status.reason:  # of the whole pod, such as Evicted
+        return f"{status.reason}: {status.message}" if status.message else status.reason
+    for each in _statuses(pod):
+        ended = None if each.state is None else each.state.terminated
+        if ended is None or (ended.exitCode == 0 and each.name != CONTAINER):
+            continue
+        if ended.reason == "OOMKilled":
+            return "the kernel has ended it because memory ran out"
+        if ended.signal:
+            return f"{each.name} was ended by signal {ended.signal}"
+        return f"{each.name} has ended with exit code {ended.exitCode}"
+    disruption = _condition(pod, "DisruptionTarget")
+    if disruption is not None and disruption.status == "True":
+        return f"{disruption.reason}: {disruption.message}" if disruption.message else str(disruption.reason)
+    return "it was deleted" if is_ending(pod) else "the reason is not known"
+
+
+def _statuses(pod: Pod) -> list[ContainerStatus]:
+    if pod.status is None:
+        return []
+    return [*(pod.status.initContainerStatuses or []), *(pod.status.containerStatuses or [])]
+
+
+def _state(pod: Pod) -> ContainerState | None:
+    return next((status.state for status in _statuses(pod) if status.name == CONTAINER), None)
+
+
+def _condition(pod: Pod, kind: str) -> PodCondition | None:
+    conditions = None if pod.status is None else pod.status.conditions
+    return next((each for each in conditions or [] if each.type == kind), None)

@@ -1,0 +1,295 @@
+"""The Kubernetes provider: a sandbox is a pod, and a claim of a volume with its files.
+
+A pod exists only while its sandbox runs: `start` creates it, and `stop` deletes it and waits until the cluster has
+verified that its containers have ended. Names are chosen such that the cluster refuses a second pod of a unit.
+"""
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Final, TypeVar
+
+from lightkube.models.meta_v1 import ObjectMeta
+from lightkube.resources.core_v1 import PersistentVolumeClaim, Pod
+
+from gateway.providers.base import Capabilities, Endpoint, Observation, Progress, Report, SandboxSpec, TcpAddress
+from gateway.providers.kubernetes import manifests, pod_state
+from gateway.providers.kubernetes.certificate import make_certificate
+from gateway.providers.kubernetes.cluster import AlreadyExistsError, Cluster, name_of
+from gateway.providers.kubernetes.informer import Informer
+from gateway.providers.kubernetes.manifests import PORT, RUNTIME_LABEL, UNIT_ANNOTATION, Start
+from gateway.providers.kubernetes.settings import KubernetesSettings
+from gateway.providers.pinned import pinned_context
+from hawse.api.sandboxes import Enforcement, Network
+from hawse.wire import HawseError
+
+log = logging.getLogger(__name__)
+
+SYNC_TIMEOUT: Final = 15.0  # s to the first list of all objects
+STOP_TIMEOUT: Final = 45.0  # s for a pod to end; the driver tries again later
+LOOK: Final = 1.0  # s after which an object that is to disappear is looked at again, without a report of a change
+POLL_MIN: Final = 0.01  # s between attempts to connect
+POLL_MAX: Final = 0.2
+RETRY_AFTER: Final = 30.0  # s, if there is no node with room
+LIMITS: Final = ("memory", "cpus", "disk")
+
+K = TypeVar("K", Pod, PersistentVolumeClaim)
+
+
+class KubernetesProvider:
+    """The units of one instance in one namespace."""
+
+    images = None  # nodes pull them
+
+    def __init__(
+        self,
+        settings: KubernetesSettings,
+        *,
+        network: Network = "private",
+        arguments: Sequence[str] = (),
+        cluster: Cluster | None = None,
+    ) -> None:
+        """Create the provider. The cluster is not asked before `run`.
+
+        Args:
+            settings: Where pods are created, and what they are made of.
+            network: What programs can connect to, unless the sandbox says so.
+            arguments: More arguments of runtimes.
+            cluster: The API. None: the one that the kubeconfig names.
+
+        Raises:
+            ProviderError: There is no usable kubeconfig.
+        """
+        self._settings = settings
+        self._network: Network = network
+        self._arguments = list(arguments)
+        self._cluster = cluster or Cluster(settings)
+        self._pods = Informer(self._cluster.objects(Pod))
+        self._claims = Informer(self._cluster.objects(PersistentVolumeClaim))
+        self._policies_made = False
+
+    async def run(self) -> None:
+        """Follow the pods and the claims of the instance, until it is cancelled."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._pods.run(), name="watch pods")
+            tasks.create_task(self._claims.run(), name="watch claims")
+
+    async def capabilities(self) -> Capabilities:
+        others: list[Network] = ["private", "host"]
+        others.remove(self._network)
+        return Capabilities(
+            provider="kubernetes",
+            isolation="kubernetes",
+            images=True,
+            networks=(self._network, *others),
+            limits=LIMITS,
+            enforcement=Enforcement(network=self._network, system_calls=True, memory_files=True),
+            remote=True,
+            start_timeout=self._settings.schedule_timeout + self._settings.start_timeout,
+        )
+
+    async def create(self, unit: str, spec: SandboxSpec, report: Report) -> None:
+        if spec.image_command:
+            message = "the Kubernetes provider cannot run the command of an image"
+            raise HawseError("invalid_params", message, details={"path": "$.image_command"})
+        report(Progress(phase="creating"))
+        if self._settings.network_policies and not self._policies_made:
+            for policy in manifests.policies(self._settings):
+                await self._cluster.replace(policy)
+            self._policies_made = True
+        if self._settings.workspace == "claim":
+            with suppress(AlreadyExistsError):
+                await self._cluster.create(manifests.claim(unit, spec, self._settings))
+
+    async def start(self, unit: str, spec: SandboxSpec, runtime: str, report: Report) -> Endpoint:
+        network = spec.network or self._network
+        made, token = make_certificate(f"hawse {runtime}"), secrets.token_hex(16)
+        start = Start(runtime=runtime, network=network, arguments=self._arguments)
+        try:
+            pod = await self._cluster.create(manifests.pod(unit, spec, start, self._settings))
+        except AlreadyExistsError as error:
+            raise HawseError("unavailable", "another pod of this sandbox has not ended yet") from error
+        log.info("= unit %s: pod %s", unit, name_of(pod), extra={"sandbox": unit})
+        # It belongs to the pod, so that the cluster deletes it with the pod. The container does not need it before the
+        # bundle of the runtime was installed.
+        secret = manifests.secret(unit, runtime, token, made, self._settings)
+        await self._cluster.create(manifests.owned(secret, name_of(pod), str(_metadata(pod).uid)))
+        host = await self._wait_until_it_runs(pod, spec.image or self._settings.image, report)
+        report(Progress(phase="connecting"))
+        endpoint = Endpoint(TcpAddress(host, PORT), token, certificate=made.certificate)
+        await self._wait_until_it_accepts(pod, endpoint)
+        return endpoint
+
+    async def stop(self, unit: str, runtime: str | None = None) -> None:
+        name = self._name(unit)
+        found = await self._cluster.get(Pod, name)
+        if found is not None and (runtime is None or _label(found, RUNTIME_LABEL) == runtime):
+            await self._cluster.delete(Pod, name)
+            await self._wait_until_gone(Pod, found, self._pods)
+        log.info("= unit %s stopped", unit, extra={"sandbox": unit})
+
+    async def delete(self, unit: str) -> None:
+        await self.stop(unit)
+        name = self._name(unit)
+        found = await self._cluster.get(PersistentVolumeClaim, name)
+        if found is not None:
+            await self._cluster.delete(PersistentVolumeClaim, name)
+            await self._wait_until_gone(PersistentVolumeClaim, found, self._claims)
+
+    async def pause(self, unit: str) -> None:
+        raise HawseError("invalid_params", "the Kubernetes provider cannot suspend sandboxes")
+
+    async def resume(self, unit: str) -> None:
+        raise HawseError("invalid_params", "the Kubernetes provider cannot suspend sandboxes")
+
+    async def observe(self, unit: str) -> Observation:
+        """Return what was reported last. While the cluster cannot be reached, sandboxes that run can be used."""
+        await self._synchronized()
+        name = self._name(unit)
+        return self._observation(unit, self._pods.objects.get(name), exists=name in self._claims.objects)
+
+    async def discover(self) -> list[Observation]:
+        await self._synchronized()
+        if not (self._pods.current and self._claims.current):
+            raise HawseError("unavailable", "the cluster does not report changes now")
+        found: list[tuple[str, Pod | PersistentVolumeClaim]] = [
+            *self._claims.objects.items(),
+            *self._pods.objects.items(),
+        ]
+        units = {_unit(each): name for name, each in found}
+        return [
+            self._observation(unit, self._pods.objects.get(name), exists=name in self._claims.objects)
+            for unit, name in sorted(units.items())
+        ]
+
+    async def close(self) -> None:
+        await self._cluster.close()
+
+    # ---- state
+
+    def _name(self, unit: str) -> str:
+        return manifests.object_name(self._settings.instance, unit)
+
+    async def _synchronized(self) -> None:
+        """Wait until all objects were listed once. Raises `HawseError` (`unavailable`)."""
+        try:
+            async with asyncio.timeout(SYNC_TIMEOUT):
+                for informer in (self._pods, self._claims):
+                    await informer.until(lambda informer=informer: informer.listed or None)  # type: ignore[misc]
+        except TimeoutError:
+            raise HawseError("unavailable", "the cluster has not answered yet") from None
+
+    def _observation(self, unit: str, pod: Pod | None, *, exists: bool) -> Observation:
+        if pod is None or (pod_state.has_ended(pod) and not pod_state.is_ending(pod)):
+            reason = None if pod is None else pod_state.end_reason(pod)
+            return Observation(unit=unit, state="stopped" if exists or pod is not None else "absent", reason=reason)
+        runtime = _label(pod, RUNTIME_LABEL)
+        host = pod_state.address(pod)
+        if host is None:
+            reason = pod_state.end_reason(pod) if pod_state.is_ending(pod) else "its pod does not run yet"
+            return Observation(unit=unit, state="unreachable", runtime=runtime, isolation="kubernetes", reason=reason)
+        endpoint = Endpoint(TcpAddress(host, PORT))
+        if pod_state.node_lost(pod):
+            reason = "the node of its pod does not report"
+            return Observation(
+                unit=unit, state="frozen", runtime=runtime, endpoint=endpoint, isolation="kubernetes", reason=reason
+            )
+        return Observation(unit=unit, state="running", runtime=runtime, endpoint=endpoint, isolation="kubernetes")
+
+    # ---- waiting
+
+    async def _wait_until_it_runs(self, created: Pod, image: str, report: Report) -> str:
+        """Return the IP address of the pod, when its sandbox's container runs."""
+        name, reported = name_of(created), Progress(phase="")
+
+        def now() -> Pod | None:
+            pod = self._pods.objects.get(name)
+            return pod if pod is not None and _same(pod, created) else None
+
+        def placed() -> Pod | None:
+            pod = now()
+            return pod if pod is not None and (pod_state.scheduled(pod) or pod_state.failure(pod, image)) else None
+
+        def decided() -> HawseError | str | None:
+            nonlocal reported
+            if (pod := now()) is None:
+                return HawseError("unavailable", "its pod was deleted")
+            if (progress := pod_state.progress(pod)) != reported:
+                report(progress)
+                reported = progress
+            return pod_state.failure(pod, image) or pod_state.address(pod)
+
+        report(Progress(phase="scheduling"))
+        try:
+            async with asyncio.timeout(self._settings.schedule_timeout):
+                await self._pods.until(placed)
+        except TimeoutError:
+            waiting = now() or created
+            reason = pod_state.waiting_for_node(waiting) or "the cluster has not chosen one in time"
+            details = {"retry_after": RETRY_AFTER}
+            raise HawseError("capacity_exceeded", f"no node for the sandbox: {reason}", details=details) from None
+        try:
+            async with asyncio.timeout(self._settings.start_timeout):
+                outcome: HawseError | str = await self._pods.until(decided)
+        except TimeoutError:
+            message = f"the pod has not started within {self._settings.start_timeout:g} s: {reported.message or ''}"
+            raise HawseError("unavailable", message.rstrip(": ")) from None
+        if isinstance(outcome, HawseError):
+            raise outcome
+        return outcome
+
+    async def _wait_until_it_accepts(self, created: Pod, endpoint: Endpoint) -> None:
+        """Wait until the runtime, and no other program, accepts connections."""
+        assert isinstance(endpoint.address, TcpAddress)
+        assert endpoint.certificate is not None
+        context, delay = pinned_context(endpoint.certificate), POLL_MIN
+        try:
+            async with asyncio.timeout(self._settings.start_timeout):
+                while True:
+                    with suppress(OSError):
+                        _, writer = await asyncio.open_connection(*endpoint.address, ssl=context)
+                        writer.transport.abort()
+                        return
+                    pod = self._pods.objects.get(name_of(created))
+                    if pod is None or pod_state.address(pod) is None:
+                        reason = "its pod was deleted" if pod is None else pod_state.end_reason(pod)
+                        raise HawseError("unavailable", f"the runtime has ended: {reason}")
+                    await asyncio.sleep(delay)
+                    delay = min(2 * delay, POLL_MAX)
+        except TimeoutError:
+            raise HawseError("unavailable", "the runtime does not accept connections") from None
+
+    async def _wait_until_gone(self, kind: type[K], before: K, informer: Informer[K]) -> None:
+        """Wait until the cluster has removed an object, which it does when all of it has ended."""
+        name = name_of(before)
+        try:
+            async with asyncio.timeout(STOP_TIMEOUT):
+                while (now := await self._cluster.get(kind, name)) is not None and _same(now, before):
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(LOOK):
+                            await informer.changed()
+        except TimeoutError:
+            pod = self._pods.objects.get(name)
+            lost = pod is not None and pod_state.node_lost(pod)
+            reason = "its node does not report" if lost else "the cluster has not reported that it has ended"
+            raise HawseError("unavailable", f"{kind.__name__} {name}: {reason}") from None
+
+
+def _same(one: Pod | PersistentVolumeClaim, other: Pod | PersistentVolumeClaim) -> bool:
+    """Whether two descriptions are of one object, and not of a later one with the same name."""
+    return _metadata(one).uid == _metadata(other).uid
+
+
+def _label(pod: Pod, name: str) -> str | None:
+    return (_metadata(pod).labels or {}).get(name)
+
+
+def _unit(each: Pod | PersistentVolumeClaim) -> str:
+    return (_metadata(each).annotations or {}).get(UNIT_ANNOTATION) or name_of(each)
+
+
+def _metadata(each: Pod | PersistentVolumeClaim) -> ObjectMeta:
+    assert each.metadata is not None
+    return each.metadata

@@ -1,0 +1,32 @@
+"""`hawse bundle`: write the image with which pods of a cluster start the runtime."""
+
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import click
+
+from hawse import __version__
+
+
+@click.command()
+@click.argument("file", type=click.Path(dir_okay=False, writable=True, path_type=Path))
+@click.option(
+    "--name", metavar="NAME", default=f"hawse-runtime:{__version__}", show_default=True, help="of the image, with a tag"
+)
+def bundle(file: Path, name: str) -> int:
+    """Write the image of the runtime to FILE, an OCI archive.
+
+    `skopeo copy oci-archive:FILE docker://NAME` pushes it to a registry, `ctr -n k8s.io images import FILE` imports it
+    on a node.
+    """
+    build, image = (import_module(f"gateway.providers.bundle.{module}") for module in ("build", "image"))
+    with TemporaryDirectory(prefix="hawse-") as folder:
+        try:
+            made = build.ensure_bundle(Path(folder))
+            with file.open("wb") as target:
+                image.write_image(made, target, name)
+        except (build.BundleError, OSError) as error:
+            raise click.ClickException(str(error)) from error
+    click.echo(f"{file}: {name}, {file.stat().st_size >> 20} MiB", err=True)
+    return 0

@@ -1,0 +1,154 @@
+"""The API of a cluster, answered by a server of the tests: above all its errors."""
+
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from aiohttp import web
+from lightkube.resources.core_v1 import Pod
+
+from gateway.providers.base import ProviderError
+from gateway.providers.kubernetes.cluster import AlreadyExistsError, Cluster
+from gateway.providers.kubernetes.informer import ExpiredError
+from gateway.providers.kubernetes.settings import KubernetesSettings
+from hawse.wire import HawseError
+from tests.support.stack import free_port
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+SETTINGS = KubernetesSettings(runtime_image="a:1", namespace="agents", instance="box")
+POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "uid": "1", "resourceVersion": "7"}}
+
+
+class Api:
+    """A server whose answers a test chooses."""
+
+    def __init__(self) -> None:
+        self.handler: Handler
+        self.requests: list[str] = []
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        self.requests.append(f"{request.method} {request.path_qs}")
+        return await self.handler(request)
+
+    def refuse(self, code: int, reason: str, message: str) -> None:
+        async def handler(request: web.Request) -> web.Response:
+            status = {"kind": "Status", "status": "Failure", "code": code, "reason": reason, "message": message}
+            headers = {"content-type": "application/json"}
+            return web.Response(body=json.dumps(status).encode(), status=code, headers=headers)
+
+        self.handler = handler
+
+
+def use_kubeconfig(monkeypatch: pytest.MonkeyPatch, folder: Path, port: int) -> None:
+    """Let KUBECONFIG name a server of this machine."""
+    config = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": "c", "cluster": {"server": f"http://127.0.0.1:{port}"}}],
+        "users": [{"name": "u", "user": {"token": "t"}}],
+        "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
+        "current-context": "x",
+    }
+    path = folder / "kubeconfig"
+    path.write_text(json.dumps(config))
+    monkeypatch.setenv("KUBECONFIG", str(path))
+
+
+@pytest_asyncio.fixture
+async def api(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Api]:
+    served = Api()
+    application = web.Application()
+    application.router.add_route("*", "/{path:.*}", served.handle)
+    runner = web.AppRunner(application, shutdown_timeout=0)
+    await runner.setup()
+    port = free_port()
+    await web.TCPSite(runner, "127.0.0.1", port).start()
+    use_kubeconfig(monkeypatch, tmp_path, port)
+    yield served
+    await runner.cleanup()
+
+
+@pytest_asyncio.fixture
+async def cluster(api: Api) -> AsyncIterator[Cluster]:
+    made = Cluster(SETTINGS)
+    yield made
+    await made.close()
+
+
+async def test_a_quota_that_is_used_up_is_a_lack_of_capacity(api: Api, cluster: Cluster) -> None:
+    api.refuse(403, "Forbidden", 'pods "p" is forbidden: exceeded quota: small, requested: pods=1')
+    with pytest.raises(HawseError, match="exceeded quota: small") as caught:
+        await cluster.create(POD)
+    assert (caught.value.code, caught.value.details) == ("capacity_exceeded", {"retry_after": 10.0})
+
+
+async def test_other_refusals_are_unavailable_with_the_reason(api: Api, cluster: Cluster) -> None:
+    api.refuse(403, "Forbidden", "pods is forbidden: User cannot create resource pods")
+    with pytest.raises(HawseError, match="the cluster refused a request: pods is forbidden") as caught:
+        await cluster.create(POD)
+    assert caught.value.code == "unavailable"
+
+
+async def test_an_object_that_exists_is_told_apart(api: Api, cluster: Cluster) -> None:
+    api.refuse(409, "AlreadyExists", 'pods "p" already exists')
+    with pytest.raises(AlreadyExistsError):
+        await cluster.create(POD)
+
+
+async def test_an_object_that_does_not_exist_is_no_error(api: Api, cluster: Cluster) -> None:
+    api.refuse(404, "NotFound", 'pods "p" not found')
+    assert await cluster.get(Pod, "p") is None
+    await cluster.delete(Pod, "p")
+    assert [each.split("?")[0] for each in api.requests] == [
+        "GET /api/v1/namespaces/agents/pods/p",
+        "DELETE /api/v1/namespaces/agents/pods/p",
+    ]
+
+
+async def test_an_answer_that_is_not_of_kubernetes_is_unavailable(api: Api, cluster: Cluster) -> None:
+    async def handler(request: web.Request) -> web.Response:
+        return web.Response(status=502, text="<html>bad gateway</html>", content_type="text/html")
+
+    api.handler = handler
+    with pytest.raises(HawseError, match=r"the cluster cannot be reached: .*502") as caught:
+        await cluster.get(Pod, "p")
+    assert caught.value.code == "unavailable"
+
+
+async def test_a_cluster_that_does_not_answer_is_unavailable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    use_kubeconfig(monkeypatch, tmp_path, free_port())
+    cluster = Cluster(SETTINGS)
+    with pytest.raises(HawseError, match="the cluster cannot be reached") as caught:
+        await cluster.get(Pod, "p")
+    assert caught.value.code == "unavailable"
+    await cluster.close()
+
+
+async def test_objects_of_the_instance_are_listed_and_watched(api: Api, cluster: Cluster) -> None:
+    async def handler(request: web.Request) -> web.StreamResponse:
+        assert request.query["labelSelector"] == "app.kubernetes.io/managed-by=hawse,hawse.dev/instance=box"
+        if "watch" not in request.query:
+            return web.json_response({"kind": "PodList", "metadata": {"resourceVersion": "9"}, "items": [POD]})
+        assert request.query["resourceVersion"] == "9"
+        changes = [{"type": "MODIFIED", "object": POD}]
+        gone = {"kind": "Status", "code": 410, "reason": "Expired", "message": "too old", "metadata": {}}
+        changes.append({"type": "ERROR", "object": gone})
+        return web.Response(text="".join(json.dumps(change) + "\n" for change in changes))
+
+    api.handler = handler
+    source = cluster.objects(Pod)
+    pods, version = await source.list()
+    assert ([source.name(each) for each in pods], version) == (["p"], "9")
+    seen = []
+    with pytest.raises(ExpiredError):
+        async for change, each in source.watch(version):
+            seen.append((change, source.name(each)))
+    assert seen == [("MODIFIED", "p")]
+
+
+def test_without_a_kubeconfig_there_is_no_provider(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "missing"))
+    with pytest.raises(ProviderError, match="no usable kubeconfig"):
+        Cluster(SETTINGS)

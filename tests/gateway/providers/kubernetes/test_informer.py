@@ -1,0 +1,91 @@
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from gateway.providers.kubernetes.informer import ExpiredError, Informer
+from hawse.wire import HawseError
+from tests.support.waiting import TIMEOUT
+
+Change = tuple[str, str] | Exception
+
+
+class Source:
+    """Names of objects, and a script of what the cluster reports after each list."""
+
+    kind = "names"
+
+    def __init__(self, *scripts: list[Change]) -> None:
+        self.scripts = list(scripts)
+        self.names: list[str] = []
+        self.lists = 0
+        self.refusals = 0
+        self.versions: list[str] = []
+
+    def name(self, each: str) -> str:
+        return each.partition("=")[0]
+
+    async def list(self) -> tuple[list[str], str]:
+        self.lists += 1
+        if self.refusals:
+            self.refusals -= 1
+            raise HawseError("unavailable", "the cluster cannot be reached")
+        return list(self.names), f"v{self.lists}"
+
+    async def watch(self, version: str) -> AsyncIterator[tuple[str, str]]:
+        self.versions.append(version)
+        for change in self.scripts.pop(0) if self.scripts else []:
+            if isinstance(change, Exception):
+                raise change
+            yield change
+        await asyncio.Event().wait()
+
+
+async def followed(source: Source, goal: set[str], resync: float = 1000.0) -> Informer[str]:
+    """Run an informer until it has these objects."""
+    informer = Informer(source, resync)
+    async with asyncio.timeout(TIMEOUT), asyncio.TaskGroup() as tasks:
+        task = tasks.create_task(informer.run())
+        await informer.until(lambda: set(informer.objects.values()) == goal or None)
+        task.cancel()
+    return informer
+
+
+async def test_changes_follow_the_list() -> None:
+    source = Source([("ADDED", "b=1"), ("MODIFIED", "a=2"), ("DELETED", "c=1")])
+    source.names = ["a=1", "c=1"]
+    informer = await followed(source, {"a=2", "b=1"})
+    assert (informer.listed, informer.current, source.versions) == (True, True, ["v1"])
+
+
+@pytest.mark.parametrize("problem", [ExpiredError(), HawseError("unavailable", "the connection was lost")])
+async def test_after_a_gap_everything_is_listed_again(problem: Exception) -> None:
+    source = Source([("ADDED", "a=1"), problem], [("ADDED", "c=1")])
+    source.names = ["b=1"]
+    await followed(source, {"b=1", "c=1"})
+    assert source.versions == ["v1", "v2"]
+
+
+async def test_while_the_cluster_cannot_be_reached_the_last_objects_are_kept() -> None:
+    source = Source([("ADDED", "a=1"), HawseError("unavailable", "lost")])
+    informer = Informer(source)
+    async with asyncio.timeout(TIMEOUT), asyncio.TaskGroup() as tasks:
+        task = tasks.create_task(informer.run())
+        await informer.until(lambda: informer.objects or None)
+        source.refusals = 1
+        await informer.until(lambda: not informer.current or None)
+        assert informer.objects == {"a": "a=1"}
+        await informer.until(lambda: informer.current or None)
+        assert informer.objects == {}
+        task.cancel()
+
+
+async def test_objects_are_listed_again_from_time_to_time() -> None:
+    source = Source()
+    informer = Informer(source, 0.01)
+    async with asyncio.timeout(TIMEOUT), asyncio.TaskGroup() as tasks:
+        task = tasks.create_task(informer.run())
+        await informer.changed()
+        source.names = ["unreported=1"]
+        await informer.until(lambda: informer.objects or None)
+        task.cancel()

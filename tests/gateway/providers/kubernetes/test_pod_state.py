@@ -1,0 +1,118 @@
+from typing import Any
+
+import pytest
+from lightkube.resources.core_v1 import Pod
+
+from gateway.providers.kubernetes import pod_state
+from gateway.providers.kubernetes.manifests import CONTAINER, INSTALLER
+
+
+def pod(container: dict[str, Any] | None = None, *, init: dict[str, Any] | None = None, **status: Any) -> Pod:
+    """A pod on a node, with the states of its containers."""
+    node = status.pop("node", "n1")
+    metadata = {"name": "p", "uid": "1"} | status.pop("metadata", {})
+    common = {"image": "i", "imageID": "", "ready": False, "restartCount": 0}
+    states = {
+        "containerStatuses": None if container is None else [{"name": CONTAINER, "state": container, **common}],
+        "initContainerStatuses": None if init is None else [{"name": INSTALLER, "state": init, **common}],
+    }
+    described = {"metadata": metadata, "spec": {"nodeName": node, "containers": []}, "status": states | status}
+    made = Pod.from_dict(described)
+    assert isinstance(made, Pod)
+    return made
+
+
+RUNNING = {"running": {"startedAt": "2026-01-01T00:00:00Z"}}
+DELETED = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
+
+
+def waiting(reason: str, message: str = "why") -> dict[str, Any]:
+    return {"waiting": {"reason": reason, "message": message}}
+
+
+def ended(code: int, **fields: Any) -> dict[str, Any]:
+    return {"terminated": {"exitCode": code, **fields}}
+
+
+def test_a_pod_has_an_address_while_its_sandbox_runs() -> None:
+    assert pod_state.address(pod(RUNNING, phase="Running", podIP="10.0.0.1")) == "10.0.0.1"
+    assert pod_state.address(pod(waiting("PodInitializing"), phase="Pending", podIP="10.0.0.1")) is None
+    assert pod_state.address(pod(RUNNING, phase="Running", podIP="10.0.0.1", metadata=DELETED)) is None
+    assert pod_state.address(pod(ended(1), phase="Failed", podIP="10.0.0.1")) is None
+    assert pod_state.address(pod()) is None
+
+
+@pytest.mark.parametrize("reason", ["ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"])
+def test_an_image_that_cannot_be_pulled_is_an_error_of_the_caller(reason: str) -> None:
+    error = pod_state.failure(pod(waiting(reason, "no such image")), "box:1")
+    assert error is not None
+    assert (error.code, error.message) == ("invalid_params", "the image box:1 cannot be pulled: no such image")
+
+
+def test_the_image_of_the_runtime_is_not_the_callers() -> None:
+    error = pod_state.failure(pod(waiting("PodInitializing"), init=waiting("ErrImagePull", "no such image")), "box:1")
+    assert error is not None
+    assert (error.code, error.message) == ("unavailable", f"container {INSTALLER} cannot be started: no such image")
+
+
+@pytest.mark.parametrize(
+    ("found", "reason"),
+    [
+        (pod(ended(137, reason="OOMKilled"), phase="Failed"), "the kernel has ended it because memory ran out"),
+        (pod(ended(3), phase="Failed"), f"{CONTAINER} has ended with exit code 3"),
+        (pod(ended(0), phase="Succeeded"), f"{CONTAINER} has ended with exit code 0"),
+        (pod(None, init=ended(1), phase="Failed"), f"{INSTALLER} has ended with exit code 1"),
+        (
+            pod(phase="Failed", reason="Evicted", message="The node was low on resource: memory."),
+            "Evicted: The node was low on resource: memory.",
+        ),
+        (
+            pod(
+                RUNNING,
+                metadata=DELETED,
+                conditions=[
+                    {
+                        "type": "DisruptionTarget",
+                        "status": "True",
+                        "reason": "EvictionByEvictionAPI",
+                        "message": "drained",
+                    }
+                ],
+            ),
+            "EvictionByEvictionAPI: drained",
+        ),
+        (pod(RUNNING, metadata=DELETED), "it was deleted"),
+        (pod(phase="Failed"), "the reason is not known"),
+    ],
+)
+def test_the_reason_of_an_end_is_told(found: Pod, reason: str) -> None:
+    assert pod_state.end_reason(found) == reason
+    error = pod_state.failure(found, "box:1")
+    assert error is not None
+    assert (error.code, error.message) == ("unavailable", f"the pod has ended: {reason}")
+
+
+def test_a_pod_that_still_can_start_has_no_failure() -> None:
+    for found in (pod(), pod(waiting("ContainerCreating")), pod(waiting("CreateContainerConfigError")), pod(RUNNING)):
+        assert pod_state.failure(found, "box:1") is None
+
+
+def test_progress_tells_what_is_waited_for() -> None:
+    conditions = [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/1 nodes"}]
+    unplaced = pod(node=None, conditions=conditions)
+    assert not pod_state.scheduled(unplaced)
+    assert pod_state.waiting_for_node(unplaced) == "0/1 nodes"
+    assert pod_state.progress(unplaced).phase == "scheduling"
+    assert pod_state.waiting_for_node(pod()) is None
+    assert pod_state.progress(pod(waiting("ContainerCreating"))).phase == "starting"
+    assert pod_state.progress(pod(waiting("CreateContainerConfigError", "no secret"))).message == "no secret"
+
+
+def test_a_node_that_does_not_report_is_known() -> None:
+    def ready(status: str, reason: str) -> Pod:
+        return pod(RUNNING, conditions=[{"type": "Ready", "status": status, "reason": reason}])
+
+    assert pod_state.node_lost(ready("False", "NodeNotReady"))
+    assert not pod_state.node_lost(ready("False", "ContainersNotReady"))
+    assert not pod_state.node_lost(ready("True", "NodeNotReady"))
+    assert not pod_state.node_lost(pod(RUNNING))

@@ -1,0 +1,181 @@
+"""The Kubernetes provider with a real cluster and real pods, in a namespace that enforces the standard `restricted`."""
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from lightkube import AsyncClient
+from lightkube.models.core_v1 import ResourceQuotaSpec
+from lightkube.models.meta_v1 import ObjectMeta
+from lightkube.resources.core_v1 import Pod, ResourceQuota
+
+from gateway.providers.base import Endpoint, Progress, SandboxSpec
+from gateway.providers.kubernetes.manifests import object_name
+from gateway.providers.kubernetes.provider import KubernetesProvider
+from gateway.upstream.dial import dial
+from hawse.api.sandboxes import SandboxLimits
+from hawse.wire import HawseError
+from tests.support import kubernetes
+from tests.support.dialed import Owner, ask_over
+from tests.support.waiting import TIMEOUT
+
+pytestmark = kubernetes.needs_cluster
+
+RUNTIME = "0123456789abcdef"
+OTHER = "fedcba9876543210"
+SPEC = SandboxSpec()
+
+
+def ignore(progress: Progress) -> None:
+    """Take no notice of the progress."""
+
+
+@pytest_asyncio.fixture
+async def instance() -> str:
+    await kubernetes.make_namespace()
+    return f"t{secrets.token_hex(4)}"
+
+
+@pytest_asyncio.fixture
+async def provider(instance: str) -> AsyncIterator[KubernetesProvider]:
+    async with kubernetes.running(KubernetesProvider(kubernetes.settings(instance)), instance) as provider:
+        yield provider
+
+
+async def started(provider: KubernetesProvider, spec: SandboxSpec = SPEC, runtime: str = RUNTIME) -> Endpoint:
+    await provider.create("box", spec, ignore)
+    return await provider.start("box", spec, runtime, ignore)
+
+
+async def pod_of(instance: str) -> Any:
+    async with AsyncClient(namespace=kubernetes.NAMESPACE) as client:
+        return await client.get(Pod, object_name(instance, "box"))
+
+
+async def until_observed(provider: KubernetesProvider, state: str) -> str | None:
+    """Wait until a unit is in a state; return the reason."""
+    async with asyncio.timeout(TIMEOUT):
+        while (seen := await provider.observe("box")).state != state:  # noqa: ASYNC110  # providers report no changes
+            await asyncio.sleep(0.02)
+        return seen.reason
+
+
+async def test_a_unit_is_started_used_stopped_and_nothing_is_left(provider: KubernetesProvider, instance: str) -> None:
+    assert (await provider.observe("box")).state == "absent"
+    await provider.create("box", SPEC, ignore)
+    phases: list[str] = []
+    endpoint = await provider.start("box", SPEC, RUNTIME, lambda progress: phases.append(progress.phase))
+    assert (phases[0], phases[-1]) == ("scheduling", "connecting")
+    seen = await provider.observe("box")
+    assert (seen.state, seen.runtime, seen.isolation) == ("running", RUNTIME, "kubernetes")
+    assert seen.endpoint is not None
+    assert seen.endpoint.address == endpoint.address
+    assert [(found.unit, found.state) for found in await provider.discover()] == [("box", "running")]
+    await ask_over(endpoint)
+    await provider.stop("box")
+    assert (await provider.observe("box")).state == "absent"
+    await provider.delete("box")
+    async with asyncio.timeout(TIMEOUT):
+        while await kubernetes.left(instance):  # noqa: ASYNC110  # the provider does not follow secrets
+            await asyncio.sleep(0.1)
+
+
+async def test_only_the_gateway_that_knows_the_token_is_served(provider: KubernetesProvider) -> None:
+    endpoint = await started(provider)
+    with pytest.raises(HawseError, match="unauthenticated"):
+        await dial(Endpoint(endpoint.address, "wrong", certificate=endpoint.certificate), Owner())
+
+
+async def test_limits_are_those_of_the_pod(provider: KubernetesProvider, instance: str) -> None:
+    await started(provider, SandboxSpec(limits=SandboxLimits(memory=256 << 20, cpus=0.5)))
+    assert (await pod_of(instance)).spec.containers[0].resources.limits == {"memory": "268435456", "cpu": "500m"}
+
+
+async def test_another_gateway_of_the_instance_finds_the_unit_and_others_do_not(
+    provider: KubernetesProvider, instance: str
+) -> None:
+    await started(provider)
+    same, stranger = (KubernetesProvider(kubernetes.settings(each)) for each in (instance, f"{instance}x"))
+    async with kubernetes.running(stranger, f"{instance}x"):
+        assert await stranger.discover() == []
+    async with kubernetes.running(same, f"{instance}y"):
+        assert [(found.unit, found.runtime) for found in await same.discover()] == [("box", RUNTIME)]
+
+
+async def test_of_two_starts_of_a_unit_the_cluster_refuses_one(provider: KubernetesProvider) -> None:
+    await provider.create("box", SPEC, ignore)
+    starts = (provider.start("box", SPEC, runtime, ignore) for runtime in (RUNTIME, OTHER))
+    results = await asyncio.gather(*starts, return_exceptions=True)
+    (refused,) = (each for each in results if isinstance(each, BaseException))
+    assert isinstance(refused, HawseError)
+    assert (refused.code, refused.message) == ("unavailable", "another pod of this sandbox has not ended yet")
+
+
+async def test_only_the_named_start_is_stopped(provider: KubernetesProvider) -> None:
+    await started(provider)
+    await provider.stop("box", OTHER)
+    assert (await provider.observe("box")).state == "running"
+    await provider.stop("box", RUNTIME)
+    assert (await provider.observe("box")).state == "absent"
+
+
+async def test_a_pod_that_somebody_deletes_is_gone_and_can_be_started_again(
+    provider: KubernetesProvider, instance: str
+) -> None:
+    await started(provider)
+    async with AsyncClient(namespace=kubernetes.NAMESPACE) as client:
+        await client.delete(Pod, object_name(instance, "box"), grace_period=0)
+    await until_observed(provider, "absent")
+    await provider.stop("box")
+    await started(provider, runtime=OTHER)
+    assert (await provider.observe("box")).runtime == OTHER
+
+
+async def test_a_cancelled_start_is_ended_by_stop(provider: KubernetesProvider, instance: str) -> None:
+    await provider.create("box", SPEC, ignore)
+    starting = asyncio.ensure_future(provider.start("box", SPEC, RUNTIME, ignore))
+    await until_observed(provider, "unreachable")
+    starting.cancel()
+    await asyncio.gather(starting, return_exceptions=True)
+    await provider.stop("box")
+    assert (await provider.observe("box")).state == "absent"
+
+
+async def test_an_image_that_no_node_has_is_an_error_of_the_caller(provider: KubernetesProvider) -> None:
+    spec = SandboxSpec(image="test/no-such-image:1")
+    with pytest.raises(HawseError, match="the image test/no-such-image:1 cannot be pulled") as caught:
+        await started(provider, spec)
+    assert (caught.value.code, caught.value.details) == ("invalid_params", {"path": "$.image"})
+    await provider.stop("box")
+
+
+async def test_a_sandbox_for_which_no_node_has_room_is_refused(instance: str) -> None:
+    settings = kubernetes.settings(instance, schedule_timeout=1.0, pod=kubernetes.pod(nodeSelector={"no": "such"}))
+    async with kubernetes.running(KubernetesProvider(settings), instance) as provider:
+        with pytest.raises(HawseError, match=r"no node for the sandbox: .*node") as caught:
+            await started(provider)
+        assert caught.value.code == "capacity_exceeded"
+        await provider.stop("box")
+
+
+async def test_a_quota_that_is_used_up_is_a_lack_of_capacity(provider: KubernetesProvider, instance: str) -> None:
+    async with AsyncClient(namespace=kubernetes.NAMESPACE) as client:
+        hard = ResourceQuotaSpec(hard={"requests.cpu": "1m"})
+        await client.create(ResourceQuota(metadata=ObjectMeta(name=instance), spec=hard))
+        try:
+            async with asyncio.timeout(TIMEOUT):
+                while getattr((await client.get(ResourceQuota, instance)).status, "hard", None) is None:  # noqa: ASYNC110
+                    await asyncio.sleep(0.05)
+            with pytest.raises(HawseError, match="exceeded quota") as caught:
+                await started(provider)
+        finally:
+            await client.delete(ResourceQuota, instance)
+    assert (caught.value.code, caught.value.details) == ("capacity_exceeded", {"retry_after": 10.0})
+
+
+async def test_the_command_of_an_image_is_refused(provider: KubernetesProvider) -> None:
+    with pytest.raises(HawseError, match="cannot run the command of an image"):
+        await provider.create("box", SandboxSpec(image_command=True), ignore)

@@ -1,0 +1,16 @@
+"""The bundle of the runtime that all tests share."""
+
+import fcntl
+from pathlib import Path
+
+from gateway.providers.bundle.build import ensure_bundle
+
+BUNDLES = Path(__file__).resolve().parents[2] / "build" / "bundles"  # one takes up to half a minute to build
+
+
+def ensure_tests_bundle() -> Path:
+    """Return the bundle. Of several processes one builds it, and the others wait."""
+    BUNDLES.mkdir(parents=True, exist_ok=True)
+    with BUNDLES.with_name("bundles.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return ensure_bundle(BUNDLES)
