@@ -177,5 +177,6 @@ async def test_a_quota_that_is_used_up_is_a_lack_of_capacity(provider: Kubernete
 
 
 async def test_the_command_of_an_image_is_refused(provider: KubernetesProvider) -> None:
+    assert (await provider.observe("box")).state == "absent"
     with pytest.raises(HawseError, match="cannot run the command of an image"):
         await provider.create("box", SandboxSpec(image_command=True), ignore)
