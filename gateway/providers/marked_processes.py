@@ -12,6 +12,7 @@ from typing import Final
 
 RUNTIME_MARK: Final = "HAWSE_RUNTIME"  # the environment variable, whose value is the runtime id
 ROUNDS: Final = 10  # a process that is found may have started others after /proc was read
+EXEC_PAUSE: Final = 0.02  # s before the last look: a process that calls exec(2) shows no environment for a moment
 
 
 def find_marked(runtime: str) -> list[int]:
@@ -38,6 +39,9 @@ def end_marked(runtime: str, timeout: float) -> list[int]:
     found: list[int] = []
     for _ in range(ROUNDS):
         found = find_marked(runtime)
+        if not found:
+            time.sleep(EXEC_PAUSE)
+            found = find_marked(runtime)
         if not found or not _kill(found, timeout):
             break
     return found

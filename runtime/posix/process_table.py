@@ -5,8 +5,9 @@ Reading it takes about 10 µs for each process of the machine, so concurrent cal
 
 import asyncio
 import os
+import time
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from runtime.core.thread_pool import ThreadPool
 from runtime.posix.proc import list_proc, read_proc
@@ -14,6 +15,8 @@ from runtime.posix.proc import list_proc, read_proc
 PROCESS_MARK = "HAWSE_PROCESS"  # the variable that every process started by a runtime has: its instance
 RUNTIME_MARK = "HAWSE_RUNTIME"  # the variable with the id of the runtime that started it
 _MARKS = (f"{PROCESS_MARK}=".encode(), f"{RUNTIME_MARK}=".encode())
+_EXEC_PAUSES: Final = (0.0005, 0.001, 0.002, 0.005, 0.01)  # seconds between looks at a process that calls exec
+_EXITING, _KERNEL_THREAD = 0x4, 0x200000  # flags of /proc/PID/stat
 
 
 class Member(NamedTuple):
@@ -80,8 +83,8 @@ class ProcessTable:
 class ProcessReader:
     """Reads process tables. It blocks. It remembers the processes without marks, so that each is read only once."""
 
-    def __init__(self, read_marks: Callable[[int], frozenset[bytes]] | None = None) -> None:
-        """`read_marks`: reads the marks of the process with a pid; by default from /proc."""
+    def __init__(self, read_marks: Callable[[int], frozenset[bytes] | None] | None = None) -> None:
+        """`read_marks`: reads the marks of the process with a pid, None if unknown; by default from /proc."""
         self._read_marks = read_marks or read_marks_of
         self._unmarked: set[Member] = set()
 
@@ -97,7 +100,7 @@ class ProcessReader:
                 unmarked.add(member)
             elif found := self._read_marks(pid):
                 marks[pid] = found
-            elif stat.parent != me:  # a child that has not called exec yet has the runtime's environment
+            elif found is not None and stat.parent != me:  # a child before exec has the runtime's environment
                 unmarked.add(member)
         self._unmarked = unmarked
         return ProcessTable(stats, marks)
@@ -150,9 +153,34 @@ def read_stat(pid: int) -> ProcessStat | None:
     return ProcessStat(fields[0].decode(), int(fields[1]), int(fields[3]), int(fields[19]))
 
 
-def read_marks_of(pid: int) -> frozenset[bytes]:
-    """The marks in the environment of a process; none if it has ended or is another user's."""
+def read_marks_of(pid: int) -> frozenset[bytes] | None:
+    """Return the marks in the environment of a process; none if it has ended or is another user's.
+
+    /proc shows no environment from the moment when exec(2) drops the old program until the new one is loaded. Such a
+    process is looked at again. None: after 20 ms it still has no program, so its marks are not known.
+    """
+    seen = None
     try:
-        return frozenset(entry for entry in read_proc(f"{pid}/environ").split(b"\0") if entry.startswith(_MARKS))
+        for pause in _EXEC_PAUSES:
+            if environ := read_proc(f"{pid}/environ"):
+                return frozenset(entry for entry in environ.split(b"\0") if entry.startswith(_MARKS))
+            place = _place_of_environment(pid)
+            if place is None or (place == seen and place[0] == place[1] != 0):  # once may be a moment of exec
+                return frozenset()
+            seen = place
+            time.sleep(pause)
     except (FileNotFoundError, ProcessLookupError, PermissionError):  # it has ended, or it is another user's
         return frozenset()
+    return None
+
+
+def _place_of_environment(pid: int) -> tuple[int, int] | None:
+    """Return where the environment of a process begins and ends, (0, 0) during exec; None if it won't ever have one.
+
+    Raises:
+        OSError: There is no such process.
+    """
+    fields = read_proc(f"{pid}/stat").rpartition(b")")[2].split()
+    if fields[0] in b"ZX" or int(fields[6]) & (_EXITING | _KERNEL_THREAD):
+        return None
+    return int(fields[47]), int(fields[48])

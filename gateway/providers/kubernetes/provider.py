@@ -262,11 +262,20 @@ class KubernetesProvider:
             raise HawseError("unavailable", "the runtime does not accept connections") from None
 
     async def _wait_until_gone(self, kind: type[K], before: K, informer: Informer[K]) -> None:
-        """Wait until the cluster has removed an object, which it does when all of it has ended."""
+        """Wait until the cluster has removed an object, which it does when all of it has ended.
+
+        It has also been reported then: `observe` does not return what was before.
+        """
         name = name_of(before)
+
+        async def exists() -> bool:
+            if (reported := informer.objects.get(name)) is not None and _same(reported, before):
+                return True
+            return (now := await self._cluster.get(kind, name)) is not None and _same(now, before)
+
         try:
             async with asyncio.timeout(STOP_TIMEOUT):
-                while (now := await self._cluster.get(kind, name)) is not None and _same(now, before):
+                while await exists():
                     with suppress(TimeoutError):
                         async with asyncio.timeout(LOOK):
                             await informer.changed()

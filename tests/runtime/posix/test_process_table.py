@@ -28,7 +28,7 @@ from runtime.posix.process_table import (
 
 @pytest.fixture
 def sleeper() -> Iterator[int]:
-    """A process that has begun to run: /proc does not show its environment until a moment after `posix_spawn`."""
+    """A process with both marks that has begun to run."""
     ours, theirs = socket.socketpair()
     with ours:
         with theirs:
@@ -67,7 +67,7 @@ def test_the_reading_process_is_never_a_member() -> None:
 def test_processes_without_marks_are_read_once(sleeper: int) -> None:
     read = []
 
-    def noted(pid: int) -> frozenset[bytes]:
+    def noted(pid: int) -> frozenset[bytes] | None:
         read.append(pid)
         return read_marks_of(pid)
 
@@ -88,6 +88,36 @@ def test_a_child_before_its_exec_is_read_again(sleeper: int) -> None:
     assert not reader.read().marked(f"{PROCESS_MARK}=i1")
     executed = True
     assert sleeper in reader.read().marked(f"{PROCESS_MARK}=i1")
+
+
+def test_a_process_that_calls_exec_is_found() -> None:
+    """/proc shows no environment while exec(2) replaces the program. It was taken for one without marks for ever."""
+    reader = ProcessReader()
+    for _ in range(100):
+        pid = os.posix_spawn("/bin/sh", ["sh", "-c", "exec nohup sleep 60 2>/dev/null"], {PROCESS_MARK: "i1"})
+        try:
+            looks = [reader.read().marked(f"{PROCESS_MARK}=i1") for _ in range(3)]
+        finally:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+        assert all(pid in found for found in looks)
+
+
+def test_a_process_without_an_environment_is_known_to_have_no_mark() -> None:
+    pid = os.posix_spawn("/bin/sleep", ["sleep", "60"], {})
+    try:
+        assert read_marks_of(pid) == frozenset()
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    assert read_marks_of(pid) == read_marks_of(2) == frozenset(), "one that has ended, and a thread of the kernel"
+
+
+def test_a_process_whose_marks_are_not_known_is_read_again(sleeper: int) -> None:
+    marks: list[frozenset[bytes] | None] = [None, frozenset({f"{PROCESS_MARK}=i1".encode()})]
+    reader = ProcessReader(lambda pid: marks.pop(0) if pid == sleeper else frozenset())
+    assert not reader.read().marked(f"{PROCESS_MARK}=i1")
+    assert reader.read().marked(f"{PROCESS_MARK}=i1") == {sleeper}
 
 
 def test_a_circle_of_parents_ends() -> None:
