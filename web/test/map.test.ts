@@ -36,6 +36,7 @@ const DRAWING: Record<string, string> = {
   "page/main.ts": "test_viewers.py::test_the_end_of_a_shell_shows_its_exit_code_and_offers_a_new_one",
   "page/overlays.ts": "test_viewers.py::test_the_end_of_a_shell_shows_its_exit_code_and_offers_a_new_one",
   "page/recordings.ts": "test_recording.py::test_a_terminal_is_recorded_and_played_in_the_page",
+  "page/settings-sheet.tsx": "test_settings.py::test_a_scheme_is_chosen_imported_and_kept",
   "page/sandbox-form.ts": "test_sandboxes.py::test_a_sandbox_is_created_and_opened",
   "page/sandbox-row.ts": "test_sandboxes.py::test_a_sandbox_is_stopped_started_and_deleted",
   "page/sandboxes.ts": "test_sandboxes.py::test_the_list_follows_the_changes_of_others",

@@ -21,6 +21,7 @@ import {
   Plus,
   Rows2,
   Search,
+  Settings2,
   Share2,
   SunMoon,
   Terminal as TerminalIcon,
@@ -53,5 +54,6 @@ export const ACTION_ICONS: Readonly<Record<string, IconNode>> = {
   theme: SunMoon,
   reader: PersonStanding,
   shortcuts: Keyboard,
+  settings: Settings2,
   "sign-out": LogOut,
 };

@@ -7,12 +7,10 @@ import "@xterm/xterm/css/xterm.css";
 import type { Disposable } from "../base/disposables";
 import { correctXterm } from "../terminal/xterm-fixes";
 import type { Settings, ThemeName } from "./settings";
-import { CONTRAST, THEMES } from "./themes";
+import { appearance } from "./themes";
 import { TouchScroll } from "./touch";
 import { useWidths } from "./widths";
 
-export const FONT_FAMILY =
-  '"JetBrains Mono", ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace';
 /** Lines: equal to the server's scrollback, so that a snapshot restores all of them. */
 const SCROLLBACK = 5_000;
 /** Maximum milliseconds to wait for the font. Cells are measured once, so it should be loaded before. */
@@ -42,17 +40,15 @@ export async function openEmulator(
     cursorBlink: !still,
     cursorInactiveStyle: "outline",
     drawBoldTextInBrightColors: false,
-    fontFamily: FONT_FAMILY,
     fontSize: settings.fontSize,
     fontWeightBold: "700",
     lineHeight: 1.2,
     linkHandler: { activate: (_event, uri) => activate(uri) },
     macOptionIsMeta: true,
-    minimumContrastRatio: CONTRAST[theme],
     rescaleOverlappingGlyphs: true,
     screenReaderMode: settings.screenReader,
     scrollback: SCROLLBACK,
-    theme: THEMES[theme],
+    ...appearance(settings, theme),
   });
   const fit = new FitAddon();
   terminal.loadAddon(fit);

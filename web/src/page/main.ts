@@ -364,6 +364,7 @@ actions.add(
     reader: () => settings.update({ screenReader: !settings.value.screenReader }),
     readerOn: () => settings.value.screenReader,
     recordings: () => app.show("recordings"),
+    settings: () => void dialogs.settings(settings, theme).catch(problemToast),
     signOut: () => void session.end().catch(problemToast),
     railOpen: () => rail.open.value,
     toggleRail: () => {

@@ -28,6 +28,7 @@ export interface PageCommands {
   reader: () => void;
   readerOn: () => boolean;
   recordings: () => void;
+  settings: () => void;
   signOut: () => void;
   railOpen: () => boolean;
   toggleRail: () => void;
@@ -288,6 +289,14 @@ function viewActions(page: PageCommands): Action[] {
       keys: shift("?", "Meta+?"),
       menu: true,
       run: page.shortcuts,
+    },
+    {
+      id: "settings",
+      label: "Settings",
+      group,
+      keys: { mac: "Meta+,", other: "Control+," },
+      menu: true,
+      run: page.settings,
     },
     { id: "sign-out", label: "Sign out", group, menu: true, run: page.signOut },
   ];

@@ -8,7 +8,9 @@ import type { Registry } from "../frame/registry";
 import { leavesOf } from "../frame/tree";
 import type { Workspace } from "../frame/workspace";
 import type { Command, Commands } from "./commands";
+import type { SettingsStore } from "./settings";
 import { NOT_CONNECTED } from "./status";
+import type { PageTheme } from "./theme";
 
 export interface PageDialogsOptions {
   app: AppContext;
@@ -43,6 +45,11 @@ export class PageDialogs {
       { group, label: "Paste", keys: mac ? "⌘V" : "Ctrl+Shift+V" },
     ];
     showShortcuts(actions, fixed, app.focus);
+  }
+
+  async settings(settings: SettingsStore, theme: PageTheme): Promise<void> {
+    const { openSettings } = await import("./settings-sheet");
+    openSettings({ settings, theme, closed: this.#options.app.focus });
   }
 
   async share(terminal: string): Promise<void> {

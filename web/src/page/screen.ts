@@ -6,7 +6,7 @@ import { openEmulator } from "./emulator";
 import { Layout } from "./layout";
 import type { Settings } from "./settings";
 import type { PageTheme } from "./theme";
-import { CONTRAST, THEMES } from "./themes";
+import { appearance } from "./themes";
 
 /** `stage`: the element in which the terminal is centred; `host`: a child of it, in which it is drawn. */
 export async function openScreen(
@@ -25,13 +25,13 @@ export async function openScreen(
   const observer = new ResizeObserver(() => layout.adapt());
   observer.observe(stage);
   disposables.defer(() => observer.disconnect());
-  disposables.add(
-    emulator,
-    theme.onChange(name => {
-      terminal.options.theme = THEMES[name];
-      terminal.options.minimumContrastRatio = CONTRAST[name];
-    }),
-  );
+  const apply = () => {
+    const options = appearance(settings, theme.current);
+    Object.assign(terminal.options, options);
+    stage.style.setProperty("--terminal", options.theme.background ?? "");
+  };
+  apply();
+  disposables.add(emulator, theme.onChange(apply));
   return {
     terminal,
     resize: (cols, rows) => {

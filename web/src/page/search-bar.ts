@@ -2,11 +2,11 @@
 
 import "./style/search-bar.css";
 import { type ISearchOptions, SearchAddon } from "@xterm/addon-search";
-import type { Terminal } from "@xterm/xterm";
+import type { ITheme, Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../base/disposables";
 import { iconButton, make, setText } from "./dom";
 import type { ThemeName } from "./settings";
-import { SEARCH_COLORS, THEMES } from "./themes";
+import { SEARCH_COLORS } from "./themes";
 
 /** Maximum number of matches that are highlighted and counted. */
 const MAX_MATCHES = 1_000;
@@ -18,10 +18,10 @@ export class SearchBar implements Disposable {
   readonly #bar = document.createElement("search");
   readonly #input = make("input", "search-text");
   readonly #count = make("output", "search-count");
-  readonly #theme: () => ThemeName;
+  readonly #theme: () => readonly [ThemeName, ITheme];
 
-  /** `stage`: where the bar appears. `theme`: returns the current theme. */
-  constructor(stage: HTMLElement, terminal: Terminal, theme: () => ThemeName) {
+  /** `stage`: where the bar appears. `theme`: returns the theme of the page, and that of the terminal. */
+  constructor(stage: HTMLElement, terminal: Terminal, theme: () => readonly [ThemeName, ITheme]) {
     this.#terminal = terminal;
     this.#theme = theme;
     terminal.loadAddon(this.#search);
@@ -51,12 +51,10 @@ export class SearchBar implements Disposable {
 
   /** Sets the terminal's theme. The active match is also selected, so the selection has its colour while searching. */
   applyTheme(): void {
-    const name = this.#theme();
+    const [name, theme] = this.#theme();
     const { active } = SEARCH_COLORS[name];
     const open = !this.#bar.hidden;
-    this.#terminal.options.theme = open
-      ? { ...THEMES[name], selectionInactiveBackground: active }
-      : THEMES[name];
+    this.#terminal.options.theme = open ? { ...theme, selectionInactiveBackground: active } : theme;
     if (open) this.#restart();
   }
 
@@ -108,7 +106,7 @@ export class SearchBar implements Disposable {
   }
 
   #options(): ISearchOptions {
-    const { match, active } = SEARCH_COLORS[this.#theme()];
+    const { match, active } = SEARCH_COLORS[this.#theme()[0]];
     return {
       decorations: {
         matchBackground: match,

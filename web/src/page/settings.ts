@@ -6,9 +6,20 @@ import { randomId } from "../base/random-id";
 
 export type ThemeName = "dark" | "light";
 
+/** Colours of the terminal in place of the page's own, by their names in xterm.js's ITheme. */
+export interface ColorScheme {
+  readonly name: string;
+  readonly colors: Readonly<Record<string, string>>;
+}
+
 export interface Settings {
   /** undefined: the system's theme. */
   theme: ThemeName | undefined;
+  /** The colours while the page is dark, and while it is light; undefined: the page's own. */
+  dark: ColorScheme | undefined;
+  light: ColorScheme | undefined;
+  /** Name of the terminal's font; empty: the page's own. */
+  font: string;
   fontSize: number;
   screenReader: boolean;
   /** The name that other viewers see; empty: the server assigns one. */
@@ -23,6 +34,9 @@ export function loadSettings(storage: () => Storage): Settings {
   const found = parse(attempt(() => storage().getItem(SETTINGS)));
   return {
     theme: found.theme === "light" || found.theme === "dark" ? found.theme : undefined,
+    dark: schemeOf(found.dark),
+    light: schemeOf(found.light),
+    font: validFont(found.font) ? found.font : "",
     fontSize: clampFontSize(Number(found.fontSize) || FONT_SIZES.default),
     screenReader: found.screenReader === true,
     name: typeof found.name === "string" ? found.name.slice(0, 40) : "",
@@ -66,8 +80,20 @@ export function loadViewerKey(storage: () => Storage): string {
   return key;
 }
 
+/** Whether `name` can be the name of a font: a style sheet gets it in quotes. */
+export function validFont(name: unknown): name is string {
+  return typeof name === "string" && /^[^"'\\;{}<>]{1,100}$/.test(name);
+}
+
 export function clampFontSize(size: number): number {
   return Math.min(FONT_SIZES.max, Math.max(FONT_SIZES.min, Math.round(size)));
+}
+
+/** Returns a stored scheme; undefined if it is not valid. */
+export function schemeOf(value: unknown): ColorScheme | undefined {
+  const { name, colors } = recordOf(value);
+  const valid = Object.values(recordOf(colors)).every(color => /^#([0-9a-f]{2}){3,4}$/i.test(String(color)));
+  return typeof name === "string" && colors && valid ? ({ name, colors } as ColorScheme) : undefined;
 }
 
 function attempt<T>(action: () => T): T | undefined {
@@ -79,6 +105,9 @@ function attempt<T>(action: () => T): T | undefined {
 }
 
 function parse(text: string | null | undefined): Record<string, unknown> {
-  const value: unknown = attempt(() => JSON.parse(text ?? ""));
+  return recordOf(attempt(() => JSON.parse(text ?? "")));
+}
+
+function recordOf(value: unknown): Record<string, unknown> {
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }

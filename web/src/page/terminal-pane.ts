@@ -21,13 +21,13 @@ import { PaneNotices } from "./pane-notices";
 import { Pointers } from "./pointers";
 import { RecordingControl } from "./recordings";
 import type { SearchBar } from "./search-bar";
-import type { SettingsStore } from "./settings";
+import type { SettingsStore, ThemeName } from "./settings";
 import { Shell } from "./shell";
 import { Sizing } from "./sizing";
 import { type Status, statusOf } from "./status";
 import { exposeTestHandle } from "./test-handle";
 import type { PageTheme } from "./theme";
-import { CONTRAST, THEMES } from "./themes";
+import { appearance } from "./themes";
 
 /** What a terminal needs from the page besides the context of all panes. */
 export interface TerminalOptions {
@@ -77,6 +77,7 @@ export class TerminalPane implements Pane {
   readonly #failure = signal<HawseError | undefined>(undefined);
   #disposed = false;
   #search: SearchBar | undefined;
+  #element: HTMLElement | undefined;
   #wantsFocus = false;
   #visible = true;
 
@@ -145,6 +146,7 @@ export class TerminalPane implements Pane {
 
   mount(element: HTMLElement): Disposable {
     element.classList.add("stage");
+    this.#element = element;
     const host = make("div", "host");
     element.append(host);
     void this.#start(element, host);
@@ -292,17 +294,19 @@ export class TerminalPane implements Pane {
       effect(() => {
         const { fontSize, screenReader } = settings.signal.value;
         terminal.options.screenReaderMode = screenReader;
+        this.#applyTheme(terminal, theme.current);
         layout.setFontSize(fontSize);
         sizing.nudge();
       }),
     );
-    this.#disposables.add(
-      theme.onChange(name => {
-        if (this.#search) this.#search.applyTheme();
-        else terminal.options.theme = THEMES[name];
-        terminal.options.minimumContrastRatio = CONTRAST[name];
-      }),
-    );
+    this.#disposables.add(theme.onChange(name => this.#applyTheme(terminal, name)));
+  }
+
+  #applyTheme(terminal: Terminal, name: ThemeName): void {
+    const options = appearance(this.#options.settings.value, name);
+    Object.assign(terminal.options, options);
+    this.#element?.style.setProperty("--terminal", options.theme.background ?? "");
+    this.#search?.applyTheme();
   }
 
   /** Opens the search, whose module is loaded with the first one. */
@@ -310,7 +314,11 @@ export class TerminalPane implements Pane {
     const { SearchBar } = await import("./search-bar");
     if (this.#disposed) return;
     if (!this.#search) {
-      this.#search = new SearchBar(stage, terminal, () => this.#options.theme.current);
+      const { settings, theme } = this.#options;
+      this.#search = new SearchBar(stage, terminal, () => [
+        theme.current,
+        appearance(settings.value, theme.current).theme,
+      ]);
       this.#disposables.add(this.#search);
     }
     this.#search.open();

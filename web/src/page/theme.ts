@@ -40,9 +40,14 @@ export class PageTheme implements Disposable {
   /** Switches to the other theme. If that is the system's, the page follows the system again. */
   toggle(): void {
     const theme = this.current === "dark" ? "light" : "dark";
-    this.#chosen = theme === this.#systemTheme ? undefined : theme;
+    this.choose(theme === this.#systemTheme ? undefined : theme);
+  }
+
+  /** `theme`: undefined: follow the system. */
+  choose(theme: ThemeName | undefined): void {
+    this.#chosen = theme;
     this.#apply();
-    this.#onChange.emit(theme);
+    this.#onChange.emit(this.current);
   }
 
   dispose(): void {

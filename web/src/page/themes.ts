@@ -1,7 +1,10 @@
 // The terminal's colours. The page's own colours are in style/base.css and match these.
 
 import type { ITheme } from "@xterm/xterm";
-import type { ThemeName } from "./settings";
+import type { Settings, ThemeName } from "./settings";
+
+const FONTS =
+  '"JetBrains Mono", ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace';
 
 export const THEMES: Record<ThemeName, ITheme> = {
   dark: {
@@ -68,3 +71,16 @@ export const SEARCH_COLORS: Record<ThemeName, { match: string; active: string }>
 
 /** Minimum contrast ratio. Programs choose colours without knowing the background; xterm adjusts unreadable ones. */
 export const CONTRAST: Record<ThemeName, number> = { dark: 3, light: 4.5 };
+
+/** Returns the colours and the font that the user has chosen, as options of xterm.js. `name`: the theme of the page. */
+export function appearance(
+  settings: Pick<Settings, ThemeName | "font">,
+  name: ThemeName,
+): { theme: ITheme; minimumContrastRatio: number; fontFamily: string } {
+  const { font } = settings;
+  return {
+    theme: { ...THEMES[name], ...settings[name]?.colors },
+    minimumContrastRatio: CONTRAST[name],
+    fontFamily: font ? `"${font}", ${FONTS}` : FONTS,
+  };
+}

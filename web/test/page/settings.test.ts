@@ -1,5 +1,15 @@
 import { expect, test } from "vitest";
-import { clampFontSize, loadSettings, loadViewerKey, saveSettings } from "../../src/page/settings";
+import { clampFontSize, loadSettings, loadViewerKey, saveSettings, validFont } from "../../src/page/settings";
+
+const DEFAULTS = {
+  theme: undefined,
+  dark: undefined,
+  light: undefined,
+  font: "",
+  fontSize: 14,
+  screenReader: false,
+  name: "",
+};
 
 function memory(): Storage {
   const map = new Map<string, string>();
@@ -12,9 +22,17 @@ function memory(): Storage {
 
 test("settings are stored, and missing ones have defaults", () => {
   const storage = memory();
-  const defaults = { theme: undefined, fontSize: 14, screenReader: false, name: "" };
+  const defaults = DEFAULTS;
   expect(loadSettings(() => storage)).toEqual(defaults);
-  const mine = { theme: "dark", fontSize: 20, screenReader: true, name: "Ada" } as const;
+  const scheme = { name: "Mine", colors: { red: "#ff0000", selectionBackground: "#00000080" } };
+  const mine = {
+    ...defaults,
+    theme: "dark",
+    dark: scheme,
+    font: "Fira Code",
+    fontSize: 20,
+    name: "Ada",
+  } as const;
   saveSettings(() => storage, mine);
   expect(loadSettings(() => storage)).toEqual(mine);
 });
@@ -27,10 +45,16 @@ test("storing another setting does not store the system's theme", () => {
 
 test("invalid stored values are ignored", () => {
   const storage = memory();
-  for (const text of ["", "[", "null", '{"theme":"pink","fontSize":"big","screenReader":1,"name":{}}']) {
+  for (const text of [
+    "",
+    "[",
+    "null",
+    '{"theme":"pink","fontSize":"big","screenReader":1,"name":{}}',
+    '{"dark":7,"light":{"name":"x","colors":{"red":"red"}},"font":"a;b"}',
+    '{"light":{"name":"x"}}',
+  ]) {
     storage.setItem("hawse.settings", text);
-    const defaults = { theme: undefined, fontSize: 14, screenReader: false, name: "" };
-    expect(loadSettings(() => storage)).toEqual(defaults);
+    expect(loadSettings(() => storage)).toEqual(DEFAULTS);
   }
   expect([clampFontSize(1), clampFontSize(99)]).toEqual([8, 32]);
 });
@@ -41,4 +65,9 @@ test("a forbidden storage behaves like an empty one", () => {
   };
   expect(loadViewerKey(forbidden)).not.toBe(loadViewerKey(forbidden));
   expect(loadSettings(forbidden).fontSize).toBe(14);
+});
+
+test("the name of a font cannot end its quotes in a style sheet", () => {
+  expect(["Fira Code", "Käse 3.0"].map(validFont)).toEqual([true, true]);
+  expect(["", 'a"', "a\\", "a;b", "a}", "x".repeat(101), 7].map(validFont)).not.toContain(true);
 });

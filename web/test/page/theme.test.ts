@@ -56,3 +56,10 @@ test("after dispose the system's changes have no effect", () => {
   system.set("light");
   expect(changes).toEqual([]);
 });
+
+test("a theme is chosen, or that of the system", () => {
+  const { theme, changes } = make("dark");
+  theme.choose("light");
+  theme.choose(undefined);
+  expect([theme.current, theme.chosen, changes]).toEqual(["dark", undefined, ["light", "dark"]]);
+});

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { SEARCH_COLORS, THEMES } from "../../src/page/themes";
+import { appearance, CONTRAST, SEARCH_COLORS, THEMES } from "../../src/page/themes";
 
 const CSS = readFileSync(new URL("../../src/page/style/base.css", import.meta.url), "utf8");
 
@@ -28,4 +28,14 @@ test.each(["dark", "light"] as const)("matches of a search are readable in the %
     const [lower = 0, upper = 0] = [text, luminance(color)].sort((one, other) => one - other);
     expect((upper + 0.05) / (lower + 0.05)).toBeGreaterThanOrEqual(4.5);
   }
+});
+
+test("the chosen colours and font replace the page's own", () => {
+  const light = { name: "Mine", colors: { background: "#fffff0" } };
+  const chosen = { dark: undefined, light, font: "Fira Code" };
+  const found = appearance(chosen, "light");
+  expect(found.theme).toEqual({ ...THEMES.light, background: "#fffff0" });
+  expect(found.fontFamily).toMatch(/^"Fira Code", "JetBrains Mono", /);
+  expect(found.minimumContrastRatio).toBe(CONTRAST.light);
+  expect(appearance({ ...chosen, font: "" }, "dark")).toMatchObject({ theme: THEMES.dark });
 });

@@ -1,0 +1,99 @@
+// How the terminals behave, stored per browser. Unlike the settings (settings.ts), nothing of it is needed before the first
+// prompt.
+
+import { type ReadonlySignal, signal } from "@preact/signals";
+import { type ColorScheme, schemeOf } from "./settings";
+
+/** What a press of the right button does. `platform`: what terminals of the user's system do. */
+export type RightClick = "platform" | "menu" | "paste" | "browser";
+/** Whether programs in the terminal may write to the clipboard. */
+export type ClipboardAccess = "ask" | "allow" | "deny";
+
+export interface Preferences {
+  copyOnSelect: boolean;
+  rightClick: RightClick;
+  clipboard: ClipboardAccess;
+  /** Whether programs may show notifications of the system. */
+  notify: boolean;
+  images: boolean;
+  /** Whether the line of a command stays visible while its output scrolls. */
+  sticky: boolean;
+  /** Schemes that the user has imported. */
+  schemes: readonly ColorScheme[];
+}
+
+export const DEFAULTS: Preferences = {
+  copyOnSelect: false,
+  rightClick: "platform",
+  clipboard: "ask",
+  notify: true,
+  images: true,
+  sticky: true,
+  schemes: [],
+};
+export const RIGHT_CLICKS: readonly RightClick[] = ["platform", "menu", "paste", "browser"];
+export const CLIPBOARD_ACCESSES: readonly ClipboardAccess[] = ["ask", "allow", "deny"];
+/** Maximum number of imported schemes; the oldest goes. */
+export const MAX_SCHEMES = 12;
+const KEY = "hawse.terminal";
+
+export function loadPreferences(storage: () => Storage): Preferences {
+  const found = parse(storage);
+  const flag = (key: "copyOnSelect" | "notify" | "images" | "sticky") =>
+    typeof found[key] === "boolean" ? found[key] : DEFAULTS[key];
+  const schemes = Array.isArray(found.schemes) ? found.schemes.map(schemeOf) : [];
+  return {
+    copyOnSelect: flag("copyOnSelect"),
+    rightClick: RIGHT_CLICKS.find(each => each === found.rightClick) ?? DEFAULTS.rightClick,
+    clipboard: CLIPBOARD_ACCESSES.find(each => each === found.clipboard) ?? DEFAULTS.clipboard,
+    notify: flag("notify"),
+    images: flag("images"),
+    sticky: flag("sticky"),
+    schemes: schemes.filter(scheme => scheme !== undefined).slice(-MAX_SCHEMES),
+  };
+}
+
+/** The preferences as they are now. A change is stored at once. */
+export class PreferencesStore {
+  readonly #storage: () => Storage;
+  readonly #signal;
+
+  constructor(storage: () => Storage) {
+    this.#storage = storage;
+    this.#signal = signal(loadPreferences(storage));
+  }
+
+  get signal(): ReadonlySignal<Preferences> {
+    return this.#signal;
+  }
+
+  get value(): Preferences {
+    return this.#signal.peek();
+  }
+
+  update(change: Partial<Preferences>): void {
+    this.#signal.value = { ...this.#signal.peek(), ...change };
+    try {
+      this.#storage().setItem(KEY, JSON.stringify(this.#signal.peek()));
+    } catch {
+      // The storage is full or forbidden: the change holds until the page is left.
+    }
+  }
+}
+
+let ofPage: PreferencesStore | undefined;
+
+/** Returns the preferences of this page. */
+export function preferences(): PreferencesStore {
+  ofPage ??= new PreferencesStore(() => localStorage);
+  return ofPage;
+}
+
+function parse(storage: () => Storage): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(storage().getItem(KEY) ?? "");
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
