@@ -68,6 +68,11 @@ NETWORKS: Final = {
     "private": "their programs reach only each other; --network host lets them reach the network of this machine",
     "host": "their programs reach the network of this machine, services on its loopback interface included",
 }
+POD_NETWORKS: Final = {
+    "private": "their programs reach only each other, if the cluster enforces NetworkPolicies; --network host lets them"
+    " reach the networks of the cluster and beyond",
+    "host": "their programs reach the networks of the cluster and beyond",
+}
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -365,7 +370,8 @@ def _isolation_lines(capabilities: Capabilities, sandboxes: Iterable[SandboxInfo
     if capabilities.isolation == "none":
         yield f"! sandboxes are NOT isolated: plain processes of this user ({capabilities.isolation_reason})"
     else:
-        yield f"  sandboxes are isolated by {capabilities.isolation}; {NETWORKS[capabilities.networks[0]]}"
+        networks = POD_NETWORKS if capabilities.provider == "kubernetes" else NETWORKS
+        yield f"  sandboxes are isolated by {capabilities.isolation}; {networks[capabilities.networks[0]]}"
         yield from _enforcement_lines(capabilities)
     for sandbox in sandboxes:
         if sandbox.state == "running" and sandbox.isolation != capabilities.isolation:

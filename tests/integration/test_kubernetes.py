@@ -35,7 +35,7 @@ gateways = [{ ipBlock = { cidr = "0.0.0.0/0" } }]
 [[pod.spec.containers]]
 name = "sandbox"
 imagePullPolicy = "Never"
-[[pod.spec.initContainers]]
+[[pod.spec.containers]]
 name = "runtime"
 imagePullPolicy = "Never"
 """
@@ -83,6 +83,12 @@ async def box(client: Client) -> Sandbox:
 async def output(box: Sandbox, command: str) -> str:
     result = await box.exec(["/bin/sh", "-c", f"{{ {command}\n}} 2>&1"], timeout=60)
     return bytes(result.stdout).decode().strip()
+
+
+async def test_the_gateway_prints_what_programs_reach(stack: Stack) -> None:
+    (line,) = [line for line in stack.printed if "isolated by kubernetes" in line]
+    assert "if the cluster enforces NetworkPolicies" in line
+    assert "this machine" not in line
 
 
 async def test_programs_have_no_rights_and_cannot_end_or_read_the_runtime(box: Sandbox) -> None:

@@ -24,7 +24,7 @@ from lightkube.resources.networking_v1 import NetworkPolicy
 
 from gateway.providers.bundle.image import BUNDLE
 from gateway.providers.kubernetes.cluster import name_of
-from gateway.providers.kubernetes.manifests import labels
+from gateway.providers.kubernetes.manifests import CONTAINER, INSTALLER, labels
 from gateway.providers.kubernetes.provider import KubernetesProvider
 from gateway.providers.kubernetes.settings import KubernetesSettings
 from tests.support import docker
@@ -46,8 +46,7 @@ LOCAL: Final = {"imagePullPolicy": "Never"}
 
 def pod(**spec: Any) -> dict[str, Any]:
     """Return what is merged into pods: only images that are there are used, and more fields of `spec`."""
-    containers = {"containers": [{"name": "sandbox", **LOCAL}], "initContainers": [{"name": "runtime", **LOCAL}]}
-    return {"spec": containers | spec}
+    return {"spec": {"containers": [{"name": name, **LOCAL} for name in (CONTAINER, INSTALLER)]} | spec}
 
 
 def load_images() -> None:

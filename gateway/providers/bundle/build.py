@@ -2,15 +2,17 @@
 
 ld            the dynamic linker of this machine's interpreter, started with the path of `lib` and of the interpreter
 lib/          the shared libraries of everything below
-python/       the interpreter and its standard library
-site/         hawse, runtime, and the packages that they and the kernel of code contexts import
+python/       the interpreter and its standard library, whose modules are in `lib/python3XX.zip`
+site/         runtime, and the packages that it and the kernel of code contexts import
+site.zip      those of them that are Python modules and nothing else, hawse among them
 bin/setpriv   starts programs as another user
 start.py      runs a module, with these directories as the path of modules
 install.py    copies the bundle, out of an image of it
 
-Modules are compiled; those of the standard library come without their source. The directory is mounted read-only into
-containers. Its name is a hash of what it is made from, so a change of the interpreter, a package or the runtime makes
-another one.
+Modules are compiled; those of the standard library and of `site` come without their source. The fewer files there are,
+the sooner they are copied into a pod, so what can be imported from an archive is in one (zipimport). The directory is
+mounted read-only into containers. Its name is a hash of what it is made from, so a change of the interpreter, a package
+or the runtime makes another one.
 """
 
 import compileall
@@ -24,10 +26,11 @@ import struct
 import subprocess
 import sys
 import sysconfig
+import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from gateway.providers.bundle import install, start
 
@@ -57,6 +60,13 @@ UNUSED: Final = frozenset(
 UNUSED_EXTENSIONS: Final = ("_test", "_tkinter", "_xxtest", "_ctypes_test", "xxlimited", "_dbm", "_gdbm")
 # Files of packages that are needed only to build them, or by type checkers.
 SOURCES: Final = (".a", ".c", ".h", ".pxd", ".pxi", ".pyi", ".pyx")
+TESTS: Final = ("test", "tests")
+MODULES: Final = (".py", ".pyc")
+TIME_ZONES: Final = "tzdata"  # not only modules, but its files are read as an archive allows (importlib.resources)
+# What stays beside the archive of the standard library: extensions, and by what the interpreter finds it.
+KEPT: Final = ("lib-dynload", "os.pyc")
+# Modules whose source is read as a file: text for a kernel, and what a screen is compared with.
+READ: Final = ("ipykernel_setup.py", "_cdef.py", "_ffi.py")
 PT_INTERP: Final = 3  # elf(5): the segment with the path of the dynamic linker
 IMPORT_TIMEOUT: Final = 60.0  # s
 
@@ -111,15 +121,16 @@ def command(mounted: str) -> list[str]:
     return [*linked(mounted), f"{mounted}/python/bin/python3", "-I", "-S", "-X", "utf8", f"{mounted}/start.py"]
 
 
-def install_command(mounted: str, target: str) -> list[str]:
+def install_command(mounted: str, target: str, *, what: Literal["copy", "wait"] = "copy") -> list[str]:
     """Return the command that copies a bundle.
 
     Args:
         mounted: The path of the bundle in the container.
         target: The directory that its files are copied into.
+        what: `wait`: the command waits until another process has copied it.
     """
     python = [*linked(mounted), f"{mounted}/python/bin/python3", "-I", "-S", "-X", "utf8"]
-    return [*python, f"{mounted}/install.py", target]
+    return [*python, f"{mounted}/install.py", what, target]
 
 
 def linked(mounted: str) -> list[str]:
@@ -153,16 +164,42 @@ def _build(bundle: Path, python: Path, setpriv: Path, packages: Iterable[Path]) 
             _copy_file(source, bundle / "lib" / source.name)
     _strip(bundle)
     unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
-    compileall.compile_dir(library, quiet=2, legacy=True, invalidation_mode=unchecked)
+    for place in (library, bundle / "site"):
+        compileall.compile_dir(place, quiet=2, legacy=True, invalidation_mode=unchecked, stripdir=str(bundle))
     for path in library.rglob("*.py"):
         if path.with_suffix(".pyc").exists():
             path.unlink()
-    compileall.compile_dir(bundle / "site", quiet=2, invalidation_mode=unchecked)
+    _archive(library.with_name(start.STANDARD), library, [path for path in library.iterdir() if path.name not in KEPT])
+    modules = [path for path in (bundle / "site").iterdir() if _only_modules(path)]
+    _archive(bundle / start.SITE, bundle / "site", modules)
+    for path in (bundle / "site").rglob("*.py"):
+        if path.with_suffix(".pyc").exists() and path.name not in READ:
+            path.unlink()
     for directory, _, names in os.walk(bundle):  # readable by every user, whatever the umask is
         os.chmod(directory, 0o755)
         for name in names:
             file = Path(directory, name)
             file.chmod(0o755 if file.stat().st_mode & 0o100 else 0o644)
+
+
+def _only_modules(path: Path) -> bool:
+    """Whether a package can be imported from an archive. Files of others are found by their path, and cannot."""
+    if path.suffix == ".dist-info" or not path.is_dir():
+        return False
+    return path.name == TIME_ZONES or all(
+        file.suffix in MODULES or file.name == "py.typed" for file in path.rglob("*") if file.is_file()
+    )
+
+
+def _archive(target: Path, root: Path, paths: Iterable[Path]) -> None:
+    """Move files and directories below `root` into an archive that modules are imported from."""
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
+        for path in sorted(paths):
+            for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+                if file.is_file():
+                    entry = zipfile.ZipInfo(str(file.relative_to(root)))  # of 1980: the same archive each time
+                    archive.writestr(entry, file.read_bytes())
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 def _ours(package: str) -> Path:
@@ -175,7 +212,7 @@ def _copy_file(source: Path, target: Path) -> None:
 
 
 def _unused(directory: str, names: Sequence[str]) -> list[str]:
-    return [name for name in names if name in ("__pycache__", "tests") or name.endswith(SOURCES)]
+    return [name for name in names if name in ("__pycache__", *TESTS) or name.endswith(SOURCES)]
 
 
 def _unused_of(standard: Path) -> Callable[[str, list[str]], list[str]]:

@@ -1,23 +1,64 @@
-"""Copy the bundle of an image into a directory: `install.py TARGET`. It is copied into the bundle, as start.py is.
+"""Copy the bundle of an image into a directory. It is copied into the bundle, as start.py is.
 
-A pod has the image of its user, so an init container with the image of the bundle copies it into a volume of the pod.
+A pod has the image of its user, so a container with the image of the bundle copies it into a volume of the pod.
+
+install.py copy TARGET    copies it
+install.py wait TARGET    ends when `copy` has ended, with exit code 1 if that has not begun within a minute
 """
 
 import os
 import sys
 
+LOCK = ".installing"  # in the target; locked by `copy` until its process has ended
+LIMIT = 60.0  # s
+POLL = 0.02  # s
+
 
 def main() -> None:
     bundle = os.path.dirname(os.path.abspath(__file__))
-    standard = os.path.join(bundle, "python", "lib", f"python{sys.version_info.major}.{sys.version_info.minor}")
-    sys.path[:] = [standard, os.path.join(standard, "lib-dynload")]
-    import shutil  # from the bundle
+    library = os.path.join(bundle, "python", "lib")
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    archive = os.path.join(library, f"python{version.replace('.', '')}.zip")
+    sys.path[:] = [archive, os.path.join(library, f"python{version}", "lib-dynload")]
+    _, what, target = sys.argv
+    if what == "copy":
+        copy(bundle, target)
+    else:
+        wait(target)
 
+
+def copy(bundle: str, target: str) -> None:
+    import fcntl  # from the bundle
+    import shutil
+
+    lock = os.path.join(target, LOCK)
+    unlocked = f"{lock}.new"
+    file = os.open(unlocked, os.O_CREAT | os.O_RDWR, 0o600)  # the kernel closes it when the process ends
+    fcntl.flock(file, fcntl.LOCK_EX)
+    os.rename(unlocked, lock)
     for directory, _, names in os.walk(bundle):
-        target = os.path.join(sys.argv[1], os.path.relpath(directory, bundle))
-        os.makedirs(target, exist_ok=True)  # the directory itself belongs to another user
+        copied = os.path.join(target, os.path.relpath(directory, bundle))
+        os.makedirs(copied, exist_ok=True)  # the directory itself belongs to another user
         for name in names:
-            shutil.copy(os.path.join(directory, name), target)
+            shutil.copy(os.path.join(directory, name), copied)
+
+
+def wait(target: str) -> None:
+    import fcntl  # from the bundle
+    import signal
+    import time
+
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # process 1 of a container ignores it otherwise
+    end = time.monotonic() + LIMIT
+    while time.monotonic() < end:
+        try:
+            file = os.open(os.path.join(target, LOCK), os.O_RDWR)
+        except FileNotFoundError:
+            time.sleep(POLL)
+        else:
+            fcntl.flock(file, fcntl.LOCK_SH)
+            return
+    sys.exit(1)
 
 
 if __name__ == "__main__":

@@ -9,11 +9,21 @@ import runpy
 import site
 import sys
 
+VERSION = f"{sys.version_info.major}.{sys.version_info.minor}"
+STANDARD = f"python{VERSION.replace('.', '')}.zip"  # in python/lib
+SITE = "site.zip"
+
 
 def main() -> None:
     bundle = os.path.dirname(os.path.abspath(__file__))
-    standard = os.path.join(bundle, "python", "lib", f"python{sys.version_info.major}.{sys.version_info.minor}")
-    sys.path[:] = [standard, os.path.join(standard, "lib-dynload"), os.path.join(bundle, "site")]
+    library = os.path.join(bundle, "python", "lib")
+    extensions = os.path.join(library, f"python{VERSION}", "lib-dynload")
+    sys.path[:] = [
+        os.path.join(library, STANDARD),
+        extensions,
+        os.path.join(bundle, SITE),
+        os.path.join(bundle, "site"),
+    ]
     if not sys.flags.isolated:
         sys.path[:0] = filter(None, os.environ.get("PYTHONPATH", "").split(":"))
         site.sethelper()  # which -S leaves out

@@ -37,7 +37,7 @@ TMP_SIZE: Final = "1Gi"
 GRACE: Final = 10  # s from SIGTERM to SIGKILL
 # What a pod asks for, if the settings do not say. Limits are those of the sandbox.
 REQUESTS: Final = {"cpu": "50m", "memory": "128Mi"}
-INSTALLER_RESOURCES: Final = {"requests": {"cpu": "50m", "memory": "64Mi"}}
+INSTALLER_RESOURCES: Final = {"requests": {"cpu": "10m", "memory": "16Mi"}}  # it ends before the sandbox is used
 # Addresses of a node and of a cloud, with credentials that are no business of a sandbox.
 LINK_LOCAL: Final = {"0.0.0.0/0": ["169.254.0.0/16"], "::/0": ["fe80::/10", "fd00:ec2::254/128"]}
 
@@ -93,7 +93,8 @@ def pod(unit: str, spec: SandboxSpec, start: Start, settings: KubernetesSettings
         "spec": {
             "terminationGracePeriodSeconds": GRACE,
             "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
-            "containers": [{"name": CONTAINER, "resources": {"requests": dict(REQUESTS)}}],
+            # The kubelet starts containers in this order, each one after the hook of the one before.
+            "containers": [{"name": INSTALLER}, {"name": CONTAINER, "resources": {"requests": dict(REQUESTS)}}],
         },
     }
     merged: Manifest = merge(merge(defaults, settings.pod), _required(unit, spec, start, settings))
@@ -138,17 +139,17 @@ def _required(unit: str, spec: SandboxSpec, start: Start, settings: KubernetesSe
             "hostPID": False,
             "hostIPC": False,
             "securityContext": {**run_as, "fsGroup": settings.user, "fsGroupChangePolicy": "OnRootMismatch"},
-            "initContainers": [
+            "containers": [
+                # No init container: the kubelet notices the end of one only after a second or two. It waits for a hook.
                 {
                     "name": INSTALLER,
                     "image": settings.runtime_image,
-                    "command": bundle.install_command(IMAGE_BUNDLE, BUNDLE),
+                    "command": bundle.install_command(IMAGE_BUNDLE, BUNDLE, what="wait"),
+                    "lifecycle": {"postStart": {"exec": {"command": bundle.install_command(IMAGE_BUNDLE, BUNDLE)}}},
                     "securityContext": container_security,
                     "resources": INSTALLER_RESOURCES,
                     "volumeMounts": [{"name": "runtime", "mountPath": BUNDLE}],
-                }
-            ],
-            "containers": [
+                },
                 {
                     "name": CONTAINER,
                     "image": spec.image or settings.image,
@@ -165,7 +166,7 @@ def _required(unit: str, spec: SandboxSpec, start: Start, settings: KubernetesSe
                         {"name": files, "mountPath": WORKSPACE, "subPath": "workspace"},
                         {"name": files, "mountPath": PRIVATE, "subPath": "private"},
                     ],
-                }
+                },
             ],
             "volumes": [
                 {"name": "runtime", "emptyDir": {"sizeLimit": BUNDLE_SIZE}},

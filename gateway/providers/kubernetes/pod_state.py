@@ -27,8 +27,11 @@ def is_ending(pod: Pod) -> bool:
 
 
 def has_ended(pod: Pod) -> bool:
-    """Whether all containers have ended, and none is started again."""
-    return pod.status is not None and pod.status.phase in ENDED
+    """Whether the container of the sandbox, or all of the pod, has ended. None is started again."""
+    state = _state(pod)
+    return (pod.status is not None and pod.status.phase in ENDED) or (
+        state is not None and state.terminated is not None
+    )
 
 
 def address(pod: Pod) -> str | None:
@@ -111,9 +114,11 @@ def end_reason(pod: Pod) -> str:
 
 
 def _statuses(pod: Pod) -> list[ContainerStatus]:
+    """Return the states of all containers; the sandbox is the last of ours, since it needs what the others do."""
     if pod.status is None:
         return []
-    return [*(pod.status.initContainerStatuses or []), *(pod.status.containerStatuses or [])]
+    states = [*(pod.status.initContainerStatuses or []), *(pod.status.containerStatuses or [])]
+    return sorted(states, key=lambda status: status.name == CONTAINER)
 
 
 def _state(pod: Pod) -> ContainerState | None:

@@ -32,10 +32,12 @@ def test_names_are_dns_labels_and_those_of_two_units_differ(one: str, other: str
 
 def test_a_pod_runs_without_rights_and_with_the_runtime_of_the_bundle() -> None:
     made = pod()
-    spec, (container,) = made["spec"], made["spec"]["containers"]
+    spec, (installer, container) = made["spec"], made["spec"]["containers"]
     assert spec["automountServiceAccountToken"] is False
     assert spec["securityContext"]["runAsNonRoot"]
-    assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+    assert installer["name"] == manifests.INSTALLER, "the kubelet starts it first, and the sandbox after its hook"
+    for each in (installer, container):
+        assert each["securityContext"]["capabilities"] == {"drop": ["ALL"]}
     assert "--id" in container["args"]
     assert made["metadata"]["annotations"][manifests.UNIT_ANNOTATION] == "Box_1"
     secret = container["env"][3]["valueFrom"]["secretKeyRef"]
@@ -45,13 +47,13 @@ def test_a_pod_runs_without_rights_and_with_the_runtime_of_the_bundle() -> None:
 
 
 def test_the_cluster_replaces_no_variables_in_the_arguments_of_a_runtime() -> None:
-    assert pod()["spec"]["containers"][0]["args"][-1] == "$$(HOME)"
+    assert pod()["spec"]["containers"][1]["args"][-1] == "$$(HOME)"
 
 
 def test_limits_are_those_of_the_sandbox() -> None:
     limits = SandboxLimits(memory=1 << 30, cpus=0.5, disk=5 << 30)
     made = pod(spec=SandboxSpec(limits=limits, image="alpine:3"))
-    (container,) = made["spec"]["containers"]
+    (_, container) = made["spec"]["containers"]
     assert container["image"] == "alpine:3"
     assert container["resources"]["limits"] == {"memory": str(1 << 30), "cpu": "500m"}
     claim = manifests.claim("Box_1", SandboxSpec(limits=limits), SETTINGS)
@@ -87,7 +89,7 @@ def test_settings_add_to_a_pod_and_cannot_give_it_rights() -> None:
         },
     }
     made = pod(KubernetesSettings(runtime_image="a:1", pod=extra))
-    spec, (container,) = made["spec"], made["spec"]["containers"]
+    spec, (_, container) = made["spec"], made["spec"]["containers"]
     assert made["metadata"]["labels"]["team"] == "a"
     assert made["metadata"]["labels"][manifests.NETWORK_LABEL] == "private"
     assert (spec["hostNetwork"], spec["automountServiceAccountToken"]) == (False, False)

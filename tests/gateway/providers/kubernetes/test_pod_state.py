@@ -7,14 +7,16 @@ from gateway.providers.kubernetes import pod_state
 from gateway.providers.kubernetes.manifests import CONTAINER, INSTALLER
 
 
-def pod(container: dict[str, Any] | None = None, *, init: dict[str, Any] | None = None, **status: Any) -> Pod:
+def pod(container: dict[str, Any] | None = None, *, installer: dict[str, Any] | None = None, **status: Any) -> Pod:
     """A pod on a node, with the states of its containers."""
     node = status.pop("node", "n1")
     metadata = {"name": "p", "uid": "1"} | status.pop("metadata", {})
     common = {"image": "i", "imageID": "", "ready": False, "restartCount": 0}
+    named = {CONTAINER: container, INSTALLER: installer}
     states = {
-        "containerStatuses": None if container is None else [{"name": CONTAINER, "state": container, **common}],
-        "initContainerStatuses": None if init is None else [{"name": INSTALLER, "state": init, **common}],
+        "containerStatuses": [
+            {"name": name, "state": state, **common} for name, state in named.items() if state is not None
+        ]
     }
     described = {"metadata": metadata, "spec": {"nodeName": node, "containers": []}, "status": states | status}
     made = Pod.from_dict(described)
@@ -50,7 +52,9 @@ def test_an_image_that_cannot_be_pulled_is_an_error_of_the_caller(reason: str) -
 
 
 def test_the_image_of_the_runtime_is_not_the_callers() -> None:
-    error = pod_state.failure(pod(waiting("PodInitializing"), init=waiting("ErrImagePull", "no such image")), "box:1")
+    error = pod_state.failure(
+        pod(waiting("PodInitializing"), installer=waiting("ErrImagePull", "no such image")), "box:1"
+    )
     assert error is not None
     assert (error.code, error.message) == ("unavailable", f"container {INSTALLER} cannot be started: no such image")
 
@@ -61,7 +65,8 @@ def test_the_image_of_the_runtime_is_not_the_callers() -> None:
         (pod(ended(137, reason="OOMKilled"), phase="Failed"), "the kernel has ended it because memory ran out"),
         (pod(ended(3), phase="Failed"), f"{CONTAINER} has ended with exit code 3"),
         (pod(ended(0), phase="Succeeded"), f"{CONTAINER} has ended with exit code 0"),
-        (pod(None, init=ended(1), phase="Failed"), f"{INSTALLER} has ended with exit code 1"),
+        (pod(ended(128), installer=ended(1), phase="Failed"), f"{INSTALLER} has ended with exit code 1"),
+        (pod(ended(3), installer=RUNNING, phase="Running"), f"{CONTAINER} has ended with exit code 3"),
         (
             pod(phase="Failed", reason="Evicted", message="The node was low on resource: memory."),
             "Evicted: The node was low on resource: memory.",

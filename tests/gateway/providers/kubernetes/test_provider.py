@@ -91,7 +91,8 @@ async def test_only_the_gateway_that_knows_the_token_is_served(provider: Kuberne
 
 async def test_limits_are_those_of_the_pod(provider: KubernetesProvider, instance: str) -> None:
     await started(provider, SandboxSpec(limits=SandboxLimits(memory=256 << 20, cpus=0.5)))
-    assert (await pod_of(instance)).spec.containers[0].resources.limits == {"memory": "268435456", "cpu": "500m"}
+    (_, container) = (await pod_of(instance)).spec.containers
+    assert container.resources.limits == {"memory": "268435456", "cpu": "500m"}
 
 
 async def test_another_gateway_of_the_instance_finds_the_unit_and_others_do_not(
