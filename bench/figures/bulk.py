@@ -4,7 +4,10 @@ import asyncio
 import time
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
+from bench.corpora import corpus
 from bench.drive import NaivePty, Output
 from bench.lab import Figures, Lab, cpu
 
@@ -22,7 +25,8 @@ READY = len("ready")
 # Each LF of a cooked terminal becomes CR LF.
 TOTALS = {"raw": BULK, "cooked": BULK + BULK // (len(LINE) + 1), "coloured": BULK + BULK // (len(COLOURED) + 1)}
 VIEWERS = 20
-SHARED = 30_000_000  # bytes that each viewer gets
+LOG = 4_000_000  # bytes of a log
+TIMES = 8  # how often the viewers see it
 SEEN, PRINTED = 400_000, 1_000_000
 
 
@@ -73,17 +77,25 @@ async def measured(mode: str, total: int, server: str, output: Output, go: Calla
 
 
 async def viewers(lab: Lab, number: int) -> Figures:
-    alone = await _shared(lab, f"shared-{number}", stalled=0)
-    beside = await _shared(lab, f"stalled-{number}", stalled=1)
+    with TemporaryDirectory() as folder:
+        command = GATE + "stty raw; exec cat" + f" {_log(folder)}" * TIMES
+        alone, spent = await _shared(lab, f"shared-{number}", command, stalled=0)
+        beside, _ = await _shared(lab, f"stalled-{number}", command, stalled=1)
     return {
         ("20 viewers, MB/s", "hawse"): alone,
+        ("20 viewers, CPU s / 100 MB", "hawse"): spent,
         ("20 viewers beside a stalled one, of alone", "hawse"): beside / alone,
     }
 
 
-async def _shared(lab: Lab, name: str, *, stalled: int) -> float:
-    """The total MB/s that VIEWERS viewers of one terminal receive."""
-    command = GATE + f"stty raw; exec head -c {SHARED} /dev/zero"
+def _log(folder: str) -> Path:
+    log = Path(folder, "log")
+    log.write_bytes(corpus("log", LOG))
+    return log
+
+
+async def _shared(lab: Lab, name: str, command: str, *, stalled: int) -> tuple[float, float]:
+    """(the total MB/s that VIEWERS viewers of one terminal receive, CPU seconds of both servers per 100 MB of that)."""
     first = await lab.hawse()
     ch = await first.terminal(name, command)
     others = [await lab.hawse() for _ in range(VIEWERS - 1 + stalled)]
@@ -93,14 +105,14 @@ async def _shared(lab: Lab, name: str, *, stalled: int) -> float:
     for other in others[:stalled]:
         other.stop_reading()
     reading = [first, *others[stalled:]]
-    start = time.perf_counter()
+    before, start = cpu(*lab.hawse_pids), time.perf_counter()
     first.send(ch, b"k")
     await asyncio.gather(*(socket.ended() for socket in reading))
-    took = time.perf_counter() - start
+    took, spent = time.perf_counter() - start, cpu(*lab.hawse_pids) - before
     total = sum(output.received for socket in reading for output in socket.outputs.values())
     for socket in (first, *others):
         socket.close()
-    return total / 1e6 / took
+    return total / 1e6 / took, spent / total * 1e8
 
 
 async def reattach(lab: Lab, number: int) -> Figures:

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from picows import WSMsgType, ws_connect
 
 from bench.drive import Listener, NaivePty, Output
-from bench.lab import Figures, Lab, percentile
+from bench.lab import Figures, Lab, cpu, percentile
 
 KEYS = 1000  # echoes a round
 ECHO = "stty raw -echo; printf ready; exec cat"
 READY = len("ready")
+CPU = "echo, CPU µs a key"  # of the servers
 FLOOD = "exec yes"
 FLOODED = 5_000_000  # bytes of the flood that have come before the first key
 
@@ -24,13 +25,17 @@ async def echo(lab: Lab, number: int) -> Figures:
 
     naive = await NaivePty.open(lab.naive, ECHO)
     await naive.output.until(READY)
+    before = cpu(lab.naive_pid)
     figures |= spread("echo", "naive", await times(naive.send, naive.output))
+    figures[CPU, "naive"] = (cpu(lab.naive_pid) - before) / KEYS * 1e6
     naive.close()
 
     hawse = await lab.hawse()
     ch = await hawse.terminal(f"echo-{number}", ECHO)
     await hawse.outputs[ch].until(READY)
+    before = cpu(*lab.hawse_pids)
     figures |= spread("echo", "hawse", await times(lambda key: hawse.send(ch, key), hawse.outputs[ch]))
+    figures[CPU, "hawse"] = (cpu(*lab.hawse_pids) - before) / KEYS * 1e6
     await hawse.call("terminal.kill", {"id": f"echo-{number}"})
     hawse.close()
     return figures

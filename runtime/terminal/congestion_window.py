@@ -43,13 +43,14 @@ class CongestionWindow:
         """Bytes in flight: sent, and credit for them not returned."""
         return self._sent - self._returned
 
-    def room(self, credit: int, sent: int, returned: int) -> int:
+    def room(self, credit: int, sent: int, returned: int, extra: int = 0) -> int:
         """Return how many bytes may be sent now.
 
         Args:
             credit: Bytes that the reader's credit allows.
             sent: Bytes sent since the start.
             returned: Bytes of credit returned since the start.
+            extra: Bytes that may be in flight beyond the limit.
         """
         now = self._clock()
         self._most = max(self._most, credit + sent - returned)
@@ -59,7 +60,7 @@ class CongestionWindow:
             self.limit = min(self.limit * 2, self._most)
             self._double_after = 2 * self._double_after if self._double_after and self._rate else PROBE
             self._since = now
-        return max(min(credit, self.limit - self.size), 0)
+        return max(min(credit, self.limit + extra - self.size), 0)
 
     def sent(self, sent: int) -> None:
         """Update the number of bytes sent since the start."""

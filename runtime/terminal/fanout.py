@@ -1,14 +1,17 @@
 """Sends the same output to several viewers of one connection in one frame.
 
 Viewers with the same offset whose next message is output share a frame, which is made and copied once. To keep them at
-the same offsets, each of them stops at multiples of STEP. A single viewer does not use this module.
+the same offsets, each of them stops at multiples of STEP, and the one that is furthest behind is served first. A single
+viewer does not use this module.
 """
 
 from collections.abc import Iterable
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 from hawse.wire.frames import SHARED_MAX
 from runtime.terminal.congestion_window import FLOOR, STEP
+
+CATCH_UP: Final = 256 << 10  # bytes: a viewer that is further behind is not waited for, and takes its own turns
 
 
 class FanoutViewer(Protocol):
@@ -61,6 +64,27 @@ def share(viewer: V, viewers: Iterable[V], size: int, stops: tuple[int | None, .
     if not viewer.probed and viewer.cursor + size not in stops:
         size = _aligned(viewer.cursor, size, viewer.in_flight)
     return Share(size, list(rooms))
+
+
+def furthest_behind(viewer: V, viewers: Iterable[V], start: int) -> V | None:
+    """Return the viewer to serve before `viewer`, so that they meet: the furthest behind that has room for a step.
+
+    Args:
+        viewer: The viewer whose turn it is.
+        viewers: All viewers of the terminal.
+        start: The offset of the first byte that there is.
+    """
+    assert viewer.cursor is not None
+    found, least, lowest = None, max(viewer.cursor - CATCH_UP, start), viewer.cursor
+    for other in viewers:
+        if (
+            other.cursor is not None
+            and least <= other.cursor < lowest
+            and other.can_share(viewer)
+            and other.room() >= STEP
+        ):
+            found, lowest = other, other.cursor
+    return found
 
 
 def _peers(viewer: V, viewers: Iterable[V], least: int) -> dict[V, int]:

@@ -25,8 +25,8 @@ from runtime.people.participants import ParticipantsCursor
 from runtime.posix.fd_streams import WRITE_LIMIT
 from runtime.screen.screen_tracker import ALL
 from runtime.screen.snapshot_cache import CachedSnapshot
-from runtime.terminal.congestion_window import PROBE, CongestionWindow
-from runtime.terminal.fanout import FanoutViewer, share
+from runtime.terminal.congestion_window import PROBE, STEP, CongestionWindow
+from runtime.terminal.fanout import FanoutViewer, furthest_behind, share
 from runtime.terminal.options import ViewerOptions
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class Viewer:
         elif self._snapshot is not None or self._lost or self._skip or self.cursor < self._terminal.journal.start:
             return self._begin(self._reseed, connection, ch)
         elif not self._send_control(connection, ch):
-            room = self._send_output(connection, ch, size)
+            room = self._send_output(connection, size)
             return self._settle(connection, ch, room)
         return True
 
@@ -271,32 +271,51 @@ class Viewer:
             return True
         return False
 
-    def _send_output(self, connection: Connection, ch: int, size: int) -> int:
-        """Send output, at most `size` bytes; return how many more bytes may be in flight."""
+    def _send_output(self, connection: Connection, size: int) -> int:
+        """Send output, at most `size` bytes, to this viewer or first to one behind it.
+
+        Returns:
+            How many more bytes may be in flight to this viewer.
+        """
         assert self.cursor is not None
-        mark = self._terminal.sizes.get(self.next_mark)
         # Called once per turn: if room appeared after nothing was sent, `pull` would not be called again to use it.
         room = self.room()
-        size = min(size, room, mark.offset - self.cursor if mark else size)
-        size = min(size, self._terminal.journal.end - self.cursor)
-        if size <= 0:
+        if min(size, room, self._terminal.journal.end - self.cursor) <= 0:
             return room
+        if self._has_peers:
+            behind = furthest_behind(self, self._terminal.viewers, self._terminal.journal.start)
+            if behind is not None and behind._send_shared(connection, size, behind.room()):
+                return room
+        sent = self._send_shared(connection, size, room)
+        return room - sent if sent else 0  # it waits for more credit, or for the probe
+
+    def _send_shared(self, connection: Connection, size: int, room: int) -> int:
+        """Send output, at most `size` bytes, to this viewer and to others at its offset; return how many bytes."""
+        assert self.cursor is not None
+        end, mark = self._terminal.journal.end, self._terminal.sizes.get(self.next_mark)
+        size = min(size, room, end - self.cursor, mark.offset - self.cursor if mark else size)
+        if size <= 0:
+            return 0
         peers: list[Viewer] = []
-        if connection.shares and len(self._terminal.viewers) > 1:
-            stops = (self._terminal.journal.end, mark.offset if mark else None)
-            size, peers = share(self, self._terminal.viewers, size, stops)
+        if self._has_peers:
+            size, peers = share(self, self._terminal.viewers, size, (end, mark.offset if mark else None))
             if not size:
                 return 0
         data = self._terminal.journal.read(self.cursor, size)
         if peers:
-            chs = [ch, *(viewer._call.ch for viewer in peers)]
+            chs = [self._call.ch, *(viewer._call.ch for viewer in peers)]
             connection.send_shared(chs, Kind.OUTPUT, self.cursor, data)
         else:
-            connection.send_data(ch, Kind.OUTPUT, self.cursor, data)
+            connection.send_data(self._call.ch, Kind.OUTPUT, self.cursor, data)
         for viewer in (self, *peers):
             viewer._sent(len(data))
         self._terminal.moved()
-        return room - len(data)
+        return len(data)
+
+    @property
+    def _has_peers(self) -> bool:
+        """Whether there may be others to which the same frame can be sent."""
+        return self._call.connection.shares and len(self._terminal.viewers) > 1
 
     # ---- FanoutViewer
 
@@ -320,7 +339,9 @@ class Viewer:
 
     def room(self) -> int:
         connection, ch = self._call.connection, self._call.ch
-        return self._congestion.room(connection.window(ch), *connection.flow(ch))
+        # With no more in flight than one step of credit, it could not stop before it has used all of it.
+        extra = STEP if self._has_peers else 0
+        return self._congestion.room(connection.window(ch), *connection.flow(ch), extra)
 
     def _sent(self, size: int) -> None:
         assert self.cursor is not None

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import pytest
 
-from runtime.terminal.congestion_window import CongestionWindow
+from runtime.terminal.congestion_window import STEP, CongestionWindow
 
 KIB = 1 << 10
 MIB = 1 << 20
@@ -95,5 +95,7 @@ def test_a_growing_credit_window_does_not_count_as_an_acknowledgement() -> None:
     congestion = CongestionWindow(lambda: 0.0)
     assert congestion.room(0, 0, 0) == 0
     assert congestion.room(512 * KIB, 0, 0) == congestion.limit
+    assert congestion.room(512 * KIB, 0, 0, STEP) == congestion.limit + STEP
+    assert congestion.room(congestion.limit + 1, 0, 0, STEP) == congestion.limit + 1
     congestion.sent(64 * KIB)
     assert congestion.size == 64 * KIB

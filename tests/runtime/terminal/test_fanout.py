@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from hawse.wire.frames import SHARED_MAX
 from runtime.terminal.congestion_window import FLOOR, STEP
-from runtime.terminal.fanout import FanoutViewer, share
+from runtime.terminal.fanout import CATCH_UP, FanoutViewer, furthest_behind, share
 
 
 @dataclass(eq=False)
@@ -52,3 +52,17 @@ def test_less_than_a_step_waits_while_a_step_of_credit_is_in_flight() -> None:
     assert share(viewer, [viewer], 100, ()).size == 100
     viewer.in_flight, viewer.probed = FLOOR, True
     assert share(viewer, [viewer], 100, ()).size == 100
+
+
+def test_the_viewer_furthest_behind_with_room_goes_first() -> None:
+    viewer = FakeViewer(cursor=CATCH_UP + 100)
+    near, far, full = FakeViewer(cursor=300), FakeViewer(cursor=200), FakeViewer(cursor=100, free=STEP - 1)
+    viewers = [viewer, near, far, full, FakeViewer(cursor=100, shares=False), FakeViewer(cursor=None)]
+    assert furthest_behind(viewer, viewers, 0) is far
+    assert furthest_behind(far, viewers, 0) is None
+    assert furthest_behind(viewer, viewers, 250) is near, "what `far` needs is lost"
+
+
+def test_a_viewer_that_is_far_behind_is_not_waited_for() -> None:
+    viewer = FakeViewer(cursor=CATCH_UP + 1)
+    assert furthest_behind(viewer, [viewer, FakeViewer(cursor=0)], 0) is None

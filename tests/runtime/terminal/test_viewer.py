@@ -19,7 +19,8 @@ from runtime.journal.limits import FlowLimits, JournalLimits
 from runtime.people import presence
 from runtime.screen.snapshot_cache import CachedSnapshot
 from runtime.settings import RuntimeLimits
-from runtime.terminal.congestion_window import CongestionWindow
+from runtime.terminal import viewer as viewer_module
+from runtime.terminal.congestion_window import FLOOR, CongestionWindow
 from runtime.terminal.viewer import RESEED_ROWS
 from tests.support import terminals
 from tests.support.runtime import Channel, Client, Served, eventually
@@ -655,7 +656,7 @@ async def test_room_that_appears_late_in_a_turn_is_used_in_the_next(
     """The clock may advance between two calls. A stream that promises more and sends nothing is not pulled again."""
     calls = 0
 
-    def room(flight: CongestionWindow, window: int, sent: int, back: int) -> int:
+    def room(flight: CongestionWindow, window: int, sent: int, back: int, extra: int) -> int:
         nonlocal calls
         calls += 1
         return 0 if calls % 2 else min(window, 4096)
@@ -666,17 +667,37 @@ async def test_room_that_appears_late_in_a_turn_is_used_in_the_next(
     assert bytes(viewer.output) == b"".join(b"%d\r\n" % n for n in range(1, 3001))
 
 
+async def read(client: Client, viewer: Channel, step: int) -> None:
+    """Give back `step` bytes at a time: what the viewer holds back must never be what it would take for that."""
+    goal = step
+    while not viewer.closed:
+        await client.until(lambda: viewer.closed or len(viewer.output) >= goal)  # noqa: B023
+        client.connection.grant(viewer.ch, len(viewer.output) + step - goal)
+        client.link.flush()
+        goal = len(viewer.output) + step
+
+
+async def test_viewers_whose_windows_differ_by_a_few_bytes_stop_at_the_same_offset(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Events count, and each viewer has received another number of them."""
+    monkeypatch.setattr(viewer_module, "PROBE", 60)
+    async with served.client(window=512 << 10) as client:
+        first = await client.terminal("stty raw -echo; printf ready; head -c 1; seq 500000")
+        for viewer in [client.attach("t", generous=False) for _ in range(20)]:
+            await viewer.event("live")
+        first.cancel()
+        terminal = served.runtime.terminals.get("t")
+        await eventually(lambda: len(terminal.viewers) == 20)
+        other = client.attach("t", input="keys", generous=False)
+        await other.event("live")
+        await other.type(b"x")
+        await eventually(lambda: all(viewer.in_flight >= FLOOR for viewer in terminal.viewers))
+        assert len({viewer.cursor for viewer in terminal.viewers}) == 1
+
+
 @pytest.mark.parametrize("step", [5 << 10, 64 << 10, 120 << 10, 130 << 10, 400 << 10, 500 << 10])
 async def test_viewers_that_grant_credit_in_any_steps_receive_all_output(served: Served, step: int) -> None:
-    async def read(viewer: Channel, step: int) -> None:
-        """Give back `step` bytes at a time: what the viewer holds back must never be what it would take for that."""
-        goal = step
-        while not viewer.closed:
-            await client.until(lambda: viewer.closed or len(viewer.output) >= goal)  # noqa: B023
-            client.connection.grant(viewer.ch, len(viewer.output) + step - goal)
-            client.link.flush()
-            goal = len(viewer.output) + step
-
     async def resize() -> None:
         for cols in range(81, 120):
             await client.ask("terminal.resize", id="t", cols=cols, rows=24)
@@ -687,7 +708,7 @@ async def test_viewers_that_grant_credit_in_any_steps_receive_all_output(served:
         for viewer in viewers:
             await viewer.event("live")
         await first.type(b"x")
-        await asyncio.gather(*(read(viewer, step + 100 * n) for n, viewer in enumerate(viewers)), resize())
+        await asyncio.gather(*(read(client, viewer, step + 100 * n) for n, viewer in enumerate(viewers)), resize())
         text = b"".join(b"%d\n" % n for n in range(1, 300_001))
         for viewer in viewers:
             assert bytes(viewer.output).partition(b"1\n")[2] == text[2:]
