@@ -18,7 +18,8 @@ WEB: Final = Path(__file__).parent / "_web"
 IMMUTABLE: Final = "public, max-age=31536000, immutable"  # for names that contain a hash of the content
 SECURITY: Final = {
     "content-security-policy": (
-        "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; "
+        # The decoders of images in a terminal are WebAssembly.
+        "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; "
         "object-src 'none'; base-uri 'none'; form-action 'self'"
     ),
     "x-content-type-options": "nosniff",

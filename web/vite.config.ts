@@ -7,13 +7,20 @@ import { preloadFont } from "./build/preload-font.ts";
 // The gateway serves what is built here, under a Content-Security-Policy without inline scripts.
 const gateway = process.env.HAWSE_GATEWAY ?? "http://127.0.0.1:8080";
 
+/** The package of the symbols has no licence file. */
+const SYMBOLS = `Symbols: Nerd Fonts 3.4.0 (https://www.nerdfonts.com), as packaged by @azurity/pure-nerd-font (MIT).
+The symbols come from projects with licences of their own, which are listed at
+https://github.com/ryanoasis/nerd-fonts/blob/master/license-audit.md.
+`;
+
 /** `build.license` collects those of scripts; the font's has to go with it as well. */
 function fontLicense(): Plugin {
   const path = new URL("node_modules/@fontsource/jetbrains-mono/LICENSE", import.meta.url);
+  const text = `${readFileSync(path, "utf8")}\n${SYMBOLS}`;
   return {
     name: "hawse-font-license",
     generateBundle() {
-      this.emitFile({ type: "asset", fileName: "font-license.txt", source: readFileSync(path, "utf8") });
+      this.emitFile({ type: "asset", fileName: "font-license.txt", source: text });
     },
   };
 }

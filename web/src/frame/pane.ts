@@ -13,6 +13,13 @@ export type PaneState = Readonly<Record<string, string>>;
 /** The dot of a tab: `running`: something runs, `failed`: it ended with an error, `attention`: it asks for the user. */
 export type PaneStatus = "idle" | "running" | "failed" | "attention";
 
+/** How far a program is. `busy`: it works, but does not know how far it is. */
+export interface Progress {
+  readonly kind: "normal" | "error" | "paused" | "busy";
+  /** 0 to 100. */
+  readonly percent: number;
+}
+
 /** One rectangle of the page. Disposing it ends everything that it has started. */
 export interface Pane extends Disposable {
   /** The name of its kind in the registry. */
@@ -20,6 +27,8 @@ export interface Pane extends Disposable {
   /** Its name in the tab and in the pane's header. */
   readonly title: ReadonlySignal<string>;
   readonly status: ReadonlySignal<PaneStatus>;
+  /** Shown on the tab. */
+  readonly progress?: ReadonlySignal<Progress | undefined>;
   /** Draws into `element`, which the page owns. The page calls it once. Disposing the result removes what it has drawn. */
   mount(element: HTMLElement): Disposable;
   /** Gives the keyboard focus to the pane. */

@@ -66,9 +66,16 @@ function TabItem({ tab, current, labels, workspace, terminals, readOnly, href, c
   const info = terminals.value.find(({ id }) => id === terminal);
   const label = (terminal && labels.get(terminal)) || pane?.title.value || terminal || leaf?.kind || "";
   const status: PaneStatus = pane?.status.value ?? (info?.state === "running" ? "running" : "idle");
+  const progress = pane?.progress?.value;
   const name = terminalOf(tab.tree) ?? tab.key;
   return (
-    <li ref={item} class={current ? "current" : ""} title={info ? `${info.id} in ${info.cwd}` : label}>
+    <li
+      ref={item}
+      class={current ? "current" : ""}
+      title={info ? `${info.id} in ${info.cwd}` : label}
+      data-progress={progress?.kind}
+      style={{ "--progress": progress?.percent }}
+    >
       <a
         id={`tab-of-${name}`}
         href={href(tab)}

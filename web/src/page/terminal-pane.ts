@@ -3,7 +3,7 @@
 import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../base/disposables";
-import type { AppContext, Pane, PaneState, PaneStatus } from "../frame/pane";
+import type { AppContext, Pane, PaneState, PaneStatus, Progress } from "../frame/pane";
 import { TERMINAL } from "../frame/workspace";
 import { type AttachedTerminal, attachXterm } from "../terminal/attach-xterm";
 import type { People } from "../terminal/people";
@@ -18,7 +18,6 @@ import { type OpenEmulator, openEmulator, openLink } from "./emulator";
 import { Layout } from "./layout";
 import { type LocalAddress, localAddress } from "./local-links";
 import { PaneNotices } from "./pane-notices";
-import { Pointers } from "./pointers";
 import { RecordingControl } from "./recordings";
 import type { SearchBar } from "./search-bar";
 import type { SettingsStore, ThemeName } from "./settings";
@@ -72,6 +71,7 @@ export class TerminalPane implements Pane {
   readonly #title = signal("");
   readonly #open = signal<OpenTerminal | undefined>(undefined);
   readonly #changes = signal(0);
+  readonly #progress = signal<Progress | undefined>(undefined);
   readonly #rung = signal(false);
   readonly #connectedBefore = signal(false);
   readonly #failure = signal<HawseError | undefined>(undefined);
@@ -95,6 +95,8 @@ export class TerminalPane implements Pane {
     const { kind } = this.state$.value;
     return kind === "failed" ? "failed" : kind === "ended" ? "idle" : "running";
   });
+
+  readonly progress: ReadonlySignal<Progress | undefined> = this.#progress;
 
   /** The state of the terminal and of its connection, for people. */
   readonly state$: ReadonlySignal<Status> = computed(() => {
@@ -229,10 +231,9 @@ export class TerminalPane implements Pane {
       inUse: () => this.#visible && !document.hidden,
     });
     const recording = new RecordingControl(client, { sandbox, terminal: this.id, toast: this.#app.toast });
-    const pointers = new Pointers(stage, terminal, channel.people, at => shell.updatePresence({ at }));
     const commands = new Commands(terminal, (command, bar) => this.#options.commandMenu(this, command, bar));
-    this.#disposables.add(attached, sizing, recording, pointers, commands);
-    this.#offerJump(stage, terminal, channel);
+    this.#disposables.add(attached, sizing, recording, commands);
+    this.#addExtras(stage, host, { terminal, channel, shell });
     this.#disposables.listen(host, "click", () => terminal.focus()); // a scroll by touch fires no click
     this.#observe(stage, { terminal, attached, shell });
     this.#applySettings(terminal, layout, sizing);
@@ -324,16 +325,37 @@ export class TerminalPane implements Pane {
     this.#search.open();
   }
 
-  /** Adds the button that leads to the end. Its module is loaded when the server has sent what the terminal shows. */
-  #offerJump(stage: HTMLElement, terminal: Terminal, channel: TerminalChannel): void {
+  /** Loads what can be had without, when the server has sent what the terminal shows. */
+  #addExtras(
+    stage: HTMLElement,
+    host: HTMLElement,
+    { terminal, channel, shell }: Pick<OpenTerminal, "terminal" | "channel" | "shell">,
+  ): void {
     const load = async () => {
-      const { JumpPill } = await import("./jump-pill");
-      if (!this.#disposed) this.#disposables.add(new JumpPill(stage, terminal));
+      const { addExtras } = await import("./terminal-extras");
+      if (this.#disposed) return;
+      const extras = addExtras({
+        stage,
+        host,
+        terminal,
+        channel,
+        title: () => this.title.peek(),
+        readOnly: () => this.readOnly,
+        visible: () => this.#visible,
+        toast: this.#app.toast,
+        find: () => void this.#find(stage, terminal),
+        show: () => this.#app.open(TERMINAL, this.state()),
+        point: at => shell.updatePresence({ at }),
+        progress: progress => {
+          this.#progress.value = progress;
+        },
+      });
+      this.#disposables.add(extras);
     };
     const attached = channel.onState(({ phase }) => {
       if (phase !== "live" && phase !== "ended") return;
       attached.dispose();
-      void load().catch(() => {}); // the end can be reached with keys and the wheel, too
+      void load().catch(() => {}); // the terminal works without them
     });
     this.#disposables.add(attached);
   }

@@ -1,0 +1,158 @@
+"""What a terminal has besides its screen: the mouse, and requests of programs to copy, to notify and to show images."""
+
+import base64
+
+import pytest
+from playwright.async_api import expect
+
+from e2e.conftest import Open
+from e2e.view import WAIT, View
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+expect.set_options(timeout=WAIT)
+
+_LOADED = "name => performance.getEntriesByType('resource').some(entry => entry.name.includes(name))"
+_CLIPBOARD = "() => navigator.clipboard.readText()"
+# 60 × 120 red pixels.
+SIXEL = r"\033Pq#1;2;100;0;0" + "-".join(["#1!60~"] * 20) + r"\033\\"
+# A red pixel.
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=="
+
+
+async def with_clipboard(view: View) -> None:
+    """Allow the page to use the clipboard, and wait for what is loaded after the first prompt."""
+    await view.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    await view.until(_LOADED, "terminal-extras")
+
+
+async def prefer(view: View, preferences: str) -> None:
+    """Store preferences as the settings do, and load the page again."""
+    await view.page.evaluate("text => localStorage.setItem('hawse.terminal', text)", preferences)
+    await view.page.reload()
+    await view.until_live()
+    await view.until(_LOADED, "terminal-extras")
+
+
+async def select_word(view: View, word: str) -> None:
+    """Select a word at the start of the last line that has it, with a double click."""
+    await view.until_text(word)
+    row = max(y for y, line in enumerate(await view.screen()) if line.startswith(word))
+    box = await view.page.locator(".xterm-screen").bounding_box()
+    rows = (await view.state())["rows"]
+    assert box is not None
+    await view.page.mouse.dblclick(box["x"] + 20, box["y"] + (row + 0.5) * box["height"] / rows)
+
+
+async def test_a_selection_is_copied_at_once_if_the_user_wants_that(open_page: Open) -> None:
+    view = await open_page()
+    await with_clipboard(view)
+    await prefer(view, '{"copyOnSelect":true}')
+    await view.run("echo select''ed")
+    await select_word(view, "selected")
+    await view.until("async () => (await navigator.clipboard.readText()) === 'selected'")
+
+
+async def test_the_right_button_opens_a_menu_that_copies_and_pastes(open_page: Open) -> None:
+    view = await open_page()
+    page = view.page
+    await with_clipboard(view)
+    await view.run("echo echo''-me")
+    await select_word(view, "echo-me")
+    await page.mouse.click(300, 300, button="right")
+    menu = page.get_by_role("menu", name="Terminal")
+    await menu.get_by_text("Copy", exact=True).click()
+    await view.until("async () => (await navigator.clipboard.readText()).startsWith('echo-me')")
+    await view.type("echo pasted-")
+    await page.mouse.click(300, 300, button="right")
+    await menu.get_by_text("Paste", exact=True).click()
+    await view.until_text("echo pasted-echo-me")  # the clipboard is read asynchronously
+    await view.press("Enter")
+    await view.until_text("\npasted-echo-me")
+    await prefer(view, '{"rightClick":"paste"}')
+    await view.type("echo again-")
+    await page.mouse.click(300, 300, button="right")
+    await view.until_text("echo again-echo-me")
+
+
+async def test_a_program_copies_after_a_question_and_never_reads(open_page: Open) -> None:
+    view = await open_page()
+    other = await open_page()
+    page = view.page
+    await with_clipboard(view)
+    await other.until(_LOADED, "terminal-extras")
+    copy = r"printf '\033]52;c;" + base64.b64encode(b"from a program").decode() + r"\a'"
+    await view.run(copy)
+    await expect(page.get_by_text("A program wants to copy “from a program”")).to_be_visible()
+    await view.run("echo typ''ed")  # the question does not take the keyboard
+    await view.until_text("typed")
+    await expect(other.page.get_by_text("A program wants to copy")).to_have_count(0)
+    await page.get_by_role("button", name="Copy", exact=True).click()
+    await view.until("async () => (await navigator.clipboard.readText()) === 'from a program'")
+    await view.run("stty -echo; " + r"printf '\033]52;c;?\a'; read -t 1 -n 1 answer; stty echo; echo got-$answer-")
+    await view.until_text("got--")
+    await view.run(copy.replace(base64.b64encode(b"from a program").decode(), base64.b64encode(b"second").decode()))
+    await page.get_by_role("button", name="Always", exact=True).click()
+    await view.until("async () => (await navigator.clipboard.readText()) === 'second'")
+    await view.run(copy)
+    await view.until("async () => (await navigator.clipboard.readText()) === 'from a program'")
+
+
+async def test_notifications_of_programs_are_shown_where_the_user_is(open_page: Open) -> None:
+    view = await open_page()
+    page = view.page
+    await with_clipboard(view)
+    await view.run(r"printf '\033]9;build is done\a'")
+    await expect(page.get_by_text("build is done", exact=True)).to_be_visible()
+    await page.context.grant_permissions(["notifications"])
+    # The user works in another window. The browser of the tests has no place for notifications.
+    await page.evaluate(
+        """() => {
+          document.hasFocus = () => false;
+          window.shown = [];
+          window.Notification = class {
+            static permission = "granted";
+            constructor(title, { body }) { window.shown.push(`${title}: ${body}`); }
+          };
+        }"""
+    )
+    await view.run(r"for i in 1 2 3 4 5 6; do printf '\033]777;notify;Build;number %d\a' $i; done; echo s''ent")
+    await view.until_text("sent")
+    assert await page.evaluate("() => window.shown") == ["Build: number 1", "Build: number 2"]  # and the toast
+
+
+async def test_progress_of_a_program_is_shown_on_its_tab_until_the_prompt(open_page: Open) -> None:
+    view = await open_page()
+    await with_clipboard(view)
+    tab = view.page.locator(".tabs li").first
+    await view.run(r"printf '\033]9;4;1;42\a'; read")
+    await expect(tab).to_have_attribute("data-progress", "normal")
+    assert await tab.evaluate("element => element.style.getPropertyValue('--progress')") == "42"
+    await view.press("Enter")
+    await expect(tab).not_to_have_attribute("data-progress", "normal")
+
+
+async def test_images_are_shown_and_their_decoders_loaded_with_the_first_one(open_page: Open) -> None:
+    view = await open_page()
+    page = view.page
+    await with_clipboard(view)
+    await view.run("clear")
+    await view.until("() => window.hawse.terminal.buffer.active.cursorY === 0")
+    assert not await page.evaluate(_LOADED, "addon-image")
+    await view.run(rf"printf '{SIXEL}'; echo beh''ind")
+    await view.until_text("behind")
+    rows = [index for index, line in enumerate(await view.screen()) if line.endswith("behind")]
+    assert rows[-1] >= 3, "the image has the height of some lines"
+    await expect(page.locator("canvas.xterm-image-layer")).to_have_count(1)
+    size = len(base64.b64decode(PNG))
+    await view.run(rf"clear; printf '\033]1337;File=inline=1;size={size};width=10;height=4:{PNG}\a'; echo ag''ain")
+    await view.until_text("again")
+    assert next(index for index, line in enumerate(await view.screen()) if "again" in line) >= 3
+    assert view.errors == []
+
+
+async def test_the_font_of_symbols_is_loaded_when_the_first_one_is_drawn(open_page: Open) -> None:
+    view = await open_page()
+    await with_clipboard(view)
+    assert not await view.page.evaluate(_LOADED, "PureNerdFont")
+    await view.run(r"printf '\uf113 \n'")
+    await view.until(_LOADED, "PureNerdFont")

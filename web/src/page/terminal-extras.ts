@@ -1,0 +1,58 @@
+// What a terminal has besides its screen. A chunk of its own, which is loaded when the server has sent what the terminal
+// shows; so requests of programs in older output are ignored.
+
+import "./style/extras.css";
+import type { Terminal } from "@xterm/xterm";
+import { type Disposable, DisposableList } from "../base/disposables";
+import type { Progress } from "../frame/pane";
+import type { TerminalChannel } from "../terminal/terminal-channel";
+import { Images } from "./images";
+import { JumpPill } from "./jump-pill";
+import { Mouse } from "./mouse";
+import { type Cell, Pointers } from "./pointers";
+import { ProgramClipboard } from "./program-clipboard";
+import { ProgramNotices } from "./program-notices";
+
+export interface ExtrasOptions {
+  readonly stage: HTMLElement;
+  readonly host: HTMLElement;
+  readonly terminal: Terminal;
+  readonly channel: TerminalChannel;
+  /** Name of the terminal. */
+  readonly title: () => string;
+  readonly readOnly: () => boolean;
+  /** Whether the pane is shown, in the current tab. */
+  readonly visible: () => boolean;
+  readonly toast: (text: string) => void;
+  readonly find: () => void;
+  /** Makes the pane the active one. */
+  readonly show: () => void;
+  readonly point: (at: Cell | null) => void;
+  readonly progress: (progress: Progress | undefined) => void;
+}
+
+export function addExtras(options: ExtrasOptions): Disposable {
+  const { stage, host, terminal, channel, toast, visible } = options;
+  const disposables = new DisposableList();
+  const inView = () => visible() && !document.hidden && document.hasFocus();
+  const notices = new ProgramNotices(stage, terminal, { ...options, visible: inView });
+  disposables.add(
+    new JumpPill(stage, terminal),
+    new Pointers(stage, terminal, channel.people, options.point),
+    new Mouse(host, terminal, options),
+    new Images(terminal),
+    notices,
+    new ProgramClipboard(stage, terminal, {
+      toast,
+      // Of several pages that show the terminal, the one in which the user types.
+      inUse: () => inView() && channel.people.mayType && channel.input.end > 0,
+    }),
+    channel.onState(({ phase }) => phase === "ended" && notices.endProgress()),
+    // A program that was killed does not end its progress; the next prompt does.
+    terminal.parser.registerOscHandler(133, data => {
+      if (data.startsWith("A")) notices.endProgress();
+      return false;
+    }),
+  );
+  return disposables;
+}
