@@ -19,7 +19,8 @@ IMMUTABLE: Final = "public, max-age=31536000, immutable"  # for names that conta
 SECURITY: Final = {
     "content-security-policy": (
         # The decoders of images in a terminal are WebAssembly.
-        "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; "
+        "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; "
+        "img-src 'self' data:; font-src 'self' data:; "
         "object-src 'none'; base-uri 'none'; form-action 'self'"
     ),
     "x-content-type-options": "nosniff",
