@@ -77,7 +77,8 @@ async def test_font_and_size_change_at_once_and_the_keyboard_returns(open_page: 
     await view.until_text("typed again")
     await page.reload()
     await view.until_live()
-    assert await page.evaluate("() => window.hawse.terminal.options.fontSize") == 16
+    # Smaller for a moment, until the terminal has the size that fits.
+    await view.until("() => window.hawse.terminal.options.fontSize === 16")
     assert view.errors == []
 
 
