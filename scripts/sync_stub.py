@@ -175,7 +175,8 @@ def _imports(tree: ast.Module, module: str) -> dict[str, str]:
     """The statements that bring each name into scope that a module imports from hawse, or defines as a type."""
     ours = {path.rpartition(".")[2] for path in CLASSES}
     found = {}
-    for statement in tree.body:
+    for_types = [each for block in tree.body if isinstance(block, ast.If) for each in block.body]
+    for statement in [*for_types, *tree.body]:
         match statement:
             case ast.ImportFrom(module=str(source), names=names) if source.startswith("hawse"):
                 for alias in names:

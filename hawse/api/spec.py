@@ -9,7 +9,6 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar, get_args, get_origi
 
 import msgspec
 
-from hawse.api.documentation import documentation
 from hawse.api.rights import OPERATE
 from hawse.wire.errors import ERRORS
 
@@ -65,6 +64,8 @@ class Spec(NamedTuple):
     @property
     def summary(self) -> str:
         """The first line of what the method does."""
+        from hawse.api.documentation import documentation  # a client that only calls it needs none
+
         return documentation(self.params).summary
 
 

@@ -9,17 +9,18 @@ import secrets
 import signal as signals
 import sys
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from hawse.api.types import Exit
-from hawse.cli.emulator_replies import without_replies
 from hawse.cli.local_terminal import RESET, LocalTerminal
-from hawse.cli.predictive_echo import PredictiveEcho
 from hawse.cli.target import Target, first, target_options
 from hawse.client import Client, Sandbox, Terminal, ViewerOptions
 from hawse.wire import HawseError
+
+if TYPE_CHECKING:  # loaded when it is used: `hawse shell` must start fast
+    from hawse.cli.predictive_echo import PredictiveEcho
 
 DETACH: Final = "ctrl-]"
 EXIT_TIMED_OUT: Final = 124  # as timeout(1)
@@ -120,7 +121,7 @@ def _show(
             terminal = box.terminals.open(id, argv=argv, cwd=cwd, env=env, cols=cols, rows=rows, **viewer)
         async with terminal:
             with local:
-                echo = PredictiveEcho(cols, rows) if predict and not read_only else None
+                echo = _prediction(cols, rows) if predict and not read_only else None
                 exit_ = await _connect(local, terminal, detach, read_only, echo)
             if exit_ is None and not keep:
                 await terminal.kill()
@@ -129,8 +130,14 @@ def _show(
     return target.run(work)
 
 
+def _prediction(cols: int, rows: int) -> "PredictiveEcho":
+    from hawse.cli.predictive_echo import PredictiveEcho
+
+    return PredictiveEcho(cols, rows)
+
+
 async def _connect(
-    local: LocalTerminal, terminal: Terminal, detach: bytes, read_only: bool, echo: PredictiveEcho | None
+    local: LocalTerminal, terminal: Terminal, detach: bytes, read_only: bool, echo: "PredictiveEcho | None"
 ) -> Exit | None:
     """Pass keys and output between both terminals. Return how the program ended; None if the user left."""
     turn = asyncio.Lock()  # what changes the predictions is written in the same order
@@ -151,6 +158,8 @@ async def _connect(
             if detach in data:
                 raise Detached
             if not (terminal.live and terminal.answers):
+                from hawse.cli.emulator_replies import without_replies
+
                 data = without_replies(data)
             if data and not read_only:
                 await predict(data)

@@ -1,10 +1,11 @@
 """Where the gateway is: options, environment variables, what `hawse login` saved, or the gateway of this machine."""
 
-import json
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
+
+import msgspec
 
 LOCAL_URL: Final = "http://127.0.0.1:8080"  # where `hawse serve` listens
 LOCAL_STATE: Final = "~/.local/state/hawse"  # where `hawse serve` keeps its token
@@ -79,7 +80,7 @@ def load() -> Gateway | None:
     """
     path = config_file()
     try:
-        saved = json.loads(path.read_text())
+        saved = msgspec.json.decode(path.read_bytes())
         return Gateway(str(saved["url"]), saved.get("token"), str(path), saved.get("ca"))
     except FileNotFoundError:
         return None
@@ -100,9 +101,9 @@ def save(gateway: Gateway) -> Path:
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         part.unlink(missing_ok=True)
-        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, MODE), "w") as file:
+        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, MODE), "wb") as file:
             saved = {"url": gateway.url, "token": gateway.token} | ({"ca": gateway.ca} if gateway.ca else {})
-            json.dump(saved, file)
+            file.write(msgspec.json.encode(saved))
         part.replace(path)
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}") from error

@@ -1,19 +1,16 @@
-"""The life of one sandbox: what `Sandbox` inherits, so that `await box.stop()` works."""
+"""The life of one sandbox: what `Sandbox` inherits, so that `await box.stop()` works.
+
+The methods are loaded when they are first used, so that a program starts fast.
+"""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from hawse.api import Params
-from hawse.api.sandboxes import (
-    SandboxDelete,
-    SandboxGet,
-    SandboxInfo,
-    SandboxPause,
-    SandboxResume,
-    SandboxStart,
-    SandboxStop,
-    SandboxUpdate,
-)
 from hawse.client.calls.call_table import CallTable, R
+
+if TYPE_CHECKING:
+    from hawse.api.sandboxes import SandboxInfo
 
 
 class Lifecycle:
@@ -22,36 +19,46 @@ class Lifecycle:
     id: str
     _calls: CallTable
 
-    async def info(self) -> SandboxInfo:
+    async def info(self) -> "SandboxInfo":
         """Return the sandbox as the gateway knows it. It is not started. Raises `not_found`."""
+        from hawse.api.sandboxes import SandboxGet
+
         return await self._manage(SandboxGet(id=self.id))
 
-    async def wake(self) -> SandboxInfo:
+    async def wake(self) -> "SandboxInfo":
         """Start the sandbox, also one that was stopped; one that sleeps is started by any other call as well.
 
         Raises:
             HawseError: `not_found`, `capacity_exceeded`, `cleanup_pending`, `unavailable`.
         """
+        from hawse.api.sandboxes import SandboxStart
+
         return await self._manage(SandboxStart(id=self.id))
 
-    async def stop(self) -> SandboxInfo:
+    async def stop(self) -> "SandboxInfo":
         """End everything that runs in it, and refuse calls until `wake`. Its files remain.
 
         Raises:
             HawseError: `cleanup_pending` if something has not ended; the gateway goes on trying.
         """
+        from hawse.api.sandboxes import SandboxStop
+
         return await self._manage(SandboxStop(id=self.id))
 
-    async def pause(self) -> SandboxInfo:
+    async def pause(self) -> "SandboxInfo":
         """Suspend everything that runs in it, and refuse calls until `resume`.
 
         Raises:
             HawseError: `invalid_params` if its provider cannot, `stopped` if it does not run.
         """
+        from hawse.api.sandboxes import SandboxPause
+
         return await self._manage(SandboxPause(id=self.id))
 
-    async def resume(self) -> SandboxInfo:
+    async def resume(self) -> "SandboxInfo":
         """Let a paused sandbox go on."""
+        from hawse.api.sandboxes import SandboxResume
+
         return await self._manage(SandboxResume(id=self.id))
 
     async def update(
@@ -62,7 +69,7 @@ class Lifecycle:
         timeout: float | None = None,
         idle_timeout: float | None = None,
         keep_alive: bool | None = None,
-    ) -> SandboxInfo:
+    ) -> "SandboxInfo":
         """Change the sandbox. What is not given stays as it is.
 
         Args:
@@ -72,6 +79,8 @@ class Lifecycle:
             idle_timeout: Seconds without activity after which it sleeps.
             keep_alive: Whether it never sleeps.
         """
+        from hawse.api.sandboxes import SandboxUpdate
+
         return await self._manage(
             SandboxUpdate(
                 id=self.id,
@@ -89,6 +98,8 @@ class Lifecycle:
         Raises:
             HawseError: `not_found`; `cleanup_pending` if something has not ended; the gateway goes on trying.
         """
+        from hawse.api.sandboxes import SandboxDelete
+
         await self._manage(SandboxDelete(id=self.id))
 
     async def _manage(self, params: Params[R]) -> R:

@@ -9,13 +9,13 @@ If a connection is lost, calls that change something are repeated with a key, so
 
 from typing import TYPE_CHECKING
 
-from hawse.api.runtime import RuntimeInfo, RuntimeInfoResult, RuntimeMetrics, RuntimeMetricsResult
 from hawse.client.base.options import Options
 from hawse.client.calls.call_table import CallTable
 from hawse.client.lifecycle import Lifecycle
 from hawse.client.process.execution import Execution
 
 if TYPE_CHECKING:  # each is loaded when it is first used, so that a program starts fast
+    from hawse.api.runtime import RuntimeInfoResult, RuntimeMetricsResult
     from hawse.client.code.contexts import Code
     from hawse.client.files.files import Files
     from hawse.client.git import Git
@@ -42,12 +42,16 @@ class Sandbox(Lifecycle, Execution):
         super().__init__(calls, id, options)
         self._gateway = gateway
 
-    async def runtime(self) -> RuntimeInfoResult:
+    async def runtime(self) -> "RuntimeInfoResult":
         """Return the version and the state of the sandbox's runtime."""
+        from hawse.api.runtime import RuntimeInfo
+
         return await self._request(RuntimeInfo())
 
-    async def metrics(self) -> RuntimeMetricsResult:
+    async def metrics(self) -> "RuntimeMetricsResult":
         """Return the counters of the sandbox's runtime."""
+        from hawse.api.runtime import RuntimeMetrics
+
         return await self._request(RuntimeMetrics())
 
     @property

@@ -79,8 +79,8 @@ from hawse.client.connection.reconnect import Token
 from hawse.client.files.changes import PathLike
 from hawse.client.files.local_files import Progress
 from hawse.client.ports import Preview
-from hawse.client.process.exec import OutputCallbacks
 from hawse.client.process.program import Command
+from hawse.client.process.program import OutputCallbacks
 from hawse.client.process.program import StartFields
 from hawse.client.process.program import StartOptions
 from hawse.client.process.session import SessionResult

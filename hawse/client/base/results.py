@@ -1,7 +1,8 @@
 """What the client's methods return and its streams yield, beside the results of `hawse.api`."""
 
-from dataclasses import dataclass
 from enum import Enum
+
+import msgspec
 
 from hawse.api.people import Participant, WriterLease
 from hawse.api.terminals import StartAt
@@ -46,8 +47,7 @@ class CommandResult(Exit, frozen=True):
 # ---- what a terminal yields, in order
 
 
-@dataclass(frozen=True)
-class Attached:
+class Attached(msgspec.Struct, frozen=True):
     """The viewer is attached, for the first time or again. Output from `offset` on is a replay until `Live`."""
 
     start_at: StartAt
@@ -56,16 +56,14 @@ class Attached:
     rows: int
 
 
-@dataclass(frozen=True)
-class Output:
+class Output(msgspec.Struct, frozen=True):
     """Bytes of output; `offset` is that of the first."""
 
     offset: int
     data: bytes
 
 
-@dataclass(frozen=True)
-class Snapshot:
+class Snapshot(msgspec.Struct, frozen=True):
     """Output is missing; `data` paints the screen and its scrollback as of `offset`, on a reset emulator."""
 
     offset: int
@@ -74,8 +72,7 @@ class Snapshot:
     rows: int
 
 
-@dataclass(frozen=True)
-class Resized:
+class Resized(msgspec.Struct, frozen=True):
     """The terminal has had this size from `offset` on."""
 
     offset: int
@@ -83,43 +80,37 @@ class Resized:
     rows: int
 
 
-@dataclass(frozen=True)
-class Live:
+class Live(msgspec.Struct, frozen=True):
     """The replay has ended: from now on, an emulator's answers to queries may be sent."""
 
     offset: int
 
 
-@dataclass(frozen=True)
-class Answers:
+class Answers(msgspec.Struct, frozen=True):
     """Whether this viewer's emulator has to answer a program's queries. Only `emulator` viewers get it."""
 
     answers: bool
 
 
-@dataclass(frozen=True)
-class Joined:
+class Joined(msgspec.Struct, frozen=True):
     """A viewer has joined."""
 
     viewer: Participant
 
 
-@dataclass(frozen=True)
-class Left:
+class Left(msgspec.Struct, frozen=True):
     """A viewer has left."""
 
     viewer: Participant
 
 
-@dataclass(frozen=True)
-class PresenceChanged:
+class PresenceChanged(msgspec.Struct, frozen=True):
     """The viewer as it is now: its name, typing, focus or pointer has changed."""
 
     viewer: Participant
 
 
-@dataclass(frozen=True)
-class LeaseChanged:
+class LeaseChanged(msgspec.Struct, frozen=True):
     """Another viewer may type, or all may. `applied`: the bytes of this viewer's input that were applied before."""
 
     lease: WriterLease

@@ -1,12 +1,12 @@
 """Opening the WebSocket: the URL, the headers, and which failures are final (docs/wire.md sections 1 and 7)."""
 
 import errno
-import json
 import socket
 import ssl
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit, urlunsplit
 
+import msgspec
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidHandshake, InvalidStatus, InvalidURI
 from websockets.typing import Subprotocol
@@ -151,7 +151,7 @@ def _refusal(error: InvalidStatus) -> RefusedError | DialError:
     if status in RETRIED or not 400 <= status < 500:
         return DialError(f"HTTP {status}")
     try:
-        body = json.loads(response.body or b"")
+        body = msgspec.json.decode(response.body or b"")
         return RefusedError(str(body["code"]), str(body.get("message", "")))
     except (ValueError, KeyError, TypeError, AttributeError):
         code = {401: "unauthenticated", 403: "forbidden", 404: "not_found"}.get(status, "protocol_error")

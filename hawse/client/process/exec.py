@@ -5,7 +5,7 @@ The call has a key, so a repeat on a new connection joins the running command, f
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import Any, TypedDict
+from typing import Any
 
 import msgspec
 
@@ -29,10 +29,10 @@ from hawse.client.calls.call import ClientCall, event_cost, new_key
 from hawse.client.calls.call_table import CallTable, deadline
 from hawse.client.calls.input_stream import BytesLike, InputStream
 from hawse.client.calls.offset_cursor import OffsetCursor
+from hawse.client.process.program import OutputCallbacks
 from hawse.wire import Data, Event, HawseError, Kind, Limits
 
 STREAMS: dict[Kind, StreamName] = {Kind.OUTPUT: "stdout", Kind.STDERR: "stderr"}
-OUTPUT_LIMIT = 64 << 20  # bytes of each stream that `exec` keeps: for more, use a process and its iterators
 
 
 def check_complete(cursors: Mapping[Kind, OffsetCursor], reached: StreamOffsets | ProcessAttachResult) -> None:
@@ -40,16 +40,6 @@ def check_complete(cursors: Mapping[Kind, OffsetCursor], reached: StreamOffsets 
     for kind, name in STREAMS.items():
         if (missing := getattr(reached, name) - cursors[kind].offset) > 0:
             raise TruncatedError(name, missing)
-
-
-class OutputCallbacks(TypedDict, total=False):
-    """Functions that are called with output as it arrives. What they return is ignored; what they raise ends the call.
-
-    The parts of a stream are consecutive, and end anywhere: also within a line or a character.
-    """
-
-    on_stdout: Callable[[bytes], object]
-    on_stderr: Callable[[bytes], object]
 
 
 class ExecCall(ClientCall):

@@ -4,15 +4,13 @@ from functools import partial
 from typing import Any, Unpack
 
 from hawse.api import Params
-from hawse.api.processes import Exec
 from hawse.client.base.options import Options
 from hawse.client.base.results import CommandResult
 from hawse.client.base.surroundings import Env
 from hawse.client.calls.call import ClientCall
 from hawse.client.calls.call_table import CallTable, R
 from hawse.client.calls.input_stream import BytesLike
-from hawse.client.process.exec import OUTPUT_LIMIT, ExecCall, OutputCallbacks, kill, run_to_end
-from hawse.client.process.program import Command, program
+from hawse.client.process.program import OUTPUT_LIMIT, Command, OutputCallbacks, program
 
 
 class Execution:
@@ -65,6 +63,9 @@ class Execution:
             HawseError: `spawn_failed`, `unavailable`; `deadline_exceeded` if the call took longer than `timeout` and
                 the client's `request_timeout`; what closed the client.
         """
+        from hawse.api.processes import Exec  # `hawse shell`, which must start fast, runs no command
+        from hawse.client.process.exec import ExecCall, kill, run_to_end
+
         params = Exec(**program(command, cwd=cwd, env=env, timeout=timeout))
         call = ExecCall(
             params,

@@ -1,11 +1,23 @@
 """What a caller gives to run a program, and the fields of the methods that it becomes."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypedDict
 
 from hawse.client.base.surroundings import Env, directory, environment
 
 Command = str | Sequence[str]
+
+OUTPUT_LIMIT = 64 << 20  # bytes of each stream that `exec` keeps: for more, use a process and its iterators
+
+
+class OutputCallbacks(TypedDict, total=False):
+    """Functions that are called with output as it arrives. What they return is ignored; what they raise ends the call.
+
+    The parts of a stream are consecutive, and end anywhere: also within a line or a character.
+    """
+
+    on_stdout: Callable[[bytes], object]
+    on_stderr: Callable[[bytes], object]
 
 
 class StartOptions(TypedDict, total=False):

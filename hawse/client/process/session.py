@@ -23,9 +23,9 @@ from hawse.client.calls.call import ClientCall
 from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.created_handle import CreatedHandle
 from hawse.client.calls.input_stream import BytesLike
-from hawse.client.process.exec import OUTPUT_LIMIT, ExecCall, OutputCallbacks, run_to_end
+from hawse.client.process.exec import ExecCall, run_to_end
 from hawse.client.process.process import Process
-from hawse.client.process.program import Command, StartOptions, start_fields
+from hawse.client.process.program import OUTPUT_LIMIT, Command, OutputCallbacks, StartOptions, start_fields
 
 
 class SessionResult(CommandResult, frozen=True):

@@ -4,7 +4,7 @@ import asyncio
 import secrets
 from collections.abc import AsyncIterator, Generator
 from types import TracebackType
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 from msgspec import UNSET
@@ -18,7 +18,6 @@ from hawse.api.people import (
     TerminalPresence,
     WriterLease,
 )
-from hawse.api.recordings import RecordingStart
 from hawse.api.terminals import TerminalCreate, TerminalKill, TerminalResize, TerminalSignal
 from hawse.api.types import Exit
 from hawse.client.base.causes import ForbiddenError, NotFoundError, StaleHandleError
@@ -31,9 +30,10 @@ from hawse.client.calls.line_reader import LineReader
 from hawse.client.calls.receive_buffer import BufferedChunk, DiscardedRange
 from hawse.client.terminal.attach import LANE, TerminalAttachCall
 from hawse.client.terminal.automation import Automation
-from hawse.client.terminal.plain_text import plain
-from hawse.client.terminal.recording import Recording
 from hawse.client.terminal.wait import TerminalWaitCall
+
+if TYPE_CHECKING:  # what few programs need is loaded on first use
+    from hawse.client.terminal.recording import Recording
 
 DAY = 86_400.0  # seconds: the longest that one call may wait
 
@@ -187,6 +187,8 @@ class Terminal(Automation):
             HawseError: As `items`.
         """
 
+        from hawse.client.terminal.plain_text import plain
+
         def decoded(line: bytes) -> str:
             return (line if escapes else plain(line)).decode(encoding, errors)
 
@@ -290,7 +292,7 @@ class Terminal(Automation):
             exit_: Exit = await self._calls.outcome(self._call)
             return exit_
 
-    async def record(self, *, input: bool = False, title: str | None = None) -> Recording:
+    async def record(self, *, input: bool = False, title: str | None = None) -> "Recording":
         """Record it from now on, as asciicast v3.
 
         Args:
@@ -300,6 +302,9 @@ class Terminal(Automation):
         Raises:
             HawseError: `exited`, `limit_exceeded`, `no_space`.
         """
+        from hawse.api.recordings import RecordingStart
+        from hawse.client.terminal.recording import Recording
+
         name = f"r-{secrets.token_hex(6)}"
         await self._request(RecordingStart(terminal=self.id, id=name, input=input, title=title))
         return Recording(self._calls, self._sandbox, name)

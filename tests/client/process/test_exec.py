@@ -10,7 +10,8 @@ from hawse.client.base.errors import TruncatedError
 from hawse.client.base.options import Options
 from hawse.client.base.results import CommandResult
 from hawse.client.calls.call_table import CallTable
-from hawse.client.process.exec import ExecCall, OutputCallbacks, kill, run_to_end
+from hawse.client.process.exec import ExecCall, kill, run_to_end
+from hawse.client.process.program import OutputCallbacks
 from hawse.wire import Credit, HawseError, Kind
 from tests.support.client import MemoryConnection
 
