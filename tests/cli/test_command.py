@@ -37,7 +37,9 @@ def test_the_gateway_is_not_imported_before_it_is_needed() -> None:
 def test_a_terminal_opens_without_loading_what_it_does_not_use() -> None:
     """`hawse shell` has 150 ms: what files, code, git and lists need is loaded when it is used."""
     unused = (
-        "rich gateway hawse.client.code hawse.client.git hawse.client.files.files hawse.client.images hawse.api.git"
+        "rich gateway hawse.client.code hawse.client.git hawse.client.files.files hawse.client.images hawse.api.git "
+        "hawse.api.sandboxes hawse.api.runtime hawse.api.processes hawse.api.recordings hawse.api.documentation "
+        "hawse.cli.predictive_echo hawse.cli.emulator_replies"
     )
     program = f"""if True:
         import sys, hawse.cli.shell, hawse.client.terminal.terminals

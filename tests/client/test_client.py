@@ -212,11 +212,18 @@ async def test_without_an_address_the_gateway_of_the_environment_is_used(
 def requests_of(path: Path) -> set[type]:
     """The parameter structs that a module of the client constructs."""
     module = importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
+    nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
+    local: dict[str, object] = {}  # what its functions import on first use
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("hawse.api."):
+            source = importlib.import_module(node.module)
+            local |= {alias.name: getattr(source, alias.name) for alias in node.names}
     found = set()
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in nodes:
         if isinstance(node, ast.Call):
-            value: object = module
-            for name in ast.unparse(node.func).split("."):
+            first, *rest = ast.unparse(node.func).split(".")
+            value: object = local.get(first) or getattr(module, first, None)
+            for name in rest:
                 value = getattr(value, name, None)
             if isinstance(value, type) and issubclass(value, Params):
                 found.add(value)
