@@ -23,6 +23,10 @@ from gateway.auth.access_policy import AccessPolicy
 from gateway.auth.credentials import Credentials
 from gateway.auth.tickets import Tickets
 from gateway.auth.uses import OpenUses
+from gateway.backups.methods import BackupMethods
+from gateway.backups.records import BackupRecords
+from gateway.backups.stores import BackupStore
+from gateway.backups.transfer import BackupTransfers
 from gateway.connection.endpoint import ConnectEndpoint
 from gateway.http import methods as rest
 from gateway.http.context import RequestContexts
@@ -115,6 +119,7 @@ def create_app(
     guesses: Guesses | None = None,
     sign_on: SignOn | None = None,
     observers: Iterable[CallObserver] = (),
+    backups: BackupStore | None = None,
 ) -> Starlette:
     """Create the application; `app.state.connect` is its `ConnectEndpoint`, `app.state.tickets` are its `Tickets`.
 
@@ -134,6 +139,7 @@ def create_app(
         guesses: Limits wrong credentials by address. None: there is no limit.
         sign_on: The identity provider. None: there is none.
         observers: Are notified of all calls, beside the audit log.
+        backups: Where the archives of backups are. None: there are no backups.
     """
     trail = AuditTrail(audit or AuditLog(None))
     allowed = tuple(origins)
@@ -177,8 +183,12 @@ def create_app(
                 limit=quotas.number("user", "sandboxes"),
                 end_links=access_methods.end_links,
             )
-            about_sandboxes = [own_sandboxes, ImageMethods(sandboxes, tasks)]
-            own_methods = [*methods, *about_sandboxes]
+            own_methods: list[object] = [*methods, own_sandboxes, ImageMethods(sandboxes, tasks)]
+            if backups is not None:
+                records = BackupRecords(sandboxes.store)
+                transfers = BackupTransfers(links, backups, records)
+                about_backups = BackupMethods(transfers, records, tasks, limit=quotas.number("user", "backups"))
+                own_methods.append(about_backups)
             table = connect.links = Links(
                 sandboxes, tasks, own_methods, observer=observer, owns=owners.owns, limits=call_limits
             )
@@ -186,11 +196,16 @@ def create_app(
                 lambda name, key: table.retry_waiting() if name in (RUNS, ANY_TABLE) else None
             )
             sandboxes.calls = LinkedRuntimeCalls(links)
-            task = tasks.create_task(feed.run(), name="sandbox.watch")
+            running = [tasks.create_task(feed.run(), name="sandbox.watch")]
+            if backups is not None:
+                running.append(tasks.create_task(about_backups.sweep(), name="backups"))
             yield
             stop_listening()
             sandboxes.calls = None
-            task.cancel()
+            for task in running:
+                task.cancel()
+            if backups is not None:
+                await about_backups.close()
             table.stop()
 
     app = Starlette(

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Final, Protocol
 from urllib.parse import quote
 
@@ -28,6 +29,7 @@ from gateway.audit.log import AuditLog
 from gateway.auth.access_policy import split_host
 from gateway.auth.credentials import Credentials
 from gateway.auth.proxy_user import SCOPE_KEY, ProxyUser
+from gateway.backups.stores import DirectoryStore
 from gateway.connection.endpoint import ConnectEndpoint
 from gateway.http.endpoint import REQUESTS
 from gateway.limits.guesses import Guesses
@@ -106,6 +108,7 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
             templates=None if settings.templates is None else read_templates(settings.templates),
             admission=Admission(Capacity(sandboxes=settings.max_sandboxes), state.root),
         )
+        backups = DirectoryStore(state.root / "backups" if settings.backups is None else Path(settings.backups))
         certificate = None if settings.tls_cert is None else Certificate(settings.tls_cert, settings.tls_key)
         credentials = Credentials(token, store)
         spans = _spans() if settings.otel else None
@@ -132,6 +135,7 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
         quotas=settings.quotas(),
         guesses=Guesses(burst=settings.wrong_tokens),
         audit=AuditLog(AuditFiles(state.root / "audit")),
+        backups=backups,
     )
 
     async def announce() -> None:

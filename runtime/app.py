@@ -17,6 +17,7 @@ from hawse.rpc import Dispatcher, IdempotencyTable, handles
 from hawse.rpc.server import Server
 from hawse.wire import HawseError
 from runtime.activity import ActivityMethods, TerminalOutput
+from runtime.backup.methods import BackupMethods
 from runtime.code.methods import CodeMethods
 from runtime.core.fair_work import FairWork
 from runtime.core.folder import Folder
@@ -108,13 +109,14 @@ class Runtime:
         )
         self.watches = WatchMethods(environment, tasks, pools.disk, self.id, limits.watches)
         self.git = GitMethods(environment, trees, pools.disk, tasks, idempotency, limits.git)
+        backups = BackupMethods(*(environment, pools.disk, tasks, slots, self.files.quota, self.git.ignored), root=root)
         dispatcher = Dispatcher(tasks.start, idempotency, stop_delay=limits.stop_delay)
         self.automation = AutomationMethods(self.terminals, search)
         ports = self.ports = PortMethods(self.id, tasks, pools.proc, PreviewTable(private))
         programs = (self.terminals, execs, self.processes, self.sessions, self.automation, self.code)
         activity = ActivityMethods([self._programs, self._viewers, TerminalOutput(self.terminals)])
         dispatcher.on_call = activity.note_call
-        for part in (self, activity, *programs, self.files, self.recordings, ports, self.watches, self.git):
+        for part in (self, activity, *programs, self.files, backups, self.recordings, ports, self.watches, self.git):
             dispatcher.add(part)
         name = f"hawse-runtime/{hawse.__version__}"
         self.server = Server(

@@ -34,7 +34,7 @@ NOTE: Final = "Generated from hawse/api by `make generate`; do not edit."
 
 # The surfaces in the order of the reference: title, prefix of the methods.
 SURFACES: Final = (
-    ("Gateway", ("sandbox", "template", "image", "token", "share", "audit", "preview")),
+    ("Gateway", ("sandbox", "template", "backup", "image", "token", "share", "audit", "preview")),
     ("Runtime", ("runtime",)),
     ("Terminals", ("terminal",)),
     ("Recordings", ("recording",)),

@@ -16,6 +16,7 @@ CLASSES: Final = (
     "hawse.client.access.Tokens",
     "hawse.client.access.ShareLinks",
     "hawse.client.audit.AuditTrail",
+    "hawse.client.backups.Backups",
     "hawse.client.images.Images",
     "hawse.client.sandboxes.Sandboxes",
     "hawse.client.sandboxes.SandboxChanges",

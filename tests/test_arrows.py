@@ -130,6 +130,7 @@ RULES = {
     ),
     "runtime.rpc": Rule(ours=(*SERVED, "runtime.core", "runtime.rpc")),
     "runtime.files": Rule(ours=(*SERVED, *GROUND, "runtime.rpc", "runtime.files")),
+    "runtime.backup": Rule(ours=(*SERVED, *GROUND, "runtime.rpc", "runtime.files", "runtime.backup")),
     "runtime.git": Rule(ours=(*SERVED, *GROUND, "runtime.rpc", "runtime.git")),
     "runtime.watch": Rule(ours=(*SERVED, *GROUND, "runtime.rpc", "runtime.watch")),
     "runtime.ports": Rule(ours=(*SERVED, *GROUND, "runtime.rpc", "runtime.ports")),
@@ -181,6 +182,9 @@ RULES = {
     "gateway.audit": Rule(
         ours=(*SERVED, "gateway.audit", "gateway.context", "gateway.limits"),
         exactly=("gateway.upstream.observer",),  # what it implements
+    ),
+    "gateway.backups": Rule(
+        ours=(*SERVED, "gateway.backups", "gateway.http", "gateway.store", "gateway.upstream", "gateway.limits")
     ),
     "gateway.transport": Rule(ours=("hawse.sockets", "gateway.transport")),
     "gateway.store": Rule(ours=("hawse.wire", "gateway.store")),

@@ -11,7 +11,7 @@ from hawse.api.rights import ALL
 from hawse.wire import HawseError, Principal
 
 Who = Literal["user", "link", "address"]
-What = Literal["connections", "sandboxes", "terminals", "calls", "bytes"]
+What = Literal["connections", "sandboxes", "backups", "terminals", "calls", "bytes"]
 
 FORM: Final = "WHO:WHAT=NUMBER"
 BYTES_MIN: Final = 4096  # a second: one piece of a transfer would take too long with less
@@ -138,8 +138,8 @@ def _parse(text: str) -> tuple[tuple[Who, What], int]:
     who, what, number = cast(Who, found[1]), cast(What, found[2]), int(found[3]) * _UNITS[found[4]]
     if found[4] and what != "bytes":
         raise ValueError(f"{text!r}: only a number of bytes may end with K, M or G")
-    if what == "sandboxes" and who != "user":
-        raise ValueError(f"{text!r}: only users have sandboxes")
+    if what in ("sandboxes", "backups") and who != "user":
+        raise ValueError(f"{text!r}: only users have {what}")
     if number < (least := BYTES_MIN if what == "bytes" else 1):
         raise ValueError(f"{text!r}: the number must be at least {least}")
     return (who, what), number

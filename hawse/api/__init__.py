@@ -19,6 +19,7 @@ SURFACES: Final = (
     "access",
     "audit",
     "automation",
+    "backups",
     "code",
     "edits",
     "extraction",

@@ -28,6 +28,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     **_entries("serve", serve="Start a gateway on this machine."),
     **_entries("login", login="Save the address and the token of a gateway.", logout="Forget the saved gateway."),
     **_entries("sandboxes", sandbox="Create, list, stop, start and delete sandboxes."),
+    **_entries("backups", backup="Create, list, restore and delete backups of directories."),
     **_entries("images", image="List, pull and remove images."),
     **_entries("exec", exec="Run a command in a sandbox, with its exit code."),
     **_entries("code", code="Run code with rich results, from a file or line by line."),

@@ -132,8 +132,8 @@ OIDC = "oidc_"  # begins the names of options of the OpenID provider
     "--limit",
     multiple=True,
     metavar="WHO:WHAT=N",
-    help="a limit of each user, link or address: connections, terminals, calls or bytes (a second), or sandboxes of "
-    "each user, such as link:bytes=2M; may be repeated (calls only)",
+    help="a limit of each user, link or address: connections, terminals, calls or bytes (a second), or sandboxes or "
+    "backups of each user, such as link:bytes=2M; may be repeated (calls only)",
 )
 @click.option(
     "--wrong-tokens", type=int, metavar="N", help="how many wrong tokens an address may send before it must wait (100)"
@@ -146,6 +146,7 @@ OIDC = "oidc_"  # begins the names of options of the OpenID provider
     metavar="URL",
     help="a Redis server that several gateways share, such as redis://HOST:6379/0 (SQLite in the state directory)",
 )
+@click.option("--backups", metavar="DIR", help="where backups are stored (backups in the state directory)")
 @click.option("--pool", type=int, metavar="N", help="how many sandboxes are started in advance (0)")
 @click.option(
     "--templates", type=click.Path(path_type=Path), metavar="FILE", help="named settings of sandboxes, in TOML (none)"

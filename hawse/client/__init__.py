@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         TerminalSendResult,
         TerminalWaitResult,
     )
+    from hawse.api.backups import BackupInfo, BackupProgress, BackupRestoreResult
     from hawse.api.code import CodeContextInfo, CodeError, CodeLanguage
     from hawse.api.edits import FileEditResult, TextEdit
     from hawse.api.extraction import FileExtractProgress, FileExtractResult
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from hawse.api.terminals import TerminalInfo
     from hawse.api.types import Exit, OutputMatch
     from hawse.api.watches import WatchChangesResult, WatchedChange, WatchRescan
+    from hawse.client.backups import Backups
     from hawse.client.base.causes import (
         CallCancelledError,
         CapacityExceededError,
@@ -123,6 +125,7 @@ _PLACES: Final = {
     "hawse.api.automation": (
         "CommandInfo TerminalHistoryResult TerminalScreenResult TerminalSendResult TerminalWaitResult"
     ),
+    "hawse.api.backups": "BackupInfo BackupProgress BackupRestoreResult",
     "hawse.api.code": "CodeContextInfo CodeError CodeLanguage",
     "hawse.api.edits": "FileEditResult TextEdit",
     "hawse.api.extraction": "FileExtractProgress FileExtractResult",
@@ -138,6 +141,7 @@ _PLACES: Final = {
     "hawse.api.terminals": "TerminalInfo",
     "hawse.api.types": "Exit OutputMatch",
     "hawse.api.watches": "WatchChangesResult WatchedChange WatchRescan",
+    "hawse.client.backups": "Backups",
     "hawse.client.base.causes": (
         "CallCancelledError CapacityExceededError CleanupPendingError ConflictError ConnectionLostError "
         "DeadlineExceededError ExitedError ForbiddenError InputGapError InputOverflowError InternalError "
@@ -178,6 +182,10 @@ _PLACES: Final = {
 __all__ = [
     "Answers",
     "Attached",
+    "BackupInfo",
+    "BackupProgress",
+    "BackupRestoreResult",
+    "Backups",
     "BusyError",
     "CallCancelledError",
     "Callbacks",

@@ -19,6 +19,7 @@ from hawse.wire import Welcome
 if TYPE_CHECKING:  # each is loaded when it is first used, so that a program starts fast
     from hawse.client.access import ShareLinks, Tokens
     from hawse.client.audit import AuditTrail
+    from hawse.client.backups import Backups
     from hawse.client.images import Images
     from hawse.client.sandboxes import Sandboxes
 
@@ -105,6 +106,13 @@ class Client:
         from hawse.client.sandboxes import Sandboxes
 
         return Sandboxes(self._calls, self._options, gateway=base(self._uri))
+
+    @property
+    def backups(self) -> "Backups":
+        """The backups of the gateway: `create`, `restore`, `list`, `get`, `delete`."""
+        from hawse.client.backups import Backups
+
+        return Backups(self._calls)
 
     @property
     def images(self) -> "Images":

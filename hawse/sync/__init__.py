@@ -11,6 +11,7 @@ from typing import Any
 import hawse.client as asynchronous
 from hawse.client.access import ShareLinks as AsyncShareLinks, Tokens as AsyncTokens
 from hawse.client.audit import AuditTrail as AsyncAuditTrail
+from hawse.client.backups import Backups as AsyncBackups
 from hawse.client.code.context import CodeContext as AsyncCodeContext
 from hawse.client.code.contexts import Code as AsyncCode
 from hawse.client.code.run import CodeRunStream as AsyncCodeRunStream
@@ -34,6 +35,7 @@ from hawse.sync.wrapping import creates, synchronous
 from hawse.wire import HawseError
 
 AuditTrail = synchronous(AsyncAuditTrail)
+Backups = synchronous(AsyncBackups)
 Sandbox = synchronous(asynchronous.Sandbox)
 Code = synchronous(AsyncCode)
 CodeContext = synchronous(AsyncCodeContext)

@@ -20,6 +20,10 @@ from hawse.api.automation import TerminalHistoryResult
 from hawse.api.automation import TerminalScreenResult
 from hawse.api.automation import TerminalSendResult
 from hawse.api.automation import TerminalWaitResult
+from hawse.api.backups import BackupCompression
+from hawse.api.backups import BackupInfo
+from hawse.api.backups import BackupMode
+from hawse.api.backups import BackupRestoreResult
 from hawse.api.code import CodeCompleteResult
 from hawse.api.code import CodeContextInfo
 from hawse.api.code import CodeInspectResult
@@ -64,6 +68,7 @@ from hawse.api.types import StreamName
 from hawse.api.watches import WatchChangesResult
 from hawse.api.watches import WatchRescan
 from hawse.api.watches import WatchedChange
+from hawse.client.backups import OnProgress
 from hawse.client.base.options import Options
 from hawse.client.base.results import CommandResult
 from hawse.client.base.results import ConnectionState
@@ -111,6 +116,10 @@ class Client:
     @property
     def sandboxes(self) -> Sandboxes:
         """The sandboxes of the gateway: `create`, `get`, `list`, `watch`."""
+
+    @property
+    def backups(self) -> Backups:
+        """The backups of the gateway: `create`, `restore`, `list`, `get`, `delete`."""
 
     @property
     def images(self) -> Images:
@@ -234,6 +243,53 @@ class AuditTrail:
         Raises:
             HawseError: `forbidden`, `io_error`.
         """
+
+class Backups:
+    """The backups of a gateway. It holds nothing open.
+
+    Methods raise `HawseError`: `not_found` for a backup that does not exist, or that the caller may not use.
+    """
+    def create(self, sandbox: str, path: PathLike='.', *, name: str | None=None, ttl: float | None=None, exclude: Sequence[str]=..., gitignore: bool=False, compression: BackupCompression | None=None, on_progress: OnProgress | None=None) -> BackupInfo:
+        """Make a backup of a directory. If it fails, or the caller is cancelled, nothing is left of it.
+
+        Args:
+            sandbox: The id of the sandbox.
+            path: The directory; relative to the workspace.
+            name: A name for people.
+            ttl: Seconds until it is deleted; None: it is kept.
+            exclude: Globs of what to leave out.
+            gitignore: Whether to leave out what git ignores.
+            compression: How it is compressed; None: the gateway's default.
+            on_progress: Is called from the event loop; it must return soon.
+
+        Raises:
+            HawseError: `not_found`, `not_directory`, `permission_denied` for a file that cannot be read
+                (`details["entry"]`), `no_space`, `limit_exceeded`.
+        """
+
+    def restore(self, backup: str, *, sandbox: str | None=None, path: PathLike | None=None, mode: BackupMode='copy', on_progress: OnProgress | None=None) -> BackupRestoreResult:
+        """Make a directory what it was. If it fails, or the caller is cancelled, the directory is as it is now.
+
+        Args:
+            backup: The id of the backup.
+            sandbox: The id of another sandbox; None: that of the backup.
+            path: Another directory, which need not exist; None: that of the backup.
+            mode: `overlay`: mount the backup where that is possible. The result states what was done.
+            on_progress: Is called from the event loop; it must return soon.
+
+        Raises:
+            HawseError: `no_space`, `io_error` if the archive is damaged, `conflict` if files are created in the
+                directory meanwhile.
+        """
+
+    def get(self, backup: str) -> BackupInfo:
+        """Return a backup. `backup`: its id."""
+
+    def list(self, *, sandbox: str | None=None) -> builtins.list[BackupInfo]:
+        """Return the backups that the caller may use, the newest first. `sandbox`: only those of this one."""
+
+    def delete(self, backup: str) -> None:
+        """Delete a backup. `backup`: its id."""
 
 class Images:
     """The images of a provider. It holds nothing open.

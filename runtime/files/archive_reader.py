@@ -55,15 +55,21 @@ def entries(fd: int) -> Iterator[ArchiveEntry]:
         HawseError: `invalid_params` if it is not an archive, is damaged or encrypted; `too_large` for a header.
     """
     magic = os.pread(fd, 6, 0)
-    with _damaged():
+    with damaged():
         if magic[:4] in (b"PK\3\4", b"PK\5\6"):
             yield from _zip(fd)
         else:
             yield from _tar(_Stream(fd, _decoder(magic)))
 
 
+def decompressed(fd: int) -> IO[bytes]:
+    """Return the decompressed bytes of a file (gzip, bzip2, xz, or as they are): what `tarfile` can read forward."""
+    return cast("IO[bytes]", _Stream(fd, _decoder(os.pread(fd, 6, 0))))
+
+
 @contextmanager
-def _damaged() -> Iterator[None]:
+def damaged() -> Iterator[None]:
+    """Raise `invalid_params` for what shows that an archive is damaged."""
     try:
         yield
     except _DAMAGED as error:
@@ -76,7 +82,7 @@ def _damaged() -> Iterator[None]:
 
 def _blocks(content: IO[bytes]) -> Callable[[], bytes]:
     def read() -> bytes:
-        with _damaged():
+        with damaged():
             return content.read(BLOCK)
 
     return read
@@ -150,6 +156,9 @@ class _Stream:
         del self._ready[:size]
         self._position += len(taken)
         return taken
+
+    def seekable(self) -> bool:
+        return True  # forward
 
     def tell(self) -> int:
         return self._position

@@ -64,8 +64,8 @@ class FileMethods:
         self._resolver = PathResolver(environment, root)
         self._disk = disk
         self._tasks = tasks
-        self._quota = Quota(root or str(environment.workspace), quota)
-        context = UploadContext(disk=disk, tasks=tasks, quota=self._quota, limits=limits)
+        self.quota = Quota(root or str(environment.workspace), quota)
+        context = UploadContext(disk=disk, tasks=tasks, quota=self.quota, limits=limits)
         self.uploads = Uploads(context, idempotency)
         self.initial = InitialFiles(self._resolver, disk, private)
 
@@ -99,7 +99,7 @@ class FileMethods:
     @serves(FileExtract)
     def _extract(self, call: ServerCall, params: FileExtract) -> None:
         target = self._resolver.place(params.to, params.root)
-        self._serve(call, extract(self._place(params), target, params, self._quota))
+        self._serve(call, extract(self._place(params), target, params, self.quota))
 
     @handles(api.FileDelete, stops=True)
     async def _delete(self, params: api.FileDelete) -> api.FileDeleteResult:
@@ -111,15 +111,15 @@ class FileMethods:
 
     @handles(api.FileMove, stops=True)
     async def _move(self, params: api.FileMove) -> Nothing:
-        return await self._disk.finish(move(*self._two(params), params, self._quota))
+        return await self._disk.finish(move(*self._two(params), params, self.quota))
 
     @handles(api.FileCopy, stops=True)
     async def _copy(self, params: api.FileCopy) -> api.FileCopyResult:
-        return await self._disk.finish(copy(*self._two(params), params, self._quota))
+        return await self._disk.finish(copy(*self._two(params), params, self.quota))
 
     @handles(FileEdit)
     async def _edit(self, params: FileEdit) -> FileEditResult:
-        return await self._disk.run(edit, self._place(params), params, self._quota)
+        return await self._disk.run(edit, self._place(params), params, self.quota)
 
     def _place(self, params: api.FileTarget) -> RootedPath:
         return self._resolver.place(params.path, params.root)

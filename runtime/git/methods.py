@@ -54,6 +54,22 @@ class GitMethods:
     async def close(self) -> None:
         await self._git.close()
 
+    async def ignored(self, path: str) -> frozenset[tuple[str, ...]]:
+        """Return what git ignores in a directory, as paths in it; nothing if it is not in a repository.
+
+        Raises:
+            HawseError: `spawn_failed` if git is not installed, `too_large` if the list is.
+        """
+        inside = await self._git.run("rev-parse", "--is-inside-work-tree", cwd=path, accept=(0, 128))
+        if inside.code != 0:
+            return frozenset()
+        arguments = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+        ran = await self._git.run(*arguments, cwd=path)
+        if ran.truncated:
+            raise HawseError("too_large", "git ignores too many files: exclude their directory")
+        names = (os.fsdecode(name).rstrip("/") for name in ran.stdout.split(b"\0") if name)
+        return frozenset(tuple(name.split("/")) for name in names)
+
     # ---- clone
 
     @serves(api.GitClone)

@@ -34,9 +34,12 @@ NEEDS: Final[Mapping[str, str]] = {
         session.cancel session.create session.delete session.exec session.get session.list session.process
         session.watch terminal.create terminal.kill
         sandbox.delete sandbox.pause sandbox.resume sandbox.start sandbox.stop sandbox.update
+        backup.create backup.pack backup.unpack
         image.list image.pull image.remove
     """,
-    OPERATE + "*": "sandbox.create template.list",
+    OPERATE + "*": """
+        sandbox.create template.list backup.restore backup.list backup.get backup.delete backup.cancel
+    """,
     WRITE: """
         file.archive file.cancel file.chmod file.copy file.delete file.edit file.exists file.extract file.list
         file.mkdir file.move file.read file.rename file.search file.stat file.write watch.changes watch.start watch.stop

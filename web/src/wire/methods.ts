@@ -62,6 +62,170 @@ export interface AuditListResult {
   before?: string | null;
 }
 
+/** Cancel a `backup.create` or `backup.restore` that has a key. One that has ended or never existed is not an error. */
+export interface BackupCancel {
+  /** The idempotency key of the call. */
+  key: string;
+}
+
+/**
+ * Make a backup of a directory of a sandbox, in the store of the gateway.
+ *
+ * Names of any bytes, modes, owners, times, symlinks, hard links, extended attributes, FIFOs and holes are kept. A file that cannot be read is an error, and nothing is stored; one that is changed meanwhile is counted.
+ *
+ * With an idempotency key, a call whose connection was lost continues for 60 seconds, and a repeat gets its outcome.
+ */
+export interface BackupCreate {
+  /** The directory. */
+  path?: string;
+  /** Globs of what to leave out, with everything below it: a name at any depth or, with a slash, a path. */
+  exclude?: string[] | null;
+  /** Whether to leave out what git ignores, if the directory is in a repository. */
+  gitignore?: boolean;
+  /** How the archive is compressed; null: the gateway's default, `gzip`. */
+  compression?: "gzip" | "none" | null;
+  /** Id of the sandbox. */
+  sandbox: string;
+  /** Name for people. */
+  name?: string | null;
+  /** Seconds from its creation until it is deleted; null: it is kept. */
+  ttl?: number | null;
+}
+
+/** Delete a backup. */
+export interface BackupDelete {
+  /** Id of the backup. */
+  backup: string;
+}
+
+/** Return a backup. */
+export interface BackupGet {
+  /** Id of the backup. */
+  backup: string;
+}
+
+/** A backup. */
+export interface BackupInfo {
+  /** Its id. */
+  id: string;
+  /** The sandbox that it was made of. */
+  sandbox: string;
+  /** The directory that it was made of. */
+  path: string;
+  /** Name for people. */
+  name?: string | null;
+  /** Id of the user that created it. */
+  owner?: string | null;
+  /** How it is stored: `tar` or `tar.gz`. */
+  format?: string;
+  /** Bytes of the archive. */
+  size?: number;
+  /** SHA-256 of the archive, in hexadecimal. */
+  sha256?: string;
+  /** Files, directories and others in it. */
+  entries?: number;
+  /** Bytes of the files in it, without holes. */
+  bytes?: number;
+  /** Files that were changed while they were read: their content may be a mixture. */
+  changed?: number;
+  /** Devices and sockets, which are left out. */
+  skipped?: number;
+  /** When it was created, in seconds since 1970. */
+  created?: number;
+  /** When it is deleted, in seconds since 1970; null: never. */
+  expires?: number | null;
+}
+
+/** List the backups that the caller has made, or that are of sandboxes in which it has the right `operate`. */
+export interface BackupList {
+  /** Only those of this sandbox; null: all. */
+  sandbox?: string | null;
+}
+
+/** Backups of a gateway. */
+export interface BackupListResult {
+  /** Those that the caller may use, the newest first. */
+  backups: BackupInfo[];
+}
+
+/** Send a directory as an archive, which is made while it is sent. `backup.create` calls this. */
+export interface BackupPack {
+  /** The directory. */
+  path?: string;
+  /** Globs of what to leave out, with everything below it: a name at any depth or, with a slash, a path. */
+  exclude?: string[] | null;
+  /** Whether to leave out what git ignores, if the directory is in a repository. */
+  gitignore?: boolean;
+  /** How the archive is compressed; null: the gateway's default, `gzip`. */
+  compression?: "gzip" | "none" | null;
+}
+
+/** A directory was packed, and all bytes of the archive were sent. */
+export interface BackupPackResult {
+  /** `tar` or `tar.gz`. */
+  format: string;
+  /** Bytes of the archive. */
+  size: number;
+  /** SHA-256 of the archive, in hexadecimal. */
+  sha256: string;
+  /** Files, directories and others in it. */
+  entries: number;
+  /** Bytes of the files in it, without holes. */
+  bytes: number;
+  /** Files that were changed while they were read. */
+  changed: number;
+  /** Devices and sockets, which are left out. */
+  skipped: number;
+}
+
+/** How far a backup or a restore is, a few times in a second. */
+export interface BackupProgress {
+  /** `packing` and `unpacking` happen in the sandbox, `storing` and `reading` at the store of the gateway. */
+  phase: "packing" | "reading" | "storing" | "unpacking";
+  /** Files, directories and others that were packed or unpacked. */
+  entries?: number;
+  /** Bytes of files, or of the archive while it is stored or read. */
+  bytes?: number;
+}
+
+/**
+ * Make a directory of a sandbox what it was in a backup. What it contains now is removed.
+ *
+ * The backup is unpacked beside and its checksum is verified before anything is replaced. A restore that fails or is cancelled changes nothing.
+ */
+export interface BackupRestore {
+  /** Id of the backup. */
+  backup: string;
+  /** Id of the sandbox, which may be another one; null: that of the backup. */
+  sandbox?: string | null;
+  /** The directory, which is created if it is missing; null: that of the backup. */
+  path?: string | null;
+  /** `overlay`: mount the backup and keep only changes, where the sandbox may do that; otherwise, and with `copy`, it is unpacked. The result states which. */
+  mode?: "copy" | "overlay";
+}
+
+/** A backup was restored. */
+export interface BackupRestoreResult {
+  /** Files, directories and others that were restored. */
+  entries: number;
+  /** Bytes of files that were written. */
+  bytes: number;
+  /** `overlay` if the backup was mounted, `copy` if it was unpacked. */
+  mode?: "copy" | "overlay";
+  /** Attributes that this sandbox may not set, such as capabilities of programs. */
+  skipped?: number;
+}
+
+/** Make a directory what it is in an archive of `backup.pack`. `backup.restore` calls this. */
+export interface BackupUnpack {
+  /** The archive, a file in the sandbox. */
+  archive: string;
+  /** The SHA-256 that it must have, in hexadecimal. Another one is `io_error`, and changes nothing. */
+  sha256: string;
+  /** The directory, which is created if it is missing. */
+  path?: string;
+}
+
 /**
  * Answer a request for input of the run in progress.
  *
@@ -3308,6 +3472,16 @@ export interface WriterLeaseEvent {
 
 /** The methods of a sandbox, by name. */
 export interface Methods {
+  "backup.pack": {
+    params: BackupPack;
+    result: BackupPackResult;
+    events: { progress: BackupProgress };
+  };
+  "backup.unpack": {
+    params: BackupUnpack;
+    result: BackupRestoreResult;
+    events: { progress: BackupProgress };
+  };
   "code.answer": {
     params: CodeAnswer;
     result: Nothing;
@@ -3761,6 +3935,36 @@ export interface GatewayMethods {
     params: AuditList;
     result: AuditListResult;
     events: Record<string, never>;
+  };
+  "backup.cancel": {
+    params: BackupCancel;
+    result: Nothing;
+    events: Record<string, never>;
+  };
+  "backup.create": {
+    params: BackupCreate;
+    result: BackupInfo;
+    events: { progress: BackupProgress };
+  };
+  "backup.delete": {
+    params: BackupDelete;
+    result: Nothing;
+    events: Record<string, never>;
+  };
+  "backup.get": {
+    params: BackupGet;
+    result: BackupInfo;
+    events: Record<string, never>;
+  };
+  "backup.list": {
+    params: BackupList;
+    result: BackupListResult;
+    events: Record<string, never>;
+  };
+  "backup.restore": {
+    params: BackupRestore;
+    result: BackupRestoreResult;
+    events: { progress: BackupProgress };
   };
   "image.list": {
     params: ImageList;

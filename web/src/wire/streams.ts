@@ -2,6 +2,10 @@
 
 /** The methods that send events or bytes, or take bytes. */
 export const STREAMS = [
+  "backup.create",
+  "backup.pack",
+  "backup.restore",
+  "backup.unpack",
   "code.attach",
   "code.run",
   "exec",

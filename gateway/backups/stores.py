@@ -1,0 +1,142 @@
+"""Where the archives of backups are: a directory. An archive is there completely or not at all."""
+
+import asyncio
+import errno
+import os
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO, Final, Protocol
+
+from hawse.wire import HawseError
+
+BLOCK: Final = 1 << 20  # bytes that are read at a time
+PART: Final = ".part"  # ends the name of an archive that is being written
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT)
+
+
+class BackupWriter(Protocol):
+    """An archive that is being written. Methods raise `HawseError`: `no_space` or `unavailable`."""
+
+    async def write(self, data: bytes) -> None:
+        """Append bytes."""
+
+    async def commit(self) -> None:
+        """Make it durable and visible."""
+
+
+class BackupStore(Protocol):
+    """Archives by the ids of backups. Methods raise `HawseError`: `no_space` or `unavailable`."""
+
+    def writing(self, id: str) -> AbstractAsyncContextManager[BackupWriter]:
+        """Write an archive. What is not committed when the block ends is removed."""
+        ...
+
+    def read(self, id: str) -> AsyncGenerator[bytes, None]:
+        """Yield the bytes of an archive. One that does not exist is `io_error`."""
+        ...
+
+    async def delete(self, id: str) -> None:
+        """Delete an archive, and what is left of one that was not committed. A missing one is not an error."""
+
+
+@contextmanager
+def store_errors() -> Iterator[None]:
+    """Raise an `OSError` of the store as an error of the call."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise HawseError("io_error", "the archive is missing in the store of backups", admitted="yes") from error
+    except OSError as error:
+        code = "no_space" if error.errno in _FULL else "unavailable"
+        text = f"the store of backups: {error.strerror or error}"
+        raise HawseError(code, text, admitted="unknown", details={"errno": error.errno}) from error
+
+
+class DirectoryStore:
+    """A directory with a file for each archive. It is created when it is needed, for its owner only.
+
+    Args:
+        directory: Its path.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    @asynccontextmanager
+    async def writing(self, id: str) -> AsyncIterator["FileWriter"]:
+        with store_errors():
+            writer = await asyncio.to_thread(FileWriter, self._directory / id)
+        try:
+            yield writer
+        finally:
+            with store_errors():
+                await asyncio.to_thread(writer.close)
+
+    async def read(self, id: str) -> AsyncGenerator[bytes, None]:
+        with store_errors():
+            file = await asyncio.to_thread(_open, self._directory / id)
+        try:
+            while True:
+                with store_errors():
+                    data = await asyncio.to_thread(file.read, BLOCK)
+                if not data:
+                    return
+                yield data
+        finally:
+            file.close()
+
+    async def delete(self, id: str) -> None:
+        with store_errors():
+            await asyncio.to_thread(_delete, self._directory / id)
+
+
+class FileWriter:
+    """The `BackupWriter` of a directory. The constructor and `close` block.
+
+    Args:
+        path: The path of the archive.
+    """
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._path = path
+        self._part = path.with_name(path.name + PART)
+        self._fd = os.open(self._part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+
+    async def write(self, data: bytes) -> None:
+        with store_errors():
+            await asyncio.to_thread(self._write, data)
+
+    async def commit(self) -> None:
+        with store_errors():
+            await asyncio.to_thread(self._commit)
+
+    def close(self) -> None:
+        """Remove the archive unless it was committed."""
+        os.close(self._fd)
+        with suppress(FileNotFoundError):
+            self._part.unlink()
+
+    def _write(self, data: bytes) -> None:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(self._fd, rest) :]
+
+    def _commit(self) -> None:
+        os.fsync(self._fd)
+        self._part.rename(self._path)
+        directory = os.open(self._path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)
+
+
+def _open(path: Path) -> BinaryIO:
+    return path.open("rb", buffering=0)
+
+
+def _delete(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    path.with_name(path.name + PART).unlink(missing_ok=True)

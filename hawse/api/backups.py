@@ -1,0 +1,252 @@
+"""Backups of directories: `backup.create` and the other methods of the gateway, and what they call in a sandbox."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from hawse.api.files import Globs
+from hawse.api.spec import SELECTED, Nothing, Params, ParamsValue, Reply, method
+from hawse.api.types import PATH_ERRORS, Id, Path
+
+BackupCompression = Literal["none", "gzip"]
+BackupMode = Literal["copy", "overlay"]
+BackupPhase = Literal["packing", "unpacking", "storing", "reading"]
+Lifetime = Annotated[float, Meta(gt=0, le=10**9)]  # seconds
+BackupName = Annotated[str, Meta(min_length=1, max_length=255)]
+Digest = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
+
+
+class BackupProgress(Reply, frozen=True, kw_only=True):
+    """How far a backup or a restore is, a few times in a second.
+
+    Attributes:
+        phase: `packing` and `unpacking` happen in the sandbox, `storing` and `reading` at the store of the gateway.
+        entries: Files, directories and others that were packed or unpacked.
+        bytes: Bytes of files, or of the archive while it is stored or read.
+    """
+
+    phase: BackupPhase
+    entries: int = 0
+    bytes: int = 0
+
+
+class BackupInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
+    """A backup.
+
+    Attributes:
+        id: Its id.
+        sandbox: The sandbox that it was made of.
+        path: The directory that it was made of.
+        name: Name for people.
+        owner: Id of the user that created it.
+        format: How it is stored: `tar` or `tar.gz`.
+        size: Bytes of the archive.
+        sha256: SHA-256 of the archive, in hexadecimal.
+        entries: Files, directories and others in it.
+        bytes: Bytes of the files in it, without holes.
+        changed: Files that were changed while they were read: their content may be a mixture.
+        skipped: Devices and sockets, which are left out.
+        created: When it was created, in seconds since 1970.
+        expires: When it is deleted, in seconds since 1970; null: never.
+    """
+
+    id: str
+    sandbox: str
+    path: str
+    name: str | None = None
+    owner: str | None = None
+    format: str = "tar"
+    size: int = 0
+    sha256: str = ""
+    entries: int = 0
+    bytes: int = 0
+    changed: int = 0
+    skipped: int = 0
+    created: float = 0.0
+    expires: float | None = None
+
+
+class BackupListResult(Reply, frozen=True, kw_only=True):
+    """Backups of a gateway.
+
+    Attributes:
+        backups: Those that the caller may use, the newest first.
+    """
+
+    backups: list[BackupInfo]
+
+
+class BackupRestoreResult(Reply, frozen=True, kw_only=True, omit_defaults=True):
+    """A backup was restored.
+
+    Attributes:
+        entries: Files, directories and others that were restored.
+        bytes: Bytes of files that were written.
+        mode: `overlay` if the backup was mounted, `copy` if it was unpacked.
+        skipped: Attributes that this sandbox may not set, such as capabilities of programs.
+    """
+
+    entries: int
+    bytes: int
+    mode: BackupMode = "copy"
+    skipped: int = 0
+
+
+class BackupPackResult(Reply, frozen=True, kw_only=True):
+    """A directory was packed, and all bytes of the archive were sent.
+
+    Attributes:
+        format: `tar` or `tar.gz`.
+        size: Bytes of the archive.
+        sha256: SHA-256 of the archive, in hexadecimal.
+        entries: Files, directories and others in it.
+        bytes: Bytes of the files in it, without holes.
+        changed: Files that were changed while they were read.
+        skipped: Devices and sockets, which are left out.
+    """
+
+    format: str
+    size: int
+    sha256: str
+    entries: int
+    bytes: int
+    changed: int
+    skipped: int
+
+
+class BackupSource(ParamsValue, kw_only=True):
+    """Fields of the methods that make an archive.
+
+    Attributes:
+        path: The directory.
+        exclude: Globs of what to leave out, with everything below it: a name at any depth or, with a slash, a path.
+        gitignore: Whether to leave out what git ignores, if the directory is in a repository.
+        compression: How the archive is compressed; null: the gateway's default, `gzip`.
+    """
+
+    path: Path = "."
+    exclude: Globs | None = None
+    gitignore: bool = False
+    compression: BackupCompression | None = None
+
+
+class BackupTarget(ParamsValue, kw_only=True):
+    """Fields of every method about one backup.
+
+    Attributes:
+        backup: Id of the backup.
+    """
+
+    backup: Id
+
+
+# ---- methods of the gateway
+
+PACK_ERRORS = (*PATH_ERRORS, "too_large", "limit_exceeded", "spawn_failed")
+UNPACK_ERRORS = (*PATH_ERRORS, "conflict", "no_space", "too_large")
+
+
+@method(
+    "backup.create",
+    events={"progress": BackupProgress},
+    sandbox=False,
+    target="sandbox",
+    raises=(*PACK_ERRORS, "no_space"),
+)
+class BackupCreate(BackupSource, Params[BackupInfo], kw_only=True):
+    """Make a backup of a directory of a sandbox, in the store of the gateway.
+
+    Names of any bytes, modes, owners, times, symlinks, hard links, extended attributes, FIFOs and holes are kept. A
+    file that cannot be read is an error, and nothing is stored; one that is changed meanwhile is counted.
+
+    With an idempotency key, a call whose connection was lost continues for 60 seconds, and a repeat gets its outcome.
+
+    Args:
+        sandbox: Id of the sandbox.
+        name: Name for people.
+        ttl: Seconds from its creation until it is deleted; null: it is kept.
+    """
+
+    sandbox: Id
+    name: BackupName | None = None
+    ttl: Lifetime | None = None
+
+
+@method(
+    "backup.restore",
+    events={"progress": BackupProgress},
+    terminal=SELECTED,
+    sandbox=False,
+    raises=UNPACK_ERRORS,
+)
+class BackupRestore(BackupTarget, Params[BackupRestoreResult], kw_only=True):
+    """Make a directory of a sandbox what it was in a backup. What it contains now is removed.
+
+    The backup is unpacked beside and its checksum is verified before anything is replaced. A restore that fails or is
+    cancelled changes nothing.
+
+    Args:
+        sandbox: Id of the sandbox, which may be another one; null: that of the backup.
+        path: The directory, which is created if it is missing; null: that of the backup.
+        mode: `overlay`: mount the backup and keep only changes, where the sandbox may do that; otherwise, and with
+            `copy`, it is unpacked. The result states which.
+    """
+
+    sandbox: Id | None = None
+    path: Path | None = None
+    mode: BackupMode = "copy"
+
+
+@method("backup.list", safe=True, terminal=SELECTED, sandbox=False)
+class BackupList(Params[BackupListResult], kw_only=True):
+    """List the backups that the caller has made, or that are of sandboxes in which it has the right `operate`.
+
+    Args:
+        sandbox: Only those of this sandbox; null: all.
+    """
+
+    sandbox: Id | None = None
+
+
+@method("backup.get", safe=True, terminal=SELECTED, sandbox=False, raises=("not_found",))
+class BackupGet(BackupTarget, Params[BackupInfo], kw_only=True):
+    """Return a backup."""
+
+
+@method("backup.delete", terminal=SELECTED, sandbox=False, raises=("not_found",))
+class BackupDelete(BackupTarget, Params[Nothing], kw_only=True):
+    """Delete a backup."""
+
+
+@method("backup.cancel", terminal=SELECTED, sandbox=False)
+class BackupCancel(Params[Nothing], kw_only=True):
+    """Cancel a `backup.create` or `backup.restore` that has a key. One that has ended or never existed is not an error.
+
+    Args:
+        key: The idempotency key of the call.
+    """
+
+    key: Annotated[str, Meta(min_length=1, max_length=128)]
+
+
+# ---- methods of a sandbox, which the gateway calls
+
+
+@method("backup.pack", events={"progress": BackupProgress}, output=("archive",), raises=PACK_ERRORS)
+class BackupPack(BackupSource, Params[BackupPackResult], kw_only=True):
+    """Send a directory as an archive, which is made while it is sent. `backup.create` calls this."""
+
+
+@method("backup.unpack", events={"progress": BackupProgress}, raises=UNPACK_ERRORS)
+class BackupUnpack(Params[BackupRestoreResult], kw_only=True):
+    """Make a directory what it is in an archive of `backup.pack`. `backup.restore` calls this.
+
+    Args:
+        archive: The archive, a file in the sandbox.
+        sha256: The SHA-256 that it must have, in hexadecimal. Another one is `io_error`, and changes nothing.
+        path: The directory, which is created if it is missing.
+    """
+
+    archive: Path
+    sha256: Digest
+    path: Path = "."

@@ -1,0 +1,144 @@
+"""`hawse backup`: create, list, restore and delete backups of directories."""
+
+import sys
+import time
+
+import click
+
+from hawse.cli.output import print_json, print_table, printable, size
+from hawse.cli.target import Target, target_options
+from hawse.client import BackupInfo, BackupProgress, BackupRestoreResult, Client, Sandbox
+
+
+class _ProgressLine:
+    """Shows the progress on one line of stderr, if that is a terminal. Use it in `with`."""
+
+    def __init__(self, target: Target) -> None:
+        self._visible = sys.stderr.isatty() and not target.as_json
+
+    def __enter__(self) -> "_ProgressLine":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._visible:
+            click.echo("\r\x1b[K", err=True, nl=False)
+
+    def show(self, progress: BackupProgress) -> None:
+        if self._visible:
+            entries = f"{progress.entries:,} entries, " if progress.entries else ""
+            click.echo(f"\r{progress.phase}: {entries}{size(progress.bytes)}\x1b[K", err=True, nl=False)
+
+
+@click.group()
+def backup() -> None:
+    """Create, list, restore and delete backups of directories. They are stored at the gateway."""
+
+
+@backup.command()
+@click.argument("path", default=".")
+@click.option("--name", metavar="TEXT", help="a name for people")
+@click.option("--ttl", type=click.FloatRange(0, 10**9, min_open=True), metavar="S", help="delete it after S seconds")
+@click.option("--exclude", multiple=True, metavar="GLOB", help="leave out what matches; may be repeated")
+@click.option("--gitignore", is_flag=True, help="leave out what git ignores")
+@click.option("--compression", type=click.Choice(["none", "gzip"]), help="how it is compressed (gzip)")
+@target_options
+def create(
+    target: Target,
+    path: str,
+    name: str | None,
+    ttl: float | None,
+    exclude: tuple[str, ...],
+    gitignore: bool,
+    compression: str | None,
+) -> None:
+    """Make a backup of the directory PATH of a sandbox, by default the workspace, and print its id."""
+
+    async def work(client: Client, box: Sandbox) -> BackupInfo:
+        return await client.backups.create(
+            box.id,
+            path,
+            name=name,
+            ttl=ttl,
+            exclude=exclude,
+            gitignore=gitignore,
+            compression=compression,  # type: ignore[arg-type]  # one of the choices
+            on_progress=line.show,
+        )
+
+    with _ProgressLine(target) as line:
+        made = target.run(work)
+    if target.as_json:
+        print_json(made)
+        return
+    click.echo(made.id)
+    if made.changed:
+        click.echo(f"hawse: {made.changed} files were changed while they were read", err=True)
+    if made.skipped:
+        click.echo(f"hawse: {made.skipped} devices or sockets were left out", err=True)
+
+
+@backup.command("ls")
+@click.option("--all", "everywhere", is_flag=True, help="of all sandboxes")
+@target_options
+def list_backups(target: Target, everywhere: bool) -> None:
+    """List the backups of a sandbox."""
+
+    async def work(client: Client, box: Sandbox) -> list[BackupInfo]:
+        return await client.backups.list(sandbox=None if everywhere else box.id)
+
+    found = target.run(work)
+    if target.as_json:
+        print_json(found)
+        return
+    rows = [
+        [one.id, one.sandbox, printable(one.path), size(one.size), _date(one.created), printable(one.name or "")]
+        for one in found
+    ]
+    print_table(["ID", "SANDBOX", "PATH", "SIZE", "CREATED", "NAME"], rows)
+
+
+@backup.command()
+@click.argument("backup")
+@click.argument("path", required=False)
+@click.option("--overlay", is_flag=True, help="mount it instead of unpacking it, where the sandbox may do that")
+@target_options
+def restore(target: Target, backup: str, path: str | None, overlay: bool) -> None:
+    """Make PATH what it was in the backup BACKUP. What it contains now is removed.
+
+    PATH is in the sandbox of --sandbox; by default it is the directory that the backup was made of.
+    """
+
+    async def work(client: Client, box: Sandbox) -> BackupRestoreResult:
+        mode = "overlay" if overlay else "copy"
+        return await client.backups.restore(
+            backup,
+            sandbox=box.id,
+            path=path,
+            mode=mode,  # type: ignore[arg-type]  # one of both
+            on_progress=line.show,
+        )
+
+    with _ProgressLine(target) as line:
+        done = target.run(work)
+    if target.as_json:
+        print_json(done)
+    else:
+        skipped = f", {done.skipped} attributes may not be set here" if done.skipped else ""
+        click.echo(f"{done.entries:,} entries, {size(done.bytes)} ({done.mode}){skipped}")
+
+
+@backup.command()
+@click.argument("backups", nargs=-1, required=True, metavar="BACKUP...")
+@target_options
+def rm(target: Target, backups: tuple[str, ...]) -> None:
+    """Delete backups."""
+
+    async def work(client: Client, _: Sandbox) -> None:
+        for one in backups:
+            await client.backups.delete(one)
+
+    target.run(work)
+
+
+def _date(seconds: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))

@@ -1,0 +1,147 @@
+"""The backups of a gateway: create, restore, list and delete them."""
+
+import asyncio
+import builtins
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from hawse.api.backups import (
+    BackupCancel,
+    BackupCompression,
+    BackupCreate,
+    BackupDelete,
+    BackupGet,
+    BackupInfo,
+    BackupList,
+    BackupMode,
+    BackupProgress,
+    BackupRestore,
+    BackupRestoreResult,
+)
+from hawse.api.paths import from_text, to_text
+from hawse.client.calls.call import ClientCall, event_cost, new_key
+from hawse.client.calls.call_table import CallTable
+from hawse.client.files.changes import PathLike, wire_path
+from hawse.wire import Event
+
+WINDOW = 64 * 1024  # bytes of progress that the gateway may send ahead
+
+OnProgress = Callable[[BackupProgress], object]
+
+
+class BackupCall(ClientCall):
+    """`backup.create` or `backup.restore`. Its key lets a repeat join the work, or get its outcome."""
+
+    def __init__(self, params: BackupCreate | BackupRestore, on_progress: OnProgress | None) -> None:
+        super().__init__(params, key=new_key(), window=WINDOW)
+        self._on_progress = on_progress
+
+    def receive_event(self, event: Event) -> None:
+        self.spend(event_cost(event))
+        progress = self.decode(event)
+        if progress is not None and self._on_progress is not None:
+            self._on_progress(progress)
+
+
+class Backups:
+    """The backups of a gateway. It holds nothing open.
+
+    Methods raise `HawseError`: `not_found` for a backup that does not exist, or that the caller may not use.
+    """
+
+    def __init__(self, calls: CallTable) -> None:
+        self._calls = calls
+
+    async def create(
+        self,
+        sandbox: str,
+        path: PathLike = ".",
+        *,
+        name: str | None = None,
+        ttl: float | None = None,
+        exclude: Sequence[str] = (),
+        gitignore: bool = False,
+        compression: BackupCompression | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> BackupInfo:
+        """Make a backup of a directory. If it fails, or the caller is cancelled, nothing is left of it.
+
+        Args:
+            sandbox: The id of the sandbox.
+            path: The directory; relative to the workspace.
+            name: A name for people.
+            ttl: Seconds until it is deleted; None: it is kept.
+            exclude: Globs of what to leave out.
+            gitignore: Whether to leave out what git ignores.
+            compression: How it is compressed; None: the gateway's default.
+            on_progress: Is called from the event loop; it must return soon.
+
+        Raises:
+            HawseError: `not_found`, `not_directory`, `permission_denied` for a file that cannot be read
+                (`details["entry"]`), `no_space`, `limit_exceeded`.
+        """
+        params = BackupCreate(
+            sandbox=sandbox,
+            path=wire_path(path),
+            name=name,
+            ttl=ttl,
+            exclude=[to_text(glob) for glob in exclude] or None,
+            gitignore=gitignore,
+            compression=compression,
+        )
+        return _decoded(await self._perform(params, on_progress))
+
+    async def restore(
+        self,
+        backup: str,
+        *,
+        sandbox: str | None = None,
+        path: PathLike | None = None,
+        mode: BackupMode = "copy",
+        on_progress: OnProgress | None = None,
+    ) -> BackupRestoreResult:
+        """Make a directory what it was. If it fails, or the caller is cancelled, the directory is as it is now.
+
+        Args:
+            backup: The id of the backup.
+            sandbox: The id of another sandbox; None: that of the backup.
+            path: Another directory, which need not exist; None: that of the backup.
+            mode: `overlay`: mount the backup where that is possible. The result states what was done.
+            on_progress: Is called from the event loop; it must return soon.
+
+        Raises:
+            HawseError: `no_space`, `io_error` if the archive is damaged, `conflict` if files are created in the
+                directory meanwhile.
+        """
+        to = None if path is None else wire_path(path)
+        result: BackupRestoreResult = await self._perform(
+            BackupRestore(backup=backup, sandbox=sandbox, path=to, mode=mode), on_progress
+        )
+        return result
+
+    async def get(self, backup: str) -> BackupInfo:
+        """Return a backup. `backup`: its id."""
+        return _decoded(await self._calls.request(BackupGet(backup=backup), sandbox=None))
+
+    async def list(self, *, sandbox: str | None = None) -> builtins.list[BackupInfo]:
+        """Return the backups that the caller may use, the newest first. `sandbox`: only those of this one."""
+        found = await self._calls.request(BackupList(sandbox=sandbox), sandbox=None)
+        return [_decoded(info) for info in found.backups]
+
+    async def delete(self, backup: str) -> None:
+        """Delete a backup. `backup`: its id."""
+        await self._calls.request(BackupDelete(backup=backup), sandbox=None)
+
+    async def _perform(self, params: BackupCreate | BackupRestore, on_progress: OnProgress | None) -> Any:
+        call = BackupCall(params, on_progress)
+        try:
+            return await self._calls.perform(call)
+        except asyncio.CancelledError:  # without this the work would continue, and wait for a repeat of the call
+            self._calls.post(ClientCall(BackupCancel(key=call.key or "")))
+            raise
+
+
+def _decoded(info: BackupInfo) -> BackupInfo:
+    return msgspec.structs.replace(info, path=from_text(info.path))

@@ -1,0 +1,79 @@
+"""The `backup.*` methods of a sandbox (docs/wire.md section 9), which the gateway calls."""
+
+import os
+from collections.abc import Awaitable, Callable
+
+from hawse.api.backups import BackupPack, BackupUnpack
+from hawse.rpc import serves, typed
+from hawse.rpc.call import ServerCall
+from runtime.backup.pack import pack
+from runtime.backup.unpack import unpack
+from runtime.core.tasks import Tasks
+from runtime.core.thread_pool import ThreadPool
+from runtime.files.quota import Quota
+from runtime.files.rooted_path import PathResolver
+from runtime.files.walk import Names
+from runtime.posix.environment import Environment
+from runtime.rpc.generator_stream import GeneratorStream, Work
+from runtime.rpc.stream_slots import StreamSlots
+
+FindIgnored = Callable[[str], Awaitable[frozenset[Names]]]
+
+
+class BackupMethods:
+    """The methods."""
+
+    def __init__(
+        self,
+        environment: Environment,
+        disk: ThreadPool,
+        tasks: Tasks,
+        slots: StreamSlots,
+        quota: Quota,
+        find_ignored: FindIgnored,
+        *,
+        root: str | None = None,
+    ) -> None:
+        """Create the methods.
+
+        Args:
+            environment: Knows the workspace, in which relative paths begin.
+            disk: The threads in which files are accessed.
+            tasks: Owns the work.
+            slots: Bounds the number of archives that are open.
+            quota: Counts what is written.
+            find_ignored: Returns what git ignores in a directory, as paths in it.
+            root: The directory to which all calls are confined; None: anywhere.
+        """
+        self._workspace = os.path.realpath(environment.workspace)
+        self._resolver = PathResolver(environment, root)
+        self._disk = disk
+        self._tasks = tasks
+        self._slots = slots
+        self._quota = quota
+        self._find_ignored = find_ignored
+
+    @serves(BackupPack)
+    def _pack(self, call: ServerCall, params: BackupPack) -> None:
+        place = self._resolver.place(params.path)
+        if params.gitignore:
+            self._tasks.start(self._pack_without_ignored(call, params, place.path))
+        else:
+            self._serve(call, pack(place, params))
+
+    async def _pack_without_ignored(self, call: ServerCall, params: BackupPack, path: str) -> None:
+        try:
+            ignored = await self._find_ignored(path)
+            if call.open:
+                self._serve(call, pack(self._resolver.place(params.path), params, ignored.__contains__))
+        except Exception as error:
+            call.error(typed(error))
+
+    @serves(BackupUnpack)
+    def _unpack(self, call: ServerCall, params: BackupUnpack) -> None:
+        archive, target = self._resolver.place(params.archive), self._resolver.place(params.path)
+        in_place = os.path.realpath(target.path) == self._workspace
+        self._serve(call, unpack(archive, target, params, self._quota, in_place=in_place))
+
+    def _serve(self, call: ServerCall, work: Work) -> None:
+        call.serve(GeneratorStream(call, work, self._disk, self._tasks, self._slots))

@@ -1,0 +1,46 @@
+"""`hawse backup` with a live gateway."""
+
+import json
+
+import pytest
+
+from hawse.cli import main
+from hawse.cli.target import Target
+from hawse.client import Client, Sandbox
+from tests.support.stack import Stack
+
+
+def run(gateway: Stack, command: str) -> str:
+    async def work(client: Client, box: Sandbox) -> str:
+        return (await box.exec(command, check=True)).text
+
+    return Target(url=gateway.base, token=gateway.token).run(work)
+
+
+def test_a_directory_is_saved_listed_restored_and_forgotten(gateway: Stack, capfd: pytest.CaptureFixture[str]) -> None:
+    run(
+        gateway,
+        "mkdir -p saved && echo one > saved/f && touch saved/x.log && python3 -c "
+        "'import socket; socket.socket(socket.AF_UNIX).bind(\"saved/s\")'",
+    )
+    assert main(["backup", "create", "saved", "--name", "first", "--exclude", "*.log"]) == 0
+    printed = capfd.readouterr()
+    id = printed.out.strip()
+    assert printed.err == "hawse: 1 devices or sockets were left out\n"
+    assert main(["backup", "ls"]) == 0
+    assert capfd.readouterr().out.splitlines()[1].split()[:3] == [id, "local", "saved"]
+    assert main(["backup", "ls", "--all", "--json"]) == 0
+    assert [one["name"] for one in json.loads(capfd.readouterr().out)] == ["first"]
+    run(gateway, "echo two > saved/f")
+    assert main(["backup", "restore", id]) == 0
+    assert capfd.readouterr().out == "2 entries, 4 B (copy)\n"
+    assert run(gateway, "cat saved/f") == "one\n"
+    assert main(["backup", "restore", id, "elsewhere", "--json"]) == 0
+    assert json.loads(capfd.readouterr().out) == {"entries": 2, "bytes": 4}
+    assert run(gateway, "ls elsewhere") == "f\n"
+    assert main(["backup", "create", "saved", "--compression", "none", "--ttl", "60", "--json"]) == 0
+    other = json.loads(capfd.readouterr().out)
+    assert other["format"] == "tar"
+    assert main(["backup", "rm", id, other["id"]]) == 0
+    assert main(["backup", "restore", id, "--overlay"]) == 1
+    assert f"not_found: unknown backup '{id}'" in capfd.readouterr().err

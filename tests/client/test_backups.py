@@ -1,0 +1,87 @@
+"""Creating, restoring, listing and deleting backups."""
+
+import asyncio
+import os
+from typing import Any, cast
+
+import pytest
+
+from hawse.api.backups import (
+    BackupCancel,
+    BackupCreate,
+    BackupDelete,
+    BackupGet,
+    BackupInfo,
+    BackupList,
+    BackupListResult,
+    BackupProgress,
+    BackupRestore,
+    BackupRestoreResult,
+)
+from hawse.api.paths import to_text
+from hawse.client.backups import BackupCall, Backups
+from hawse.client.calls.call import ClientCall
+from hawse.client.calls.call_table import CallTable
+from hawse.wire import Event
+from hawse.wire.messages import to_raw
+
+SENT = BackupInfo(id="b", sandbox="box", path=to_text(os.fsdecode(b"caf\xe9")))
+INFO = BackupInfo(id="b", sandbox="box", path=os.fsdecode(b"caf\xe9"))
+PROGRESS = BackupProgress(phase="packing", entries=1, bytes=2)
+
+
+class Recorded:
+    """A call table that notes requests, and performs a call that reports once."""
+
+    def __init__(self) -> None:
+        self.requests: list[Any] = []
+        self.posted: list[ClientCall] = []
+        self.cancelled = False
+
+    async def request(self, params: Any, *, sandbox: str | None) -> Any:
+        assert sandbox is None
+        self.requests.append(params)
+        return BackupListResult(backups=[SENT]) if isinstance(params, BackupList) else SENT
+
+    async def perform(self, call: BackupCall) -> Any:
+        assert call.repeats, "it goes on after a lost connection"
+        self.requests.append(call.params())
+        if self.cancelled:
+            raise asyncio.CancelledError
+        call.receive_event(Event(ch=1, name="progress", value=to_raw(PROGRESS)))
+        call.receive_event(Event(ch=1, name="a later event", value=to_raw({})))
+        creates = isinstance(call.params(), BackupCreate)
+        return call.finished(to_raw(SENT if creates else BackupRestoreResult(entries=1, bytes=2)))
+
+    def post(self, call: ClientCall) -> None:
+        self.posted.append(call)
+
+
+async def test_backups_are_created_restored_listed_and_deleted() -> None:
+    recorded = Recorded()
+    backups = Backups(cast(CallTable, recorded))
+    reports: list[BackupProgress] = []
+    name = os.fsdecode(b"\xe9")
+    assert await backups.create("box", name, exclude=[name], ttl=5, on_progress=reports.append) == INFO
+    assert (await backups.restore("b", sandbox="other", path=name, mode="overlay")).bytes == 2
+    await backups.restore("b")
+    assert await backups.get("b") == INFO
+    assert await backups.list(sandbox="box") == [INFO]
+    await backups.delete("b")
+    assert reports == [PROGRESS]
+    assert recorded.requests == [
+        BackupCreate(sandbox="box", path=to_text(os.fsdecode(b"\xe9")), exclude=[to_text(os.fsdecode(b"\xe9"))], ttl=5),
+        BackupRestore(backup="b", sandbox="other", path=to_text(os.fsdecode(b"\xe9")), mode="overlay"),
+        BackupRestore(backup="b"),
+        BackupGet(backup="b"),
+        BackupList(sandbox="box"),
+        BackupDelete(backup="b"),
+    ]
+
+
+async def test_a_caller_that_is_cancelled_ends_the_work() -> None:
+    recorded = Recorded()
+    recorded.cancelled = True
+    with pytest.raises(asyncio.CancelledError):
+        await Backups(cast(CallTable, recorded)).create("box")
+    assert [type(call.params()) for call in recorded.posted] == [BackupCancel]

@@ -1,0 +1,91 @@
+"""The rows of backups: who may use them, and until when."""
+
+import pytest
+
+from gateway.backups.records import TABLE, UNFINISHED_LIFETIME, BackupRecord, BackupRecords, may_use
+from gateway.store.base import StoreError
+from gateway.store.clock import Clock
+from hawse.api.backups import BackupInfo
+from hawse.wire import HawseError, Principal
+from tests.support.stores import MemoryStore
+
+OWNER = Principal(id="owner", name="", kind="owner", rights=("*",))
+
+
+def caller(*rights: str, id: str = "ann") -> Principal:
+    return Principal(id=id, name="", kind="user", rights=rights)
+
+
+class Time:
+    def __init__(self) -> None:
+        self.now = 1000.0
+        self.clock = Clock(wall=lambda: self.now, uptime=lambda: self.now, boot="b")
+
+
+def record(time: Time, *, ttl: float | None = None, ready: bool = True) -> BackupRecord:
+    now = time.clock.now()
+    info = BackupInfo(id="b", sandbox="box", path=".", owner="ann")
+    return BackupRecord(info=info, begun=now, expires=None if ttl is None else now.after(ttl), ready=ready)
+
+
+async def test_a_backup_is_found_until_it_expires() -> None:
+    time = Time()
+    records = BackupRecords(MemoryStore(), time.clock)
+    await records.add(record(time, ttl=10))
+    assert (await records.get("b", OWNER)).info.sandbox == "box"
+    time.now += 10
+    with pytest.raises(HawseError, match="not_found"):
+        await records.get("b", OWNER)
+    assert [records.expired(one) for one in (await records.all()).values()] == [True]
+    await records.remove("b")
+    await records.remove("b")
+    assert await records.all() == {}
+
+
+async def test_an_unfinished_one_does_not_exist_yet() -> None:
+    time = Time()
+    records = BackupRecords(MemoryStore(), time.clock)
+    one = record(time, ready=False)
+    await records.add(one)
+    with pytest.raises(HawseError, match="not_found"):
+        await records.get("b", OWNER)
+    assert not records.expired(one)
+    time.now += UNFINISHED_LIFETIME + 1
+    assert records.expired(one)
+    one.ready = True
+    await records.finish(one)
+    assert (await records.get("b", OWNER)).ready
+
+
+async def test_one_that_was_deleted_meanwhile_is_not_finished() -> None:
+    time = Time()
+    records = BackupRecords(MemoryStore(), time.clock)
+    with pytest.raises(HawseError, match="cancelled"):
+        await records.finish(record(time))
+
+
+async def test_without_its_store_it_is_unavailable() -> None:
+    store = MemoryStore()
+    records = BackupRecords(store)
+    store.error = StoreError("away")
+    for work in (records.all(), records.get("b", OWNER), records.remove("b")):
+        with pytest.raises(HawseError, match="unavailable"):
+            await work
+
+
+@pytest.mark.parametrize(
+    ("who", "allowed"),
+    [
+        (OWNER, True),
+        (caller("view"), True),  # it has made it
+        (caller("operate", id="bob"), True),
+        (caller("operate/box", id="bob"), True),
+        (caller("operate/~", id="bob"), False),  # a sandbox of its own with that id may be another one
+        (caller("operate/other", id="bob"), False),
+        (caller("operate@main", id="bob"), False),
+        (caller("write", id="bob"), False),
+    ],
+)
+def test_who_may_use_one(who: Principal, allowed: bool) -> None:
+    assert may_use(who, BackupInfo(id="b", sandbox="box", path=".", owner="ann")) is allowed
+    assert TABLE == "backups"

@@ -1,0 +1,67 @@
+"""An archive in a directory is there completely or not at all."""
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from gateway.backups.stores import DirectoryStore, store_errors
+from hawse.wire import HawseError
+
+
+async def content(store: DirectoryStore, id: str) -> bytes:
+    return b"".join([data async for data in store.read(id)])
+
+
+async def test_what_is_committed_is_read_and_deleted(tmp_path: Path) -> None:
+    store = DirectoryStore(tmp_path / "a/b")
+    data = os.urandom(3_000_000)
+    async with store.writing("x") as writer:
+        await writer.write(data[:1000])
+        await writer.write(data[1000:])
+        await writer.commit()
+    assert await content(store, "x") == data
+    assert (tmp_path / "a/b").stat().st_mode & 0o777 == 0o700
+    assert (tmp_path / "a/b/x").stat().st_mode & 0o777 == 0o600
+    await store.delete("x")
+    await store.delete("x")
+    assert os.listdir(tmp_path / "a/b") == []
+    with pytest.raises(HawseError, match="io_error"):
+        await content(store, "x")
+
+
+async def test_what_is_not_committed_is_removed(tmp_path: Path) -> None:
+    store = DirectoryStore(tmp_path)
+    with pytest.raises(ValueError):
+        async with store.writing("x") as writer:
+            await writer.write(b"x")
+            raise ValueError
+    async with store.writing("y"):
+        pass
+    assert os.listdir(tmp_path) == []
+
+
+async def test_what_a_killed_gateway_has_left_is_deleted(tmp_path: Path) -> None:
+    (tmp_path / "x.part").write_text("left")
+    await DirectoryStore(tmp_path).delete("x")
+    assert os.listdir(tmp_path) == []
+
+
+async def test_a_directory_that_cannot_be_used_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("x")
+    with pytest.raises(HawseError, match="unavailable: the store of backups: File exists"):
+        async with DirectoryStore(tmp_path / "f").writing("x"):
+            pass
+
+
+@pytest.mark.parametrize(("number", "code"), [(errno.ENOSPC, "no_space"), (errno.EIO, "unavailable")])
+def test_a_failure_of_the_disk_is_typed(number: int, code: str) -> None:
+    with pytest.raises(HawseError) as raised, store_errors():
+        raise OSError(number, os.strerror(number))
+    assert (raised.value.code, raised.value.details) == (code, {"errno": number})
+
+
+def test_a_full_disk_is_no_space() -> None:
+    with pytest.raises(HawseError, match="no_space"), store_errors(), open("/dev/full", "wb", buffering=0) as file:
+        file.write(b"x")

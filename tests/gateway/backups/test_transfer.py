@@ -1,0 +1,195 @@
+"""A transfer stores what the sandbox has sent, or leaves nothing, whichever step fails."""
+
+import asyncio
+import hashlib
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any, cast
+
+import pytest
+
+from gateway.backups.records import BackupRecords
+from gateway.backups.transfer import ATTEMPTS, BackupTransfers
+from gateway.store.clock import Clock
+from gateway.upstream.sandbox_link import SandboxLink
+from hawse.api.backups import BackupCreate, BackupPackResult, BackupProgress, BackupRestore
+from hawse.wire import Data, Event, HawseError, Kind, Principal, Result
+from hawse.wire.messages import to_raw
+from tests.support.gateway import eventually
+from tests.support.stores import MemoryStore
+
+OWNER = Principal(id="owner", name="", kind="owner", rights=("*",))
+DATA = bytes(range(256)) * 1000
+LOST = HawseError("interrupted", "lost")
+PACKED = BackupPackResult(
+    format="tar", size=len(DATA), sha256=hashlib.sha256(DATA).hexdigest(), entries=3, bytes=9, changed=1, skipped=2
+)
+
+
+class FakeLink:
+    """A link to a sandbox. `failures` are the errors of the next calls; then `answer` answers."""
+
+    def __init__(self, *failures: HawseError) -> None:
+        self.failures = list(failures)
+        self.methods: list[str] = []
+        self.packed: BackupPackResult | None = PACKED
+
+    def open(self, caller: Any) -> None:
+        self.methods.append(caller.call.method)
+        if caller.call.method == "backup.pack":
+            progress = BackupProgress(phase="packing", entries=1, bytes=2)
+            caller.receive_progress(Event(ch=1, name="starting", value=to_raw({"phase": "starting"})))
+            caller.receive_message(Event(ch=1, name="progress", value=to_raw(progress)))
+            caller.receive_data(Data(Kind.OUTPUT, 1, 0, memoryview(DATA[:1000])))
+        if self.failures:
+            caller.fail(self.failures.pop(0))
+        elif caller.call.method != "backup.pack":
+            caller.receive_message(Result(ch=1, value=to_raw({})))
+        elif self.packed is not None:
+            caller.receive_data(Data(Kind.OUTPUT, 1, 1000, memoryview(DATA[1000:])))
+            caller.receive_message(Result(ch=1, value=to_raw(self.packed)))
+
+    def close(self, caller: Any) -> None:
+        """Nothing is held."""
+
+
+class ModelStore:
+    """Archives in memory. `fails` is called with the name of each step."""
+
+    def __init__(self) -> None:
+        self.archives: dict[str, bytes] = {}
+        self.fails: Callable[[str], None] = lambda step: None
+
+    @asynccontextmanager
+    async def writing(self, id: str) -> AsyncIterator["ModelWriter"]:
+        self.fails("open")
+        yield ModelWriter(self, id)
+
+    async def read(self, id: str) -> AsyncGenerator[bytes, None]:
+        self.fails("read")
+        yield self.archives[id]
+
+    async def delete(self, id: str) -> None:
+        self.fails("delete")
+        self.archives.pop(id, None)
+
+
+class ModelWriter:
+    def __init__(self, store: ModelStore, id: str) -> None:
+        self._store = store
+        self._id = id
+        self._data = b""
+
+    async def write(self, data: bytes) -> None:
+        self._store.fails("write")
+        self._data += data
+
+    async def commit(self) -> None:
+        self._store.fails("commit")
+        self._store.archives[self._id] = self._data
+
+
+class Bench:
+    """Transfers between a fake sandbox and a model of a store."""
+
+    def __init__(self, link: FakeLink, clock: Clock | None = None) -> None:
+        self.link = link
+        self.store = ModelStore()
+        self.records = BackupRecords(MemoryStore(), clock)
+        self.reports: list[BackupProgress] = []
+        self.transfers = BackupTransfers(lambda: self, self.store, self.records)
+
+    def get(self, sandbox: str | None) -> SandboxLink:
+        return cast(SandboxLink, self.link)
+
+    async def create(self, ttl: float | None = None) -> Any:
+        params = BackupCreate(sandbox="box", path="p", name="n", ttl=ttl)
+        return await self.transfers.create(params, OWNER, self.reports.append)
+
+
+async def test_what_was_sent_is_stored() -> None:
+    bench = Bench(FakeLink())
+    info = await bench.create()
+    assert bench.store.archives == {info.id: DATA}
+    assert (info.sandbox, info.path, info.name, info.owner) == ("box", "p", "n", "owner")
+    assert (info.size, info.entries, info.changed, info.skipped) == (len(DATA), 3, 1, 2)
+    assert bench.reports == [BackupProgress(phase="packing", entries=1, bytes=2)]
+    assert (await bench.records.get(info.id, OWNER)).info == info
+
+
+async def test_a_lost_link_is_tried_again_and_then_reported() -> None:
+    bench = Bench(FakeLink(*[LOST] * (ATTEMPTS - 1)))
+    info = await bench.create()
+    assert bench.store.archives == {info.id: DATA}
+    bench = Bench(FakeLink(*[LOST] * ATTEMPTS))
+    with pytest.raises(HawseError, match="interrupted"):
+        await bench.create()
+    assert (bench.store.archives, await bench.records.all()) == ({}, {})
+
+
+@pytest.mark.parametrize("step", ["open", "write", "commit"])
+async def test_a_store_that_fails_at_any_step_leaves_nothing(step: str) -> None:
+    bench = Bench(FakeLink())
+
+    def fail(now: str) -> None:
+        if now == step:
+            raise HawseError("no_space", "full")
+
+    bench.store.fails = fail
+    with pytest.raises(HawseError, match="no_space"):
+        await bench.create()
+    assert (bench.store.archives, await bench.records.all()) == ({}, {})
+
+
+async def test_bytes_that_were_changed_on_the_way_are_not_stored() -> None:
+    bench = Bench(FakeLink())
+    assert bench.link.packed is not None
+    bench.link.packed = BackupPackResult(
+        format="tar", size=1, sha256="0" * 64, entries=1, bytes=1, changed=0, skipped=0
+    )
+    with pytest.raises(HawseError, match="io_error"):
+        await bench.create()
+    assert (bench.store.archives, await bench.records.all()) == ({}, {})
+
+
+async def test_a_creation_that_is_cancelled_leaves_nothing() -> None:
+    bench = Bench(FakeLink())
+    bench.link.packed = None  # it never ends
+    creating = asyncio.create_task(bench.create())
+    await eventually(lambda: bench.reports)
+    creating.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await creating
+    assert (bench.store.archives, await bench.records.all()) == ({}, {})
+
+
+async def test_what_cannot_be_deleted_is_deleted_later() -> None:
+    """The row stays until the archive is deleted."""
+    now = 0.0
+    clock = Clock(wall=lambda: now, uptime=lambda: now, boot="b")
+    bench = Bench(FakeLink(), clock)
+    info = await bench.create(ttl=10)
+    await bench.transfers.delete_expired()
+    assert bench.store.archives
+
+    def fail(step: str) -> None:
+        raise HawseError("unavailable", "away")
+
+    now = 11.0
+    bench.store.fails = fail
+    with pytest.raises(HawseError, match="unavailable"):
+        await bench.transfers.delete_expired()
+    assert list(await bench.records.all()) == [info.id]
+    bench.store.fails = lambda step: None
+    await bench.transfers.delete_expired()
+    assert (bench.store.archives, await bench.records.all()) == ({}, {})
+
+
+async def test_a_restore_that_fails_removes_its_archive_in_the_sandbox() -> None:
+    bench = Bench(FakeLink())
+    info = await bench.create()
+    record = await bench.records.get(info.id, OWNER)
+    bench.link.failures = [HawseError("no_space", "full")]
+    with pytest.raises(HawseError, match="no_space"):
+        await bench.transfers.restore(BackupRestore(backup=info.id), record, OWNER, bench.reports.append)
+    assert bench.link.methods[-2:] == ["file.write", "file.delete"]

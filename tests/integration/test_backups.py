@@ -1,0 +1,150 @@
+"""Backups through a real gateway: any tree, lost connections, a gateway that is killed, and damaged archives."""
+
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+
+import hawse
+from hawse.client import BackupProgress, Options
+from tests.support.proxy import CuttingProxy
+from tests.support.stack import Stack
+from tests.support.trees import plant, seen
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+QUICK = Options(backoff_cap=0.1)
+TREE = {b"caf\xe9": b"latin", b"sub": {b"run": b"x" * 70, b"l": ("link", b"/nowhere"), b"\n": {b"deep": b""}}}
+
+
+def workspace(stack: Stack) -> Path:
+    return stack.state / "sandboxes/local/workspace"
+
+
+def stored(stack: Stack) -> list[str]:
+    folder = stack.state / "backups"
+    return sorted(os.listdir(folder)) if folder.exists() else []
+
+
+async def test_a_workspace_is_restored_in_another_sandbox(stack: Stack) -> None:
+    async with hawse.connect(stack.base, token=stack.token) as hw:
+        plant(workspace(stack) / "s", TREE)
+        os.symlink("s", workspace(stack) / "current")
+        before = seen(workspace(stack))
+        backup = await hw.backups.create("local", name="all")
+        async with hw.sandboxes.create() as box:
+            await box.files.write_text("old", "x")
+            done = await hw.backups.restore(backup.id, sandbox=box.id)
+            assert done.entries == backup.entries
+            assert seen(stack.state / "sandboxes" / box.id / "workspace") == before
+        await hw.backups.delete(backup.id)
+        assert stored(stack) == []
+        assert seen(workspace(stack)) == before
+
+
+async def test_lost_connections_cost_nothing(stack: Stack) -> None:
+    source = workspace(stack) / "s"
+    source.mkdir()
+    for number in range(40):
+        (source / f"{number}").write_bytes(os.urandom(200_000))
+    before = seen(source)
+    async with (
+        CuttingProxy(stack.port, seed=1, cut_after=(400, 3_000), cuts_left=12) as proxy,
+        hawse.connect(proxy.url, token=stack.token, options=QUICK) as hw,
+    ):
+        backup = await hw.backups.create("local", "s", compression="none")
+        (source / "0").write_text("changed")
+        await hw.backups.restore(backup.id)
+        assert [one.id for one in await hw.backups.list()] == [backup.id]
+        await hw.backups.delete(backup.id)
+    assert seen(source) == before
+    assert os.listdir(workspace(stack)) == ["s"]
+
+
+async def test_a_caller_that_gives_up_leaves_nothing(stack: Stack) -> None:
+    source = workspace(stack) / "s"
+    source.mkdir()
+    for number in range(30):
+        (source / f"{number}").write_bytes(os.urandom(1_000_000))
+    async with hawse.connect(stack.base, token=stack.token) as hw:
+        begun = asyncio.Event()
+        creating = asyncio.create_task(hw.backups.create("local", "s", on_progress=lambda _: begun.set()))
+        await begun.wait()
+        creating.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await creating
+        async with asyncio.timeout(20):
+            while stored(stack):  # noqa: ASYNC110  # the gateway removes it without an event
+                await asyncio.sleep(0.01)
+        assert await hw.backups.list() == []
+        backup = await hw.backups.create("local", "s")
+        (source / "0").write_text("changed")
+        before = seen(source)
+        begun.clear()
+
+        def note(progress: BackupProgress) -> None:
+            if progress.phase == "reading":
+                begun.set()
+
+        restoring = asyncio.create_task(hw.backups.restore(backup.id, on_progress=note))
+        await begun.wait()
+        restoring.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await restoring
+        async with asyncio.timeout(20):
+            while os.listdir(workspace(stack)) != ["s"]:  # noqa: ASYNC110  # the gateway removes it without an event
+                await asyncio.sleep(0.01)
+        assert seen(source) == before
+        await hw.backups.delete(backup.id)
+
+
+async def test_a_damaged_archive_changes_nothing(stack: Stack) -> None:
+    async with hawse.connect(stack.base, token=stack.token) as hw:
+        plant(workspace(stack) / "s", TREE)
+        backup = await hw.backups.create("local", "s")
+        before = seen(workspace(stack))
+        path = stack.state / "backups" / backup.id
+        data = bytearray(path.read_bytes())
+        data[len(data) // 2] ^= 1
+        path.write_bytes(data)
+        with pytest.raises(hawse.HawseError, match="io_error: the archive is damaged"):
+            await hw.backups.restore(backup.id)
+        path.write_bytes(data[:-100])
+        with pytest.raises(hawse.HawseError, match="io_error: the archive is damaged"):
+            await hw.backups.restore(backup.id)
+        path.unlink()
+        with pytest.raises(hawse.HawseError, match="io_error: the archive is missing"):
+            await hw.backups.restore(backup.id)
+        assert seen(workspace(stack)) == before
+        await hw.backups.delete(backup.id)
+
+
+async def test_backups_outlive_their_sandbox_and_a_killed_gateway(stack: Stack) -> None:
+    async with hawse.connect(stack.base, token=stack.token) as hw:
+        plant(workspace(stack) / "s", TREE)
+        before = seen(workspace(stack) / "s")
+        backup = await hw.backups.create("local", "s", ttl=1000)
+        assert backup.expires == pytest.approx(backup.created + 1000)
+        await hw.sandbox("local").delete()
+    await stack.kill()
+    await stack.start()
+    async with hawse.connect(stack.base, token=stack.token) as hw:
+        async with hw.sandboxes.create() as box:
+            await hw.backups.restore(backup.id, sandbox=box.id, path="again")
+            assert seen(stack.state / "sandboxes" / box.id / "workspace/again") == before
+        assert await hw.backups.get(backup.id) == backup
+        await hw.backups.delete(backup.id)
+
+
+async def test_each_call_is_in_the_audit_log(stack: Stack) -> None:
+    async with hawse.connect(stack.base, token=stack.token) as hw:
+        plant(workspace(stack) / "s", TREE)
+        backup = await hw.backups.create("local", "s")
+        await hw.backups.delete(backup.id)
+        with pytest.raises(hawse.HawseError, match="not_found"):
+            await hw.backups.create("local", "missing")
+        entries = await hw.audit.list(method="backup.")
+        found = {(entry.action, entry.sandbox, entry.outcome) for entry in entries}
+        assert {("backup.create", "local", "ok"), ("backup.delete", None, "ok")} <= found
+        assert ("backup.create", "local", "not_found") in found

@@ -1,0 +1,131 @@
+"""A directory is replaced completely or not at all, whatever is in the way."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from hawse.wire import HawseError
+from runtime.backup.directory_swap import exchange_by_kernel, remove_beneath, replacing
+from runtime.files.rooted_path import RootedPath
+from tests.support.runtime import no_fd_leaked
+from tests.support.trees import plant, seen
+
+OLD = {b"a": b"old", b"sub": {b"b": b"old"}}
+
+
+def fill(fd: int) -> None:
+    """Make the new content: a file, and a directory that cannot be written to."""
+    os.mkdir("sub", dir_fd=fd)
+    for name in ("c", "sub/d"):
+        os.close(os.open(name, os.O_CREAT | os.O_WRONLY, 0o644, dir_fd=fd))
+    os.chmod("sub", 0o555, dir_fd=fd)
+
+
+def names(folder: Path) -> set[bytes]:
+    return set(seen(folder))
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+def test_the_new_one_takes_the_place_and_nothing_else_stays(tmp_path: Path, in_place: bool) -> None:
+    target = tmp_path / "t"
+    plant(target, OLD)
+    inode = target.stat().st_ino
+    with no_fd_leaked():
+        with replacing(RootedPath(str(target)), in_place=in_place) as swap:
+            fill(swap.new)
+            swap.commit()
+        assert names(target) == {b"c", b"sub", b"sub/d"}
+    assert (target.stat().st_ino == inode) is in_place
+    assert os.listdir(tmp_path) == ["t"]
+
+
+def test_a_missing_one_is_created_with_its_parents(tmp_path: Path) -> None:
+    with no_fd_leaked(), replacing(RootedPath(str(tmp_path / "x/y"))) as swap:
+        fill(swap.new)
+        swap.commit()
+    assert names(tmp_path) == {b"x", b"x/y", b"x/y/c", b"x/y/sub", b"x/y/sub/d"}
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+def test_without_commit_nothing_changes(tmp_path: Path, in_place: bool) -> None:
+    plant(tmp_path / "t", OLD)
+    before = seen(tmp_path)
+    with (
+        no_fd_leaked(),
+        pytest.raises(ValueError),
+        replacing(RootedPath(str(tmp_path / "t")), in_place=in_place) as swap,
+    ):
+        fill(swap.new)
+        raise ValueError
+    assert seen(tmp_path) == before
+
+
+def test_entries_are_renamed_where_both_cannot_be_exchanged(tmp_path: Path) -> None:
+    plant(tmp_path / "t", OLD)
+    with no_fd_leaked(), replacing(RootedPath(str(tmp_path / "t"))) as swap:
+        fill(swap.new)
+        swap.commit(exchange=lambda one, other: False)
+    assert names(tmp_path) == {b"t", b"t/c", b"t/sub", b"t/sub/d"}
+
+
+def test_a_failure_between_two_renames_puts_everything_back(tmp_path: Path) -> None:
+    """An entry that is kept has the name of a new one."""
+    plant(tmp_path / "t", {**OLD, b"c": b"kept"})
+    before = seen(tmp_path)
+    with (
+        no_fd_leaked(),
+        pytest.raises(HawseError, match="conflict"),
+        replacing(RootedPath(str(tmp_path / "t")), frozenset({"c"}), in_place=True) as swap,
+    ):
+        fill(swap.new)
+        swap.commit()
+    assert seen(tmp_path) == before
+
+
+def test_what_is_kept_stays(tmp_path: Path) -> None:
+    plant(tmp_path / "t", {**OLD, b"archive": b"kept"})
+    with replacing(RootedPath(str(tmp_path / "t")), frozenset({"archive"}), in_place=True) as swap:
+        fill(swap.new)
+        swap.commit()
+    assert names(tmp_path / "t") == {b"archive", b"c", b"sub", b"sub/d"}
+
+
+def test_behind_a_symlink_the_directory_is_replaced_and_the_symlink_stays(tmp_path: Path) -> None:
+    plant(tmp_path / "t", OLD)
+    (tmp_path / "l").symlink_to("t")
+    with replacing(RootedPath(str(tmp_path / "l"))) as swap:
+        fill(swap.new)
+        swap.commit()
+    assert os.readlink(tmp_path / "l") == "t"
+    assert names(tmp_path / "t") == {b"c", b"sub", b"sub/d"}
+
+
+def test_a_file_is_no_directory(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("x")
+    with no_fd_leaked(), pytest.raises(HawseError, match="not_directory"), replacing(RootedPath(str(tmp_path / "f"))):
+        pass
+    assert os.listdir(tmp_path) == ["f"]
+
+
+def test_something_that_appears_meanwhile_is_not_replaced(tmp_path: Path) -> None:
+    with pytest.raises(HawseError, match="conflict"), replacing(RootedPath(str(tmp_path / "t"))) as swap:
+        (tmp_path / "t").write_text("mine")
+        swap.commit()
+    assert (tmp_path / "t").read_text() == "mine"
+    assert os.listdir(tmp_path) == ["t"]
+
+
+def test_trees_are_removed_whose_directories_cannot_be_written_to(tmp_path: Path) -> None:
+    plant(tmp_path / "t", {b"a": {b"b": {b"c": b"x"}}})
+    for path in ("t/a/b", "t/a"):
+        os.chmod(tmp_path / path, 0)
+    fd = os.open(tmp_path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        with no_fd_leaked():
+            remove_beneath(fd, "t")
+            remove_beneath(fd, "missing")
+            assert not exchange_by_kernel((fd, "missing"), (fd, "t"))
+    finally:
+        os.close(fd)
+    assert os.listdir(tmp_path) == []
