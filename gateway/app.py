@@ -186,7 +186,7 @@ def create_app(
             own_methods: list[object] = [*methods, own_sandboxes, ImageMethods(sandboxes, tasks)]
             if backups is not None:
                 records = BackupRecords(sandboxes.store)
-                transfers = BackupTransfers(links, backups, records)
+                transfers = BackupTransfers(links, backups, records, owners.owns)
                 about_backups = BackupMethods(transfers, records, tasks, limit=quotas.number("user", "backups"))
                 own_methods.append(about_backups)
             table = connect.links = Links(

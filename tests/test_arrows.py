@@ -184,7 +184,15 @@ RULES = {
         exactly=("gateway.upstream.observer",),  # what it implements
     ),
     "gateway.backups": Rule(
-        ours=(*SERVED, "gateway.backups", "gateway.http", "gateway.store", "gateway.upstream", "gateway.limits")
+        ours=(
+            *SERVED,
+            "gateway.auth",
+            "gateway.backups",
+            "gateway.http",
+            "gateway.store",
+            "gateway.upstream",
+            "gateway.limits",
+        )
     ),
     "gateway.transport": Rule(ours=("hawse.sockets", "gateway.transport")),
     "gateway.store": Rule(ours=("hawse.wire", "gateway.store")),

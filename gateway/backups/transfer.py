@@ -9,6 +9,9 @@ from typing import Any, Final, Protocol, TypeVar
 
 import msgspec
 
+from gateway.auth.call_check import Owns, owns_nothing
+from gateway.auth.identity import principal_in
+from gateway.auth.principals import GATEWAY
 from gateway.backups.records import BackupRecord, BackupRecords
 from gateway.backups.stores import BackupStore
 from gateway.http.upstream_call import UpstreamCall, UpstreamItem
@@ -23,6 +26,7 @@ from hawse.api.backups import (
     BackupRestoreResult,
     BackupUnpack,
 )
+from hawse.api.rights import OPERATE, check
 from hawse.wire import Event, HawseError, Principal
 
 log = logging.getLogger(__name__)
@@ -48,9 +52,13 @@ class BackupTransfers:
         links: May be called while the application runs.
         store: Where the archives are.
         records: The rows.
+        owns: Returns whether a sandbox belongs to a caller.
     """
 
-    def __init__(self, links: Callable[[], LinkTable], store: BackupStore, records: BackupRecords) -> None:
+    def __init__(
+        self, links: Callable[[], LinkTable], store: BackupStore, records: BackupRecords, owns: Owns = owns_nothing
+    ) -> None:
+        self._owns = owns
         self._links = links
         self._store = store
         self._records = records
@@ -71,7 +79,7 @@ class BackupTransfers:
         record = BackupRecord(info=info, begun=now, expires=expires)
         await self._records.add(record)
         try:
-            packed = await _repeated(lambda: self._store_archive(info.id, params, caller, report))
+            packed = await _repeated(lambda: self._store_archive(info.id, params, report))
             record.info = msgspec.structs.replace(info, **msgspec.structs.asdict(packed))
             record.ready = True
             await self._records.finish(record)
@@ -83,8 +91,14 @@ class BackupTransfers:
     async def restore(
         self, params: BackupRestore, record: BackupRecord, caller: Principal, report: Report
     ) -> BackupRestoreResult:
-        """Restore a backup. If it fails or is cancelled, the sandbox is as it was."""
-        link = self._links().get(params.sandbox or record.info.sandbox)
+        """Restore a backup. If it fails or is cancelled, the sandbox is as it was.
+
+        Raises:
+            HawseError: `not_found` or `forbidden` if the caller may not operate the sandbox.
+        """
+        sandbox = params.sandbox or record.info.sandbox
+        check(principal_in(caller, sandbox, own=self._owns(caller, sandbox)), OPERATE)
+        link = self._links().get(sandbox)
         return await _repeated(lambda: self._unpack(link, params, record.info, caller, report))
 
     async def delete(self, id: str) -> None:
@@ -99,9 +113,7 @@ class BackupTransfers:
                 log.info("= backup %s has expired", id)
                 await self.delete(id)
 
-    async def _store_archive(
-        self, id: str, params: BackupCreate, caller: Principal, report: Report
-    ) -> BackupPackResult:
+    async def _store_archive(self, id: str, params: BackupCreate, report: Report) -> BackupPackResult:
         source = BackupPack(
             path=params.path, exclude=params.exclude, gitignore=params.gitignore, compression=params.compression
         )
@@ -109,7 +121,7 @@ class BackupTransfers:
         link = self._links().get(params.sandbox)
         async with (
             self._store.writing(id) as writer,
-            UpstreamCall(link, "backup.pack", source, principal=caller) as call,
+            UpstreamCall(link, "backup.pack", source, principal=GATEWAY) as call,
         ):
             while (item := await call.next()) is not None:
                 if isinstance(item, UpstreamItem):
@@ -130,7 +142,7 @@ class BackupTransfers:
         try:
             await self._send(link, archive, info, caller, report)
             unpack = BackupUnpack(archive=archive, sha256=info.sha256, path=params.path or info.path)
-            async with UpstreamCall(link, "backup.unpack", unpack, principal=caller) as call:
+            async with UpstreamCall(link, "backup.unpack", unpack, principal=GATEWAY) as call:
                 while (item := await call.next()) is not None:
                     if isinstance(item, Event):
                         _pass_on(item, report)

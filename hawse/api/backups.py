@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from hawse.api.files import Globs
+from hawse.api.rights import CONTROL
 from hawse.api.spec import SELECTED, Nothing, Params, ParamsValue, Reply, method
 from hawse.api.types import PATH_ERRORS, Id, Path
 
@@ -232,12 +233,19 @@ class BackupCancel(Params[Nothing], kw_only=True):
 # ---- methods of a sandbox, which the gateway calls
 
 
-@method("backup.pack", events={"progress": BackupProgress}, output=("archive",), raises=PACK_ERRORS)
+@method(
+    "backup.pack",
+    audit=False,
+    requires=CONTROL,
+    events={"progress": BackupProgress},
+    output=("archive",),
+    raises=PACK_ERRORS,
+)
 class BackupPack(BackupSource, Params[BackupPackResult], kw_only=True):
     """Send a directory as an archive, which is made while it is sent. `backup.create` calls this."""
 
 
-@method("backup.unpack", events={"progress": BackupProgress}, raises=UNPACK_ERRORS)
+@method("backup.unpack", audit=False, requires=CONTROL, events={"progress": BackupProgress}, raises=UNPACK_ERRORS)
 class BackupUnpack(Params[BackupRestoreResult], kw_only=True):
     """Make a directory what it is in an archive of `backup.pack`. `backup.restore` calls this.
 

@@ -34,7 +34,7 @@ NEEDS: Final[Mapping[str, str]] = {
         session.cancel session.create session.delete session.exec session.get session.list session.process
         session.watch terminal.create terminal.kill
         sandbox.delete sandbox.pause sandbox.resume sandbox.start sandbox.stop sandbox.update
-        backup.create backup.pack backup.unpack
+        backup.create
         image.list image.pull image.remove
     """,
     OPERATE + "*": """
@@ -54,7 +54,7 @@ NEEDS: Final[Mapping[str, str]] = {
         preview.host sandbox.list sandbox.watch
     """,
     PREVIEW: "port.connect",
-    CONTROL: "runtime.activity runtime.configure",
+    CONTROL: "backup.pack backup.unpack runtime.activity runtime.configure",
     "access*": "audit.list share.create share.list share.revoke token.create token.list token.revoke",
 }
 NEED: Final = {method: right for right, methods in NEEDS.items() for method in methods.split()}
@@ -132,7 +132,7 @@ async def outcome(client: Any, method: str) -> str:
     `allowed`: the gateway has forwarded it, to a runtime that knows no method, or has refused its parameters.
     """
     gateway_method = method in GATEWAY
-    params = {"id": "local" if gateway_method else "main", "not-a-parameter": 1}
+    params = {"id": "local" if gateway_method else "main", "sandbox": "local", "not-a-parameter": 1}
     try:
         await client.ask(method, params, sandbox=None if gateway_method else "local")
     except HawseError as error:

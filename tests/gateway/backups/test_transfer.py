@@ -185,6 +185,17 @@ async def test_what_cannot_be_deleted_is_deleted_later() -> None:
     assert (bench.store.archives, await bench.records.all()) == ({}, {})
 
 
+async def test_a_caller_restores_only_where_it_may_operate() -> None:
+    bench = Bench(FakeLink())
+    info = await bench.create()
+    record = await bench.records.get(info.id, OWNER)
+    for rights, code in (("operate/other", "not_found"), ("operate/~", "not_found"), ("write/box", "forbidden")):
+        caller = Principal(id="owner", name="", kind="user", rights=(rights,))
+        with pytest.raises(HawseError, match=code):
+            await bench.transfers.restore(BackupRestore(backup=info.id), record, caller, bench.reports.append)
+    assert bench.link.methods == ["backup.pack"]
+
+
 async def test_a_restore_that_fails_removes_its_archive_in_the_sandbox() -> None:
     bench = Bench(FakeLink())
     info = await bench.create()
