@@ -58,7 +58,8 @@ def test_each_method_requires_the_right_that_was_decided() -> None:
     assert {name for name, right in required.items() if right == VIEW} >= VIEWING
     assert {name for name, right in required.items() if right == WRITE} == WRITING | files
     assert {name for name, right in required.items() if right == PREVIEW} == {"port.connect"}
-    assert {name for name, right in required.items() if right == CONTROL} == {"runtime.activity", "runtime.configure"}
+    controls = {"runtime.activity", "runtime.configure", "backup.pack", "backup.unpack"}
+    assert {name for name, right in required.items() if right == CONTROL} == controls
 
 
 def test_only_gateways_have_the_right_to_control_a_runtime() -> None:
