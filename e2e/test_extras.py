@@ -7,6 +7,8 @@ from playwright.async_api import expect
 
 from e2e.conftest import Open
 from e2e.view import WAIT, View
+from tests.support.proxy import CuttingProxy
+from tests.support.stack import Stack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 expect.set_options(timeout=WAIT)
@@ -156,3 +158,52 @@ async def test_the_font_of_symbols_is_loaded_when_the_first_one_is_drawn(open_pa
     assert not await view.page.evaluate(_LOADED, "PureNerdFont")
     await view.run(r"printf '\uf113 \n'")
     await view.until(_LOADED, "PureNerdFont")
+
+
+async def test_the_line_of_a_command_stays_while_its_output_scrolls(open_page: Open) -> None:
+    view = await open_page()
+    await with_clipboard(view)
+    bar = view.page.locator(".sticky-command")
+    await expect(bar).to_be_hidden()
+    await view.run("seq 200; echo d''one; read")
+    await view.until_text("done")
+    await expect(bar).to_have_text("seq 200; echo d''one; read")
+    await expect(bar).to_have_attribute("data-state", "running")
+    await bar.click()
+    await view.until("() => window.hawse.terminal.buffer.active.viewportY < 30")
+    await expect(bar).to_be_hidden()
+    await view.press("Enter")
+    await view.run("clear")
+    await expect(bar).to_be_hidden()
+
+
+async def test_a_new_shell_is_divided_from_the_one_above(open_page: Open) -> None:
+    view = await open_page()
+    await with_clipboard(view)
+    await view.run("seq -f 'old %g' 50; exit 7")
+    await view.page.get_by_role("button", name="New shell").click()
+    await view.until_live()
+    divider = view.page.get_by_role("button", name="The shell above exited with code 7")
+    await divider.click()
+    await view.until("() => window.hawse.terminal.buffer.active.viewportY < window.hawse.terminal.buffer.active.baseY")
+    await view.run("echo n''ew")
+    await view.until_text("new")
+
+
+async def test_what_is_typed_while_the_connection_is_down_is_shown_dimmed(open_page: Open, stack: Stack) -> None:
+    async with CuttingProxy(stack.port) as proxy:
+        view = await open_page(port=proxy.port)
+        await with_clipboard(view)
+        await view.run("echo be''fore")
+        await view.until_text("before")
+        keys = view.page.locator(".waiting-keys")
+        proxy.refuse()
+        await view.type("echo lates")
+        await expect(keys).to_have_text("echo lates")
+        await view.press("Backspace")
+        await view.type("''r")
+        await view.press("Enter")
+        await expect(keys).to_have_text("echo late''r⏎ ")
+        proxy.resume()
+        await view.until_text("\nlater")
+        await expect(keys).to_be_hidden()

@@ -25,6 +25,7 @@ const DRAWING: Record<string, string> = {
   "frame/stage.ts": "test_frame.py::test_a_split_shows_two_terminals_and_is_restored_after_a_reload",
   "page/images.ts": "test_extras.py::test_images_are_shown_and_their_decoders_loaded_with_the_first_one",
   "page/pane-question.ts": "test_extras.py::test_a_program_copies_after_a_question_and_never_reads",
+  "page/shell-divider.ts": "test_extras.py::test_a_new_shell_is_divided_from_the_one_above",
   "page/terminal-extras.ts": "test_extras.py::test_the_font_of_symbols_is_loaded_when_the_first_one_is_drawn",
   "page/page-actions.ts": "test_frame.py::test_the_palette_finds_an_action_and_runs_it",
   "page/page-dialogs.ts": "test_frame.py::test_the_palette_finds_an_action_and_runs_it",

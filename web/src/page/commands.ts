@@ -32,6 +32,7 @@ export class Commands implements Disposable {
   #list: Command[] = [];
   #prompt: IMarker | undefined;
   #line = "";
+  #running: Command | undefined;
 
   /** `press`: the user has pressed the bar of a command. */
   constructor(terminal: Terminal, press: (command: Command, bar: HTMLElement) => void) {
@@ -54,6 +55,11 @@ export class Commands implements Disposable {
 
   get last(): Command | undefined {
     return this.list.at(-1);
+  }
+
+  /** The command that runs, also if its line has left the buffer. */
+  get running(): Command | undefined {
+    return this.#running;
   }
 
   outputOf({ output, end }: Command): string {
@@ -91,13 +97,15 @@ export class Commands implements Disposable {
     this.#prompt = undefined;
     this.#line = "";
     this.#list.push(command);
+    this.#running = command;
     if (this.#list.length > MAX_COMMANDS) this.#undecorate(this.#list.shift());
     this.#decorate(command);
   }
 
   #end(code: string | undefined): void {
-    const command = this.last;
-    if (!command || command.end) return;
+    const command = this.#running;
+    this.#running = undefined;
+    if (!command) return;
     command.end = this.#terminal.registerMarker(0);
     const number = Number.parseInt(code ?? "", 10);
     command.code = Number.isNaN(number) ? undefined : number;

@@ -8,7 +8,6 @@ import type { Disposable } from "../base/disposables";
 import { correctXterm } from "../terminal/xterm-fixes";
 import type { Settings, ThemeName } from "./settings";
 import { appearance } from "./themes";
-import { TouchScroll } from "./touch";
 import { useWidths } from "./widths";
 
 /** Lines: equal to the server's scrollback, so that a snapshot restores all of them. */
@@ -56,7 +55,6 @@ export async function openEmulator(
   useWidths(terminal);
   correctXterm(terminal);
   terminal.open(host);
-  const touch = new TouchScroll(host, terminal);
   if (await devicePixelsMatch(host)) drawWithGpu(terminal, await within(RENDERER_TIMEOUT, renderer));
   void loadFonts("700", "italic 400");
   // A font subset may load only when its first character is drawn; those glyphs were cached from the fallback font.
@@ -67,7 +65,6 @@ export async function openEmulator(
     fit,
     dispose: () => {
       document.fonts.removeEventListener("loadingdone", redraw);
-      touch.dispose();
       terminal.dispose();
     },
   };

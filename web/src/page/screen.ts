@@ -7,6 +7,7 @@ import { Layout } from "./layout";
 import type { Settings } from "./settings";
 import type { PageTheme } from "./theme";
 import { appearance } from "./themes";
+import { TouchScroll } from "./touch";
 
 /** `stage`: the element in which the terminal is centred; `host`: a child of it, in which it is drawn. */
 export async function openScreen(
@@ -31,7 +32,7 @@ export async function openScreen(
     stage.style.setProperty("--terminal", options.theme.background ?? "");
   };
   apply();
-  disposables.add(emulator, theme.onChange(apply));
+  disposables.add(new TouchScroll(host, terminal), emulator, theme.onChange(apply));
   return {
     terminal,
     resize: (cols, rows) => {

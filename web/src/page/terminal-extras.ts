@@ -6,18 +6,24 @@ import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../base/disposables";
 import type { Progress } from "../frame/pane";
 import type { TerminalChannel } from "../terminal/terminal-channel";
+import type { Commands } from "./commands";
 import { Images } from "./images";
 import { JumpPill } from "./jump-pill";
 import { Mouse } from "./mouse";
 import { type Cell, Pointers } from "./pointers";
 import { ProgramClipboard } from "./program-clipboard";
 import { ProgramNotices } from "./program-notices";
+import { ShellDivider } from "./shell-divider";
+import { StickyCommand } from "./sticky-command";
+import { TouchScroll } from "./touch";
+import { WaitingKeys } from "./waiting-keys";
 
 export interface ExtrasOptions {
   readonly stage: HTMLElement;
   readonly host: HTMLElement;
   readonly terminal: Terminal;
   readonly channel: TerminalChannel;
+  readonly commands: Commands;
   /** Name of the terminal. */
   readonly title: () => string;
   readonly readOnly: () => boolean;
@@ -37,10 +43,14 @@ export function addExtras(options: ExtrasOptions): Disposable {
   const inView = () => visible() && !document.hidden && document.hasFocus();
   const notices = new ProgramNotices(stage, terminal, { ...options, visible: inView });
   disposables.add(
+    new TouchScroll(host, terminal),
     new JumpPill(stage, terminal),
     new Pointers(stage, terminal, channel.people, options.point),
     new Mouse(host, terminal, options),
     new Images(terminal),
+    new StickyCommand(stage, terminal, options.commands),
+    new WaitingKeys(host, terminal, channel),
+    new ShellDivider(terminal, channel),
     notices,
     new ProgramClipboard(stage, terminal, {
       toast,

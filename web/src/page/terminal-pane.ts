@@ -233,7 +233,7 @@ export class TerminalPane implements Pane {
     const recording = new RecordingControl(client, { sandbox, terminal: this.id, toast: this.#app.toast });
     const commands = new Commands(terminal, (command, bar) => this.#options.commandMenu(this, command, bar));
     this.#disposables.add(attached, sizing, recording, commands);
-    this.#addExtras(stage, host, { terminal, channel, shell });
+    this.#addExtras(stage, host, { terminal, channel, shell, commands });
     this.#disposables.listen(host, "click", () => terminal.focus()); // a scroll by touch fires no click
     this.#observe(stage, { terminal, attached, shell });
     this.#applySettings(terminal, layout, sizing);
@@ -329,7 +329,7 @@ export class TerminalPane implements Pane {
   #addExtras(
     stage: HTMLElement,
     host: HTMLElement,
-    { terminal, channel, shell }: Pick<OpenTerminal, "terminal" | "channel" | "shell">,
+    { terminal, channel, shell, commands }: Pick<OpenTerminal, "terminal" | "channel" | "shell" | "commands">,
   ): void {
     const load = async () => {
       const { addExtras } = await import("./terminal-extras");
@@ -339,6 +339,7 @@ export class TerminalPane implements Pane {
         host,
         terminal,
         channel,
+        commands,
         title: () => this.title.peek(),
         readOnly: () => this.readOnly,
         visible: () => this.#visible,

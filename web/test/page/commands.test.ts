@@ -56,3 +56,12 @@ test("jumps go to the prompt before and after the first visible line, and then t
 test("the escapes of the shell integration are undone", () => {
   expect(unescapeLine("a\\x3bb \\\\ \\x0a")).toBe("a;b \\ \n");
 });
+
+test("the command that runs is known also when its line has left the scrollback, and gets its end", async () => {
+  const { commands, write } = await make();
+  await write(`${PROMPT}\x1b]633;E;yes\x07\x1b]133;C\x07${"y\r\n".repeat(100)}`);
+  const { running } = commands;
+  expect([running?.line, commands.list]).toEqual(["yes", []]);
+  await write("\x1b]133;D;130\x07");
+  expect([commands.running, running?.code]).toEqual([undefined, 130]);
+});

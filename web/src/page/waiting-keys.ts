@@ -1,0 +1,99 @@
+// Shows what the user has typed and the server has not applied yet, dimmed at the cursor: nothing typed is lost while the
+// connection is down, and the user sees that.
+
+import type { Terminal } from "@xterm/xterm";
+import { type Disposable, DisposableList } from "../base/disposables";
+import type { TerminalChannel } from "../terminal/terminal-channel";
+import { make, setText } from "./dom";
+
+/** Milliseconds that input may take without being shown: more than most connections need. */
+const DELAY = 400;
+/** Milliseconds between two looks while input waits. */
+const INTERVAL = 100;
+/** Maximum number of characters that are kept for display. */
+const MAX_SHOWN = 500;
+
+interface Typed {
+  readonly text: string;
+  /** The input stream, and the offset after the text in it. */
+  readonly stream: string;
+  readonly end: number;
+  readonly at: number;
+}
+
+export class WaitingKeys implements Disposable {
+  readonly #disposables = new DisposableList();
+  readonly #terminal: Terminal;
+  readonly #channel: TerminalChannel;
+  readonly #layer = make("div", "waiting-keys");
+  #typed: Typed[] = [];
+  #timer: ReturnType<typeof setInterval> | undefined;
+
+  constructor(host: HTMLElement, terminal: Terminal, channel: TerminalChannel) {
+    this.#terminal = terminal;
+    this.#channel = channel;
+    this.#layer.hidden = true;
+    this.#layer.ariaHidden = "true"; // the announcement of the lost connection says that input is kept
+    host.querySelector(".xterm-screen")?.append(this.#layer);
+    this.#disposables.defer(() => this.#layer.remove());
+    this.#disposables.defer(() => clearInterval(this.#timer));
+    this.#disposables.add(terminal.onData(text => this.#add(text)));
+  }
+
+  dispose(): void {
+    this.#disposables.dispose();
+  }
+
+  #add(text: string): void {
+    const { id, applied, end } = this.#channel.input;
+    if (end === applied || this.#typed.length >= MAX_SHOWN) return; // not sent: the terminal has ended, for example
+    this.#typed.push({ text: text.slice(0, MAX_SHOWN), stream: id, end, at: performance.now() });
+    this.#timer ??= setInterval(() => this.#update(), INTERVAL);
+  }
+
+  #update(): void {
+    const { id, applied } = this.#channel.input;
+    this.#typed = this.#typed.filter(({ stream, end }) => stream === id && end > applied);
+    const [first] = this.#typed;
+    if (!first) {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    }
+    const { active } = this.#terminal.buffer;
+    const late = first !== undefined && performance.now() - first.at > DELAY;
+    this.#layer.hidden = !late || active.type !== "normal" || active.viewportY < active.baseY;
+    if (!this.#layer.hidden) this.#draw(this.#typed.map(({ text }) => text).join(""));
+  }
+
+  #draw(text: string): void {
+    const screen = this.#layer.parentElement;
+    if (!screen) return;
+    const { cols, rows, options, buffer } = this.#terminal;
+    const [width, height] = [screen.clientWidth / cols, screen.clientHeight / rows];
+    const { cursorX, cursorY } = buffer.active;
+    setText(this.#layer, shownKeys(text));
+    Object.assign(this.#layer.style, {
+      left: `${cursorX * width}px`,
+      top: `${cursorY * height}px`,
+      maxWidth: `${Math.max(1, cols - cursorX) * width}px`,
+      lineHeight: `${height}px`,
+      fontFamily: options.fontFamily ?? "",
+      fontSize: `${options.fontSize}px`,
+    });
+  }
+}
+
+/** Returns typed text as it would appear at a prompt: erased characters are gone, keys without a character have a sign. */
+export function shownKeys(text: string): string {
+  const shown: string[] = [];
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the keys of a terminal are control characters
+  for (const [key] of text.matchAll(/\x1b(?:\[[0-9;]*[ -/]*[@-~]|O.|.)?|[^\x1b]/gsu)) {
+    if (key === "\x7f" || key === "\b") shown.pop();
+    else if (key === "\r" || key === "\n") shown.push("⏎ ");
+    else if (key === "\t") shown.push("⇥");
+    else if (key.startsWith("\x1b")) shown.push("⎋");
+    else if (key < " ") shown.push(`^${String.fromCharCode(key.charCodeAt(0) + 64)}`);
+    else shown.push(key);
+  }
+  return shown.join("");
+}
