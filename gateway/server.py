@@ -141,8 +141,9 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
     async def announce() -> None:
         for line in _isolation_lines(sandboxes.capabilities(), await sandboxes.list()):
             print(line)
-        address = _address(settings, listener)
-        print(f"  {address}/#token={quote(token, safe='')}", flush=True)
+        # The output of a container is collected and stored, as logs in JSON say; whoever has set the token knows it.
+        known = settings.token is not None and settings.log_format == "json"
+        print(f"  {_address(settings, listener)}/{'' if known else '#token=' + quote(token, safe='')}", flush=True)
 
     _allow_files(settings.max_connections + SPARE_CONNECTIONS + SPARE_FILES)
     gc.freeze()  # the garbage collector need not visit what is loaded for ever

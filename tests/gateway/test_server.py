@@ -202,6 +202,21 @@ def test_the_token_of_the_environment_is_used(served: Any) -> None:
     assert not (gateway.state / "token").exists()
 
 
+def test_a_token_of_the_environment_is_not_printed_to_a_container_s_log(tmp_path: Path) -> None:
+    argv = [*SERVE, "--port", "0", "--state", str(tmp_path), "--isolation", "none", "--log-format", "json"]
+    environment = os.environ | {"HAWSE_TOKEN": "0123456789abcdef"}
+    with subprocess.Popen(
+        argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
+    ) as gateway:
+        assert gateway.stdout is not None
+        lines = [gateway.stdout.readline()]
+        while "  http://127.0.0.1:" not in lines[-1]:
+            lines.append(gateway.stdout.readline())
+        gateway.terminate()
+        lines += gateway.stdout.readlines()
+    assert [line for line in lines if "token" in line or "0123456789abcdef" in line] == []
+
+
 async def test_verbose_or_not_no_token_is_logged(served: Any) -> None:
     gateway = served("-v")
     async with gateway.dial() as ws:

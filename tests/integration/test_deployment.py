@@ -1,0 +1,200 @@
+"""The manifests of deploy/kubernetes: the cluster accepts them, and they give the rights that gateways need."""
+
+import asyncio
+import json
+import re
+import secrets
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import pytest_asyncio
+import yaml  # type: ignore[import-untyped]  # its stubs are a package of their own
+from lightkube import ApiError, AsyncClient, codecs
+from lightkube.config.kubeconfig import KubeConfig
+from lightkube.models.authentication_v1 import TokenRequestSpec
+from lightkube.models.meta_v1 import ObjectMeta
+from lightkube.resources.core_v1 import Namespace, Pod, Secret, ServiceAccount, ServiceAccountToken
+
+from gateway.providers.base import SandboxSpec
+from gateway.providers.kubernetes.provider import KubernetesProvider
+from gateway.providers.kubernetes.settings import read_settings
+from hawse.cli.serve import serve
+from tests.support import kubernetes
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+DEPLOY: Final = ROOT / "deploy" / "kubernetes"
+METRIC: Final = re.compile(r"\b(?:hawse|process)_\w+")
+INSTALLED: Final = {"Gateway", "HTTPRoute", "ServiceMonitor"}  # kinds that a cluster has with something installed
+SPACES: Final = ("hawse", "hawse-sandboxes")  # the namespaces of the manifests
+
+Manifest = dict[str, Any]
+
+
+def kustomizations() -> list[Path]:
+    return sorted(DEPLOY.rglob("kustomization.yaml"))
+
+
+def manifests() -> Iterator[tuple[Path, Manifest]]:
+    """Yield the manifests that the kustomizations name, with their files."""
+    for each in kustomizations():
+        for name in yaml.safe_load(each.read_text())["resources"]:
+            path = each.parent / name
+            for manifest in yaml.safe_load_all(path.read_text()):
+                yield path, manifest
+
+
+def of_kind(kind: str, name: str) -> Manifest:
+    (found,) = [each for _, each in manifests() if (each["kind"], each["metadata"]["name"]) == (kind, name)]
+    return found
+
+
+def test_every_file_belongs_to_a_kustomization() -> None:
+    named = {path for path, _ in manifests()}
+    for each in kustomizations():
+        generated = yaml.safe_load(each.read_text()).get("configMapGenerator", [])
+        named |= {each.parent / file for config in generated for file in config["files"]}
+    assert set(DEPLOY.rglob("*.*")) - set(kustomizations()) == named
+
+
+def test_the_gateway_knows_its_arguments_and_settings() -> None:
+    (container,) = of_kind("Deployment", "hawse")["spec"]["template"]["spec"]["containers"]
+    command, *arguments = container["args"]
+    assert command == "serve"
+    options = {name for parameter in serve.params for name in parameter.opts}
+    assert {argument.partition("=")[0] for argument in arguments} <= options
+    settings = read_settings(DEPLOY / "kubernetes.toml")
+    assert settings.namespace == of_kind("Role", "hawse")["metadata"]["namespace"]
+
+
+def test_the_dashboard_shows_metrics_that_are_documented() -> None:
+    panels = json.loads((DEPLOY / "monitoring" / "dashboard.json").read_text())["panels"]
+    shown = {metric for panel in panels for target in panel["targets"] for metric in METRIC.findall(target["expr"])}
+    documented = (ROOT / "docs" / "metrics.md").read_text()
+    ours = {metric.removesuffix("_bucket") for metric in shown if metric.startswith("hawse_")}
+    assert len(ours) > 10
+    assert [m for m in ours if m not in documented and not m.startswith("hawse_runtime_")] == []
+
+
+@pytest_asyncio.fixture
+async def spaces() -> AsyncIterator[dict[str, str]]:
+    """Two namespaces, in place of those of the manifests."""
+    mark = secrets.token_hex(4)
+    names = {space: f"t{mark}-{space}" for space in SPACES}
+    async with AsyncClient() as cluster:
+        for name in names.values():
+            labels = {"pod-security.kubernetes.io/enforce": "restricted"}
+            await cluster.create(Namespace(metadata=ObjectMeta(name=name, labels=labels)))
+        try:
+            yield names
+        finally:
+            for name in names.values():
+                await cluster.delete(Namespace, name)
+
+
+def placed(manifest: Manifest, spaces: dict[str, str]) -> Manifest:
+    """Return a manifest in the namespaces of the test."""
+    placed: Manifest = json.loads(json.dumps(manifest))
+    if "namespace" in placed["metadata"]:
+        placed["metadata"]["namespace"] = spaces[placed["metadata"]["namespace"]]
+    for subject in placed.get("subjects", []):
+        subject["namespace"] = spaces[subject["namespace"]]
+    return placed
+
+
+def lost(given: Any, kept: Any, path: str = "$") -> list[str]:
+    """Return the paths of fields that are not kept, because their kind does not have them."""
+    if isinstance(given, dict):
+        missing = [f"{path}.{key}" for key in given if key not in kept]
+        return missing + [each for key in given if key in kept for each in lost(given[key], kept[key], f"{path}.{key}")]
+    if isinstance(given, list):
+        pairs = zip(given, kept, strict=True)
+        return [each for index, pair in enumerate(pairs) for each in lost(*pair, f"{path}[{index}]")]
+    return []
+
+
+@kubernetes.needs_cluster
+async def test_the_cluster_accepts_each_manifest_and_knows_each_field(spaces: dict[str, str]) -> None:
+    async with AsyncClient() as cluster:
+        for path, manifest in manifests():
+            if manifest["kind"] in INSTALLED:
+                continue
+            sent = placed(manifest, spaces)
+            if manifest["kind"] == "Namespace":
+                sent["metadata"]["name"] += secrets.token_hex(4)
+            read: Any = codecs.from_dict(sent)
+            assert lost(sent, read.to_dict()) == [], path
+            await cluster.create(read, dry_run=True)
+
+
+@kubernetes.needs_cluster
+@pytest.mark.parametrize(("kind", "name"), [("Deployment", "hawse"), ("StatefulSet", "redis")])
+async def test_pods_are_restricted(spaces: dict[str, str], kind: str, name: str) -> None:
+    template = of_kind(kind, name)["spec"]["template"]
+    volumes = [each["metadata"]["name"] for each in of_kind(kind, name)["spec"].get("volumeClaimTemplates", [])]
+    spec = {"volumes": [{"name": each, "emptyDir": {}} for each in volumes]} | template["spec"]
+    spec.pop("serviceAccountName", None)  # there is none in this namespace
+    async with AsyncClient(namespace=spaces["hawse"]) as cluster:
+        await cluster.get(ServiceAccount, "default", namespace="default")
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": spec}
+        try:
+            made: Any = Pod.from_dict(pod)
+            await cluster.create(made, dry_run=True)
+        except ApiError as error:  # the account of a new namespace may not be there yet, which is found after the rest
+            assert "serviceaccount" in str(error)  # noqa: PT017
+
+
+@kubernetes.needs_cluster
+async def test_the_rights_of_the_gateway_are_enough_and_no_more(
+    spaces: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where = spaces["hawse-sandboxes"]
+    async with AsyncClient() as cluster:
+        for kind in ("ServiceAccount", "Role", "RoleBinding"):
+            given: Any = codecs.from_dict(placed(of_kind(kind, "hawse"), spaces))
+            await cluster.create(given)
+        request = ServiceAccountToken(metadata=ObjectMeta(), spec=TokenRequestSpec(expirationSeconds=600))
+        made = await cluster.create(request, name="hawse", namespace=spaces["hawse"])
+    assert made.status is not None
+    assert made.status.token is not None
+    config = _config_of(made.status.token)
+    (tmp_path / "kubeconfig").write_text(json.dumps(config))
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "kubeconfig"))
+    settings = kubernetes.settings("hawse", namespace=where)
+    provider = KubernetesProvider(settings)
+    async with asyncio.TaskGroup() as tasks:
+        following = tasks.create_task(provider.run())
+        await provider.create("box", SandboxSpec(), lambda _: None)
+        await provider.start("box", SandboxSpec(), "0123456789abcdef", lambda _: None)
+        async with AsyncClient(namespace=where) as gateway:
+            for denied in (
+                gateway.get(Secret, "any"),
+                gateway.delete(Secret, "any"),
+                gateway.get(Pod, "p", namespace="default"),
+            ):
+                with pytest.raises(ApiError, match="forbidden"):
+                    await denied
+        await provider.stop("box")
+        await provider.delete("box")
+        following.cancel()
+    await provider.close()
+
+
+def _config_of(token: str) -> Manifest:
+    """Return a kubeconfig for the cluster of the tests and the account of a token."""
+    found = KubeConfig.from_env().get()
+    assert found is not None
+    cluster = {
+        "server": found.cluster.server,
+        "certificate-authority": found.cluster.certificate_auth,
+        "certificate-authority-data": found.cluster.certificate_auth_data,
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": "c", "cluster": {name: value for name, value in cluster.items() if value is not None}}],
+        "users": [{"name": "u", "user": {"token": token}}],
+        "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
+        "current-context": "x",
+    }
