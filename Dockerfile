@@ -1,4 +1,4 @@
-# The gateway as users get it: a wheel with the browser client inside, installed in a virtual environment.
+# The gateway as users get it: a compiled wheel with the browser client inside, installed in a virtual environment.
 #
 # NODE is any image with node >= 20 and npm, PYTHON any Debian image with python >= 3.11 and venv.
 ARG NODE=node:22-slim
@@ -11,18 +11,25 @@ RUN npm ci --no-audit --no-fund
 COPY web/ ./
 RUN npm run build
 
+# The wheel is compiled (docs/decisions/0127): Debian's Python has its headers in a package of their own.
 FROM ${PYTHON} AS wheel
 WORKDIR /src
-RUN python3 -m venv /opt/build && python3 -m venv /opt/hawse
+RUN python3 -c 'import os, sysconfig; print("" if os.path.exists(sysconfig.get_path("include") + "/Python.h") else "python3-dev")' \
+        >/tmp/headers \
+    && apt-get update \
+    && apt-get install -y --no-install-recommends gcc libc6-dev $(cat /tmp/headers) \
+    && rm -rf /var/lib/apt/lists/* \
+    && python3 -m venv /opt/build && python3 -m venv /opt/hawse
 COPY requirements/ requirements/
-RUN /opt/build/bin/pip install --no-cache-dir --require-hashes -r requirements/build.txt \
+RUN /opt/build/bin/pip install --no-cache-dir --require-hashes \
+        -r requirements/run.txt -r requirements/build.txt -r requirements/compile.txt \
     && /opt/hawse/bin/pip install --no-cache-dir --require-hashes -r requirements/run.txt
 COPY pyproject.toml hatch_build.py README.md CHANGELOG.md LICENSE ./
 COPY hawse/ hawse/
 COPY runtime/ runtime/
 COPY gateway/ gateway/
 COPY --from=web /src/gateway/_web/ gateway/_web/
-RUN /opt/build/bin/pip wheel --no-cache-dir --no-deps --no-build-isolation --wheel-dir /dist . \
+RUN HAWSE_COMPILE=1 /opt/build/bin/pip wheel --no-cache-dir --no-deps --no-build-isolation --wheel-dir /dist . \
     && /opt/hawse/bin/pip install --no-cache-dir --no-deps /dist/*.whl
 
 FROM ${PYTHON}

@@ -1,6 +1,7 @@
 #!/bin/sh
 # release.sh VERSION: makes a release of the current commit. Sets the version, moves the CHANGELOG's "Unreleased" under it,
-# builds dist/, commits and tags. Pushes nothing: it prints the command that does. VERSION is like 1.2.3 or 1.2.3rc1.
+# builds dist/ (sdist, pure wheel, compiled wheels: they need a C compiler), commits and tags. Pushes nothing: it prints
+# the command that does. VERSION is like 1.2.3 or 1.2.3rc1.
 set -eu
 . "$(dirname "$0")/lib.sh"
 cd "$(dirname "$0")/.."
@@ -19,7 +20,7 @@ sed -i "1,/\"version\"/s/\"version\": \"[^\"]*\"/\"version\": \"$version\"/" web
 sed -i "1,10s/\"version\": \"[^\"]*\"/\"version\": \"$version\"/" web/package-lock.json # the package itself, named twice
 sed -i "s/^## \[Unreleased\]/&\n\n## [$version] - $(date -u +%Y-%m-%d)/" CHANGELOG.md
 
-make build
+make build wheels
 git commit -qam "Release $version"
 trap - EXIT
 git tag -a "v$version" -m "hawse $version"
