@@ -113,7 +113,7 @@ def test_a_release_sets_the_version_everywhere_and_tags_it(tmp_path: Path) -> No
     for name in (*versioned, "scripts/lib.sh", "scripts/release.sh"):
         (repository / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, repository / name)
-    (repository / "Makefile").write_text("build: ; @grep -q 9.8.7 hawse/__init__.py\n")
+    (repository / "Makefile").write_text("build wheels: ; @grep -q 9.8.7 hawse/__init__.py\n")
 
     def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
         author = {
