@@ -116,6 +116,7 @@ class Sandboxes:
                     calls=lambda: self.calls,
                     pool=self._pool,
                     interval=self._sweep,
+                    begin=self._add_default,
                 )
                 await supervisor.adopt()
                 await self._add_default()

@@ -7,13 +7,13 @@ killed at any moment.
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Final, Protocol
 
 import msgspec
 
-from gateway.providers.base import Observation, Provider, SandboxSpec
+from gateway.providers.base import Observation, Provider, SandboxSpec, TcpAddress
 from gateway.sandboxes import records
 from gateway.sandboxes.driver import Driver
 from gateway.sandboxes.pool import Pool
@@ -62,6 +62,7 @@ class Supervisor:
         calls: Callable[[], "RuntimeCalls | None"] = lambda: None,
         interval: float = SWEEP,
         pool: Pool | None = None,
+        begin: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         """Create a supervisor that does nothing until `run`.
 
@@ -74,6 +75,7 @@ class Supervisor:
             calls: Returns what makes calls to runtimes. None: nothing sleeps.
             interval: Seconds between comparisons.
             pool: The sandboxes that are started in advance. None: there are none.
+            begin: Writes the rows that every store has. Called when the store was emptied.
         """
         self._store = store
         self._providers = providers
@@ -83,32 +85,47 @@ class Supervisor:
         self._calls = calls
         self._interval = interval
         self._pool = pool
+        self._begin = begin
         self._woken = asyncio.Event()
         self._sweeping = asyncio.Lock()
         self._asked: dict[str, Moment] = {}  # when a runtime may be idle for long enough, by its id
         self._orphans: dict[tuple[str, str], Moment] = {}  # since when, by provider and unit
 
     async def adopt(self) -> None:
-        """Give rows to the units of a version that had no store, once. What runs of them goes on running."""
+        """Give rows to the units that an empty store does not know: of a version without one, or before it was lost.
+
+        What runs of them goes on running, if the provider can say how it is reached; otherwise it is ended.
+
+        Raises:
+            HawseError: A provider cannot list its units.
+            StoreError: The store cannot be used.
+        """
         if await self._store.get("meta", ADOPTED) is not None:
             return
         puts = [Put("meta", ADOPTED, b"true")]
-        for name, provider in self._providers.items():
-            for seen in await provider.discover():
-                puts += [records.new(value) for value in self._adopted(name, seen)]
+        units = {name: await provider.discover() for name, provider in self._providers.items()}
+        rows = await records.read_all(self._store)  # after the look: what was created meanwhile has rows
+        known = {found.sandbox.value.unit for found in rows.values() if found.sandbox is not None}
+        known |= rows.keys()
+        for name, found in units.items():
+            for seen in found:
+                if seen.unit not in known:
+                    puts += [records.new(value) for value in self._adopted(name, seen)]
         try:
             await self._store.write(*puts)
         except ConflictError:
-            pass  # another gateway has done it
+            pass  # another gateway has done it, or creates one of them now: then the next sweep does it
 
     def _adopted(self, provider: str, seen: Observation) -> list[SandboxRecord | Run]:
         now = self._clock.now()
+        # What listens at a TCP address wants a token, which was in the store.
+        lost = seen.endpoint is None or (isinstance(seen.endpoint.address, TcpAddress) and seen.endpoint.token is None)
         record = SandboxRecord(
             id=seen.unit,
             unit=seen.unit,
             provider=provider,
             spec=SandboxSpec(),
-            wanted="sleeping" if seen.gone else "running",
+            wanted="sleeping" if seen.gone or lost else "running",
             generation=ADOPTED,
             created=now,
             made=True,
@@ -121,11 +138,11 @@ class Supervisor:
             generation=ADOPTED,
             provider=provider,
             runtime=seen.runtime or "",
-            state="running" if seen.endpoint is not None else "stopping",
+            state="stopping" if lost else "running",
             since=now,
             isolation=seen.isolation,
         )
-        return [record, run if seen.endpoint is None else run.at(seen.endpoint)]
+        return [record, run if lost or seen.endpoint is None else run.at(seen.endpoint)]
 
     async def run(self) -> None:
         """Compare again and again, while no other gateway does."""
@@ -154,6 +171,15 @@ class Supervisor:
             await self._compare()
 
     async def _compare(self) -> None:
+        if await self._store.get("meta", ADOPTED) is None:
+            log.warning("! the store is empty: sandboxes that exist get rows again")
+            try:
+                await self.adopt()
+            except HawseError as error:  # nothing may be concluded from rows that are missing
+                log.warning("! %s", error)
+                return
+            if self._begin is not None:
+                await self._begin()
         seen: dict[str, dict[str, Observation]] = {}
         for name, provider in self._providers.items():
             try:

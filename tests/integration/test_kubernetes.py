@@ -20,10 +20,11 @@ from lightkube.models.core_v1 import (
     VolumeNodeAffinity,
 )
 from lightkube.models.meta_v1 import ObjectMeta
-from lightkube.resources.core_v1 import Node, PersistentVolume, Pod
+from lightkube.resources.core_v1 import Node, PersistentVolume, Pod, PodEviction
 
 import hawse
 from gateway.providers.kubernetes.manifests import object_name
+from hawse.api.sandboxes import SandboxLimits
 from hawse.client import Client, Sandbox
 from tests.support import kubernetes
 from tests.support.stack import Stack
@@ -138,6 +139,62 @@ async def test_a_deleted_pod_is_replaced_by_the_next_call(client: Client, instan
             await asyncio.sleep(0.05)
     assert await output(box, "echo again") == "again"
     await box.delete()
+
+
+async def until_state(client: Client, sandbox: str, state: str) -> str | None:
+    """Wait until a sandbox is in a state; return the reason."""
+    async with asyncio.timeout(TIMEOUT), client.sandboxes.watch() as changes:
+        async for change in changes:
+            if change.id == sandbox and change.info is not None and change.info.state == state:
+                return change.info.reason
+    raise AssertionError("the changes have ended")
+
+
+async def test_a_program_that_needs_too_much_memory_ends_and_its_sandbox_can_be_used(client: Client) -> None:
+    """The kernel ends the program, or the whole pod: that is a setting of the kubelet."""
+    box = await client.sandboxes.create("greedy", limits=SandboxLimits(memory=128 << 20))
+    try:
+        result = await box.exec(["/bin/tail", "/dev/zero"], timeout=TIMEOUT)
+    except hawse.HawseError as error:
+        assert "memory ran out" in str(await until_state(client, "greedy", "sleeping")), error  # noqa: PT017
+    else:
+        assert result.signal == "SIGKILL"
+    assert await output(box, "echo again") == "again"
+    await box.delete()
+
+
+async def test_an_evicted_pod_ends_with_the_reason_and_starts_again(client: Client, instance: str) -> None:
+    box = await client.sandboxes.create("evicted")
+    await output(box, "true")
+    name = object_name(instance, "evicted")
+    async with AsyncClient(namespace=kubernetes.NAMESPACE) as cluster:
+        await cluster.create(PodEviction(metadata=ObjectMeta(name=name, namespace=kubernetes.NAMESPACE)), name)
+    assert "evict" in str(await until_state(client, "evicted", "sleeping")).lower()
+    assert await output(box, "echo again") == "again"
+    await box.delete()
+
+
+async def test_pods_of_a_store_that_was_lost_are_ended_and_their_sandboxes_start_again(tmp_path: Path) -> None:
+    instance = f"t{secrets.token_hex(4)}"
+    options = ("--provider", "kubernetes", "--kubernetes", str(configuration(tmp_path, instance)))
+    try:
+        async with Stack(tmp_path / "s", *options) as stack:
+            async with hawse.connect(stack.base, token=stack.token) as client:
+                box = await client.sandboxes.create("a")
+                before = (await box.runtime()).runtime
+            await stack.kill()
+            for file in stack.state.glob("store.db*"):
+                file.unlink()
+            await stack.start()
+            async with hawse.connect(stack.base, token=stack.token) as client:
+                box = client.sandbox("a")
+                assert (await box.runtime()).runtime != before
+                await box.delete()
+            async with asyncio.timeout(TIMEOUT):
+                while await kubernetes.left(instance):  # noqa: ASYNC110  # the cluster deletes the secret
+                    await asyncio.sleep(0.1)
+    finally:
+        await kubernetes.clean(instance)
 
 
 async def test_files_in_a_claim_survive_a_stop_and_end_with_the_sandbox(tmp_path: Path) -> None:

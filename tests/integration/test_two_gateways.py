@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from redis.asyncio import Redis
 
 import hawse
 from hawse.client import Options, Output, Snapshot, Terminal
@@ -15,7 +16,7 @@ from tests.support.proxy import CuttingProxy
 from tests.support.redis import RedisServer, redis_server
 from tests.support.runtime import alive
 from tests.support.stack import Stack, post
-from tests.support.waiting import Changes
+from tests.support.waiting import TIMEOUT, Changes
 
 QUICK = Options(backoff_cap=0.1)
 
@@ -184,3 +185,31 @@ async def test_a_redis_server_that_is_killed_or_suspended_is_unavailable_and_not
             assert [process for process in gateway.runtimes() if "a" in process.cmdline()] == []
     finally:
         await redis.kill()
+
+
+async def test_after_redis_was_emptied_what_runs_goes_on_and_has_rows_again(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    async with (
+        redis_server(tmp_path) as url,
+        Stack(state, "--store", url) as first,
+        Stack(state, "--store", url) as second,
+        hawse.connect(first.base, token=first.token) as one,
+        hawse.connect(second.base, token=second.token) as other,
+    ):
+        box = await one.sandboxes.create("a")
+        runtime = (await box.info()).runtime
+        async with other.sandbox("a").terminals.open("t", argv=["cat"]) as terminal, asyncio.timeout(TIMEOUT):
+            redis = Redis.from_url(url)
+            await redis.flushall()
+            await redis.aclose()
+            await terminal.write(b"goes on\n")
+            await terminal.expect("goes on")
+            while {info.id for info in await one.sandboxes.list()} != {"a", "local"}:  # noqa: ASYNC110  # a sweep
+                await asyncio.sleep(0.1)
+            await terminal.write(b"and on\n")
+            await terminal.expect("and on")
+            for hw in (one, other):
+                assert (await hw.sandbox("a").info()).runtime == runtime
+                assert (await hw.sandbox("a").exec("echo again")).stdout == b"again\n"
+        await box.delete()
+        assert [process for process in first.runtimes() if "a" in process.cmdline()] == []

@@ -23,6 +23,7 @@ class ModelUnit:
     def __init__(self) -> None:
         self.running: list[str] = []  # runtime ids; more than one is what must never happen
         self.state: Literal["running", "paused", "frozen", "unreachable"] = "running"
+        self.endpoint: Endpoint | None = None  # where it is observed, if not at the usual place
 
 
 class ModelProvider:
@@ -127,7 +128,7 @@ class ModelProvider:
         if not found.running:
             return Observation(unit=unit, state="stopped")
         runtime = found.running[-1]
-        endpoint = Endpoint(Path(f"/model/{unit}"), f"token {runtime}")
+        endpoint = found.endpoint or Endpoint(Path(f"/model/{unit}"), f"token {runtime}")
         return Observation(unit=unit, state=found.state, runtime=runtime, endpoint=endpoint, isolation="none")
 
     async def answer(self, operation: Operation, unit: str) -> None:

@@ -15,6 +15,7 @@ log = logging.getLogger(__name__)
 RESYNC: Final = 120.0  # s after which everything is listed again: a connection may be lost without a word
 RETRY_MIN: Final = 0.1  # s from an error to the next list, doubled each time
 RETRY_MAX: Final = 10.0
+REMOVED: Final = 1000  # objects that are remembered after their removal
 
 O = TypeVar("O")  # noqa: E741
 V = TypeVar("V")
@@ -51,6 +52,7 @@ class Informer(Generic[O]):
 
     Attributes:
         objects: What was seen last, also while the cluster cannot be reached.
+        removed: The last states of objects that were removed, of the last ones only.
         listed: Whether there was a list since the beginning.
         current: Whether the cluster reports changes. If not, there may be some that were not seen.
     """
@@ -63,6 +65,7 @@ class Informer(Generic[O]):
             resync: Seconds from one list to the next.
         """
         self.objects: dict[str, O] = {}
+        self.removed: dict[str, O] = {}
         self.listed = False
         self.current = False
         self._source = source
@@ -104,10 +107,15 @@ class Informer(Generic[O]):
 
     async def _follow(self, version: str) -> None:
         async for change, each in self._source.watch(version):
+            name = self._source.name(each)
+            self.removed.pop(name, None)
             if change == "DELETED":
-                self.objects.pop(self._source.name(each), None)
+                self.objects.pop(name, None)
+                self.removed[name] = each
+                if len(self.removed) > REMOVED:
+                    del self.removed[next(iter(self.removed))]
             else:
-                self.objects[self._source.name(each)] = each
+                self.objects[name] = each
             self._notify()
 
     def _notify(self) -> None:

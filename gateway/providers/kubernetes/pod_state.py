@@ -98,19 +98,20 @@ def end_reason(pod: Pod) -> str:
     status = pod.status
     if status is not None and status.reason:  # of the whole pod, such as Evicted
         return f"{status.reason}: {status.message}" if status.message else status.reason
-    for each in _statuses(pod):
-        ended = None if each.state is None else each.state.terminated
-        if ended is None or (ended.exitCode == 0 and each.name != CONTAINER):
-            continue
-        if ended.reason == "OOMKilled":
-            return "the kernel has ended it because memory ran out"
-        if ended.signal:
-            return f"{each.name} was ended by signal {ended.signal}"
-        return f"{each.name} has ended with exit code {ended.exitCode}"
+    ended = [(each.name, each.state.terminated) for each in _statuses(pod) if each.state and each.state.terminated]
+    if any(end.reason == "OOMKilled" for _, end in ended):
+        return "the kernel has ended it because memory ran out"
     disruption = _condition(pod, "DisruptionTarget")
     if disruption is not None and disruption.status == "True":
         return f"{disruption.reason}: {disruption.message}" if disruption.message else str(disruption.reason)
-    return "it was deleted" if is_ending(pod) else "the reason is not known"
+    if is_ending(pod):
+        return "it was deleted"
+    for name, end in ended:
+        if end.signal:
+            return f"{name} was ended by signal {end.signal}"
+        if end.exitCode != 0 or name == CONTAINER:
+            return f"{name} has ended with exit code {end.exitCode}"
+    return "the reason is not known"
 
 
 def _statuses(pod: Pod) -> list[ContainerStatus]:

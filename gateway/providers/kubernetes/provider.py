@@ -183,7 +183,8 @@ class KubernetesProvider:
 
     def _observation(self, unit: str, pod: Pod | None, *, exists: bool) -> Observation:
         if pod is None or (pod_state.has_ended(pod) and not pod_state.is_ending(pod)):
-            reason = None if pod is None else pod_state.end_reason(pod)
+            last = pod or self._pods.removed.get(self._name(unit))
+            reason = None if last is None else pod_state.end_reason(last)
             return Observation(unit=unit, state="stopped" if exists or pod is not None else "absent", reason=reason)
         runtime = _label(pod, RUNTIME_LABEL)
         host = pod_state.address(pod)

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from gateway.providers.base import Endpoint, TcpAddress
 from gateway.sandboxes.lifecycle import Sandboxes
 from gateway.store.base import Delete
 from hawse.api.runtime import RuntimeActivityResult
@@ -31,6 +32,45 @@ async def test_units_of_a_version_without_a_store_get_rows_once_and_go_on_runnin
     provider.units["later"] = ModelUnit()
     async with begin() as second:
         assert await state(second, "later") is None
+
+
+async def test_a_store_that_was_emptied_gets_the_rows_of_what_exists_again(
+    sandboxes: Sandboxes, provider: ModelProvider, clock: ManualClock
+) -> None:
+    await sandboxes.create(SandboxCreate(id="a"))
+    running = provider.running
+    for table in ("meta", "sandboxes", "runs"):
+        for key, row in (await sandboxes.store.rows(table)).items():
+            await sandboxes.store.write(Delete(table, key, row.version))
+    await sandboxes.create(SandboxCreate(id="b"))
+    provider.errors["discover"] = HawseError("unavailable", "the daemon does not answer")
+    clock.advance(60)
+    await sandboxes.sweep()
+    assert provider.running == running | {"b": provider.running["b"]}, "nothing is ended before all is known"
+    del provider.errors["discover"]
+    await sandboxes.sweep()
+    clock.advance(60)
+    await sandboxes.sweep()
+    assert {info.id: info.state for info in await sandboxes.list()} == {
+        "a": "running",
+        "b": "running",
+        "local": "sleeping",
+    }
+    assert provider.running["a"] == running["a"]
+
+
+async def test_a_runtime_whose_token_was_lost_with_the_store_is_ended_and_its_sandbox_sleeps(
+    begin: Begin, provider: ModelProvider
+) -> None:
+    provider.units["mine"] = ModelUnit()
+    provider.units["mine"].running.append("0123456789abcdef")
+    provider.units["mine"].endpoint = Endpoint(TcpAddress("10.0.0.1", 7070))
+    async with begin() as sandboxes:
+        await sandboxes.sweep()
+        assert await state(sandboxes, "mine") == "sleeping"
+        assert provider.running == {}
+        await sandboxes.ensure("mine")
+    assert provider.violations == []
 
 
 async def test_a_runtime_that_has_ended_is_noticed_and_its_sandbox_sleeps(

@@ -56,6 +56,7 @@ async def test_changes_follow_the_list() -> None:
     source.names = ["a=1", "c=1"]
     informer = await followed(source, {"a=2", "b=1"})
     assert (informer.listed, informer.current, source.versions) == (True, True, ["v1"])
+    assert informer.removed == {"c": "c=1"}
 
 
 @pytest.mark.parametrize("problem", [ExpiredError(), HawseError("unavailable", "the connection was lost")])
