@@ -128,7 +128,7 @@ def _path(http: HttpRequest) -> str:
     """Return the path behind `/files/`: relative to the workspace, or absolute if it begins with a second slash."""
     found = _RAW.fullmatch(http.scope["raw_path"])
     if found is None:  # the part before it is encoded in an unusual way: %2F for a slash
-        raise HawseError("not_found", "not found")
+        raise HawseError("not_found", f"{http.scope['path'][:200]} is not found")
     path = unquote_to_bytes(found[1])
     if not path or b"\0" in path:
         raise HawseError("invalid_params", "the path is empty or contains NUL", details={"path": "path"})

@@ -56,7 +56,7 @@ def routes(admission: RequestAdmission, links: Callable[[], Links]) -> list[Rout
 
 
 async def _nowhere(http: HttpRequest, principal: Principal, send: Send) -> Response:
-    raise HawseError("not_found", "not found; call methods with POST")
+    raise HawseError("not_found", f"{http.scope['path'][:200]} is not found; call methods with POST")
 
 
 async def _describe(http: HttpRequest, principal: Principal, send: Send) -> Response:

@@ -56,7 +56,7 @@ async def _checks(target: Target) -> AsyncIterator[Check]:
         yield Check("gateway", "failed", str(error))
         return
     yield Check("gateway", "ok" if gateway.token else "warning", f"{gateway.url} (from {gateway.source})")
-    options = Options(connect_timeout=TIMEOUT, give_up=TIMEOUT, request_timeout=TIMEOUT)
+    options = Options(connect_timeout=TIMEOUT, give_up=TIMEOUT, first_give_up=0, request_timeout=TIMEOUT)
     try:
         async with connect(gateway.url, token=gateway.token, ca=gateway.ca, options=options) as client:
             welcome = client.welcome

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import stat
 import sys
 from collections.abc import AsyncIterator
 
@@ -11,6 +12,7 @@ from hawse.cli.output import print_json, write_bytes
 from hawse.cli.shell import exit_code, run_in_terminal
 from hawse.cli.target import Pair, Target, first, target_options
 from hawse.client import Client, Process, Sandbox
+from hawse.client.process.program import OUTPUT_LIMIT
 from hawse.wire import HawseError
 
 READ_SIZE = 256 << 10  # bytes of one read of standard input
@@ -23,7 +25,13 @@ class NotRun(click.ClickException):
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.option("-i", "--stdin", "with_stdin", is_flag=True, help="pass standard input on")
+@click.option(
+    "-i/-n",
+    "--stdin/--no-stdin",
+    "with_stdin",
+    default=None,
+    help="pass standard input on, or not; by default if it is a pipe or a file, and not if it is a terminal",
+)
 @click.option("-t", "--tty", is_flag=True, help="run the command in a terminal, as `hawse shell` does")
 @click.option("-c", "--shell", "in_shell", is_flag=True, help="COMMAND is one text for the shell")
 @click.option("-w", "--cwd", metavar="DIR", help="the working directory")
@@ -36,7 +44,7 @@ class NotRun(click.ClickException):
 def exec(
     target: Target,
     command: tuple[str, ...],
-    with_stdin: bool,
+    with_stdin: bool | None,
     tty: bool,
     in_shell: bool,
     cwd: str | None,
@@ -45,7 +53,8 @@ def exec(
 ) -> int:
     """Run COMMAND in a sandbox and return its exit code.
 
-    Standard output and standard error stay separate. 124: the time limit; 128 + N: signal N; 255: the gateway could
+    Standard output and standard error stay separate. Standard input is passed on unless it is a terminal: in a loop
+    such as `while read`, which has its own, pass -n. 124: the time limit; 128 + N: signal N; 255: the gateway could
     not run it. Ctrl-C ends the command.
     """
     if in_shell and len(command) != 1:
@@ -55,26 +64,26 @@ def exec(
             raise click.UsageError("--tty cannot be combined with --json, --timeout or --env")
         return run_in_terminal(target, ["sh", "-c", command[0]] if in_shell else command, cwd)
     variables = dict(env)
+    feeds = with_stdin if with_stdin is not None else sys.stdin is not None and not os.isatty(0)
 
     async def work(client: Client, box: Sandbox) -> int:
         wanted = command[0] if in_shell else list(command)
-        if target.as_json:
-            stdin = await asyncio.to_thread(sys.stdin.buffer.read) if with_stdin else None
-            result = await box.exec(wanted, cwd=cwd, env=variables, timeout=timeout, stdin=stdin)
+        kept = Kept() if target.as_json else None
+        async with box.processes.start(wanted, cwd=cwd, env=variables, timeout=timeout, stdin=feeds) as process:
+            await _stream(process, feeds, kept)
+            exit_ = await process.wait()
+        if kept is not None:
             print_json(
                 {
-                    "code": exit_code(result),
-                    "signal": result.signal,
-                    "timed_out": result.timed_out,
-                    "stdout": result.stdout.decode(errors="replace"),
-                    "stderr": result.stderr.decode(errors="replace"),
-                    "truncated": result.truncated,
+                    "code": exit_code(exit_),
+                    "signal": exit_.signal,
+                    "timed_out": exit_.timed_out,
+                    "stdout": kept.data["stdout"].decode(errors="replace"),
+                    "stderr": kept.data["stderr"].decode(errors="replace"),
+                    "truncated": kept.truncated,
                 }
             )
-            return exit_code(result)
-        async with box.processes.start(wanted, cwd=cwd, env=variables, timeout=timeout, stdin=with_stdin) as process:
-            await _stream(process, with_stdin)
-            return exit_code(await process.wait())
+        return exit_code(exit_)
 
     try:
         return target.run(work)
@@ -82,8 +91,23 @@ def exec(
         raise NotRun(error.message) from error
 
 
-async def _stream(process: Process, with_stdin: bool) -> None:
-    """Pass output on as it arrives, and input until the process has ended."""
+class Kept:
+    """The first `OUTPUT_LIMIT` bytes of each stream of output."""
+
+    def __init__(self) -> None:
+        self.data = {"stdout": bytearray(), "stderr": bytearray()}
+        self.truncated = False  # there was more
+
+    def add(self, stream: str, data: bytes) -> None:
+        """Keep what is still allowed of `data`."""
+        kept = self.data[stream]
+        fits = data[: OUTPUT_LIMIT - len(kept)]
+        kept += fits
+        self.truncated |= len(fits) < len(data)
+
+
+async def _stream(process: Process, with_stdin: bool, kept: Kept | None) -> None:
+    """Print output as it arrives, or keep it in `kept`; pass on input until the process has ended."""
 
     async def feed() -> None:
         try:
@@ -98,7 +122,10 @@ async def _stream(process: Process, with_stdin: bool) -> None:
         async with asyncio.TaskGroup() as tasks:
             feeding = tasks.create_task(feed()) if with_stdin else None
             async for stream, data in process.output():
-                await asyncio.to_thread(write_bytes, data, sys.stdout if stream == "stdout" else sys.stderr)
+                if kept is not None:
+                    kept.add(stream, data)
+                else:
+                    await asyncio.to_thread(write_bytes, data, sys.stdout if stream == "stdout" else sys.stderr)
             if feeding is not None:
                 feeding.cancel()
     except* HawseError as errors:
@@ -107,14 +134,14 @@ async def _stream(process: Process, with_stdin: bool) -> None:
 
 async def standard_input() -> AsyncIterator[bytes]:
     """Iterate over what arrives on standard input. Cancelling stops at once, also if nothing arrives."""
-    loop = asyncio.get_running_loop()
-    reader = asyncio.StreamReader(limit=READ_SIZE)
-    try:
-        transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
-    except (ValueError, PermissionError):  # a file: it never blocks
+    mode = os.fstat(0).st_mode
+    if not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(0)):  # a file, or /dev/null: it never blocks
         while data := await asyncio.to_thread(os.read, 0, READ_SIZE):
             yield data
         return
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader(limit=READ_SIZE)
+    transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
     try:
         while data := await reader.read(READ_SIZE):
             yield data

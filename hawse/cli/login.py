@@ -50,7 +50,7 @@ def logout() -> None:
 
 
 async def _check(url: str, token: str, ca: str | None) -> str:
-    options = Options(connect_timeout=CONNECT_TIMEOUT, give_up=CONNECT_TIMEOUT)
+    options = Options(connect_timeout=CONNECT_TIMEOUT, give_up=CONNECT_TIMEOUT, first_give_up=0)
     async with Client(url, token=token, ca=ca, options=options) as client:
         welcome = client.welcome
         return welcome.role if welcome is not None else ""

@@ -16,6 +16,7 @@ _FILES: Final = {
 _ENVIRONMENT: Final = {
     "HAWSE_URL, HAWSE_TOKEN, HAWSE_CA": "The gateway, its token, and the file of the certificates that are trusted.",
     "HAWSE_SANDBOX": "The sandbox; by default local.",
+    "HAWSE_CONNECT_TIMEOUT": "Seconds to try again if the gateway cannot be reached at first.",
     "VISUAL, EDITOR": "The editor of hawse edit.",
 }
 _CODES: Final = {

@@ -1,6 +1,7 @@
 """`hawse sandbox`: create, list, stop, start and delete sandboxes."""
 
 import re
+import sys
 import time
 from typing import Final
 
@@ -171,11 +172,13 @@ def start(target: Target, ids: tuple[str, ...]) -> None:
 
 @sandbox.command()
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@click.option("-f", "--force", is_flag=True, help="do not ask")
+@click.option("-y", "--yes", "-f", "--force", "yes", is_flag=True, help="do not ask")
 @target_options
-def rm(target: Target, ids: tuple[str, ...], force: bool) -> None:
+def rm(target: Target, ids: tuple[str, ...], yes: bool) -> None:
     """Delete sandboxes with all their files."""
-    if not force:
+    if not yes:
+        if not sys.stdin.isatty():
+            raise click.UsageError("standard input is no terminal to ask at: pass --yes to delete with all files")
         click.confirm(f"Delete {', '.join(map(printable, ids))} with all files?", abort=True)
     _each(target, ids, "delete")
 

@@ -8,8 +8,8 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from hawse.cli.output import print_json, print_table
-from hawse.client import Client, Options, Sandbox, connect
+from hawse.cli.output import print_json, print_table, printable
+from hawse.client import Client, ConnectionState, Options, Sandbox, connect
 from hawse.client.config import ConfigError, find_gateway
 from hawse.wire import HawseError
 
@@ -17,6 +17,7 @@ T = TypeVar("T")
 E = TypeVar("E", bound=BaseException)
 
 DEFAULT_SANDBOX: Final = "local"
+SILENT: Final = 1.0  # s that connecting may take before the user reads what is tried
 HINTS: Final = {
     "unauthenticated": "run `hawse login`, or set HAWSE_TOKEN",
     "unavailable": "is the gateway running? `hawse doctor` checks",
@@ -45,6 +46,7 @@ class Target:
         ca: The file of the certificates that are trusted; None: see `hawse.client.config`.
         sandbox: The id of the sandbox.
         as_json: Whether results are printed as JSON.
+        patience: Seconds for which a first connection that fails is tried again; 0: one attempt.
     """
 
     url: str | None = None
@@ -52,12 +54,22 @@ class Target:
     ca: str | None = None
     sandbox: str = DEFAULT_SANDBOX
     as_json: bool = False
+    patience: float = 0.0
 
-    def client(self, options: Options | None = None) -> Client:
-        """Return a client that is not yet connected. Raises `click.ClickException` if there is no valid address."""
+    def client(self) -> Client:
+        """Return a client that is not yet connected. Raises `click.ClickException` if there is no valid address.
+
+        A command that cannot reach the gateway fails with the first attempt, unless `patience` permits more. A
+        connection that is lost later is established again for as long as it takes.
+        """
         try:
             gateway = find_gateway(self.url, self.token, self.ca)
-            return connect(gateway.url, token=gateway.token, ca=gateway.ca, options=options)
+            limit = max(Options().connect_timeout, self.patience)
+            options = Options(connect_timeout=limit, first_give_up=self.patience)
+            report = Report(gateway.url)
+            client = connect(gateway.url, token=gateway.token, ca=gateway.ca, options=options, on_state=report.enter)
+            report.problem = lambda: client.problem
+            return client
         except (ConfigError, ValueError) as error:
             raise click.ClickException(str(error)) from error
 
@@ -65,19 +77,18 @@ class Target:
         """Return a client of the same gateway with another token, not connected. Raises `click.ClickException`."""
         return replace(self, token=token).client()
 
-    def run(self, work: Callable[[Client, Sandbox], Awaitable[T]], options: Options | None = None) -> T:
+    def run(self, work: Callable[[Client, Sandbox], Awaitable[T]]) -> T:
         """Connect, await `work(client, sandbox)` and return its result.
 
         Args:
             work: An async function.
-            options: The options of the client.
 
         Raises:
             click.ClickException: The gateway refused, or a call failed; the message says which.
         """
 
         async def connected() -> T:
-            async with self.client(options) as client:
+            async with self.client() as client:
                 return await work(client, client.sandbox(self.sandbox))
 
         try:
@@ -124,12 +135,47 @@ class Target:
             click.echo(text(found))
 
 
+class Report:
+    """Prints on standard error what is tried, if the first connection is not made at once.
+
+    Args:
+        url: The address of the gateway.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.problem: Callable[[], str | None] = lambda: None  # why the latest attempt failed
+        self._url = printable(url.partition("#")[0])  # without the token
+        self._timer: asyncio.TimerHandle | None = None
+        self._printed = ""
+        self._over = False  # there is a connection, or there will be none
+
+    def enter(self, state: ConnectionState) -> None:
+        """Note a change of the state of the connection."""
+        if self._over:
+            return
+        if state is ConnectionState.CONNECTING and self._timer is None:
+            text = f"connecting to {self._url}"
+            self._timer = asyncio.get_running_loop().call_later(SILENT, self._print, text)
+            return
+        assert self._timer is not None
+        self._over = state in (ConnectionState.OPEN, ConnectionState.CLOSED)
+        if state is not ConnectionState.CONNECTING:
+            self._timer.cancel()
+        if state is ConnectionState.WAITING:
+            self._print(f"connecting to {self._url}: {self.problem()}; trying again")
+
+    def _print(self, text: str) -> None:
+        if text != self._printed:
+            self._printed = text
+            click.echo(text, err=True)
+
+
 def failure(error: HawseError) -> click.ClickException:
     """Return the exception that reports `error`: its code, its message and what to do."""
     text = f"{error.code}: {error.message}"
     if hint := HINTS.get(error.code):
         text += f" ({hint})"
-    return click.ClickException(text)
+    return click.ClickException("\n".join(map(printable, text.split("\n"))))
 
 
 def first(errors: BaseExceptionGroup[E]) -> E:
@@ -153,9 +199,19 @@ def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
         metavar="ID",
         help="the sandbox",
     )
+    @click.option(
+        "--connect-timeout",
+        "patience",
+        envvar="HAWSE_CONNECT_TIMEOUT",
+        type=click.FloatRange(min=0, max=86400),
+        default=0.0,
+        metavar="SECONDS",
+        help="how long to try again if the gateway cannot be reached at first; by default not at all",
+    )
     @click.option("--json", "as_json", is_flag=True, help="print JSON: one value, or one for each line of a stream")
     @functools.wraps(command)
-    def wrapped(url: str | None, token: str | None, ca: str | None, sandbox: str, as_json: bool, **options: Any) -> Any:
-        return command(Target(url=url, token=token, ca=ca, sandbox=sandbox, as_json=as_json), **options)
+    def wrapped(url: str | None, token: str | None, ca: str | None, sandbox: str, **options: Any) -> Any:
+        shared = {name: options.pop(name) for name in ("as_json", "patience")}
+        return command(Target(url=url, token=token, ca=ca, sandbox=sandbox, **shared), **options)
 
     return wrapped

@@ -193,6 +193,11 @@ class Client:
         """The number of connections so far: 1 if none was lost."""
         return self._reconnector.connections
 
+    @property
+    def problem(self) -> str | None:
+        """Why the latest attempt to connect failed, or the connection was lost; None before that."""
+        return self._reconnector.problem
+
     def states(self) -> "States":
         """Iterate over the present state and its changes, to `CLOSED`. A state that is not read in time is left out."""
         return States(self._reconnector)

@@ -5,7 +5,7 @@ result or an error.
 """
 
 from hawse.rpc.dispatcher import Dispatcher, handles, serves
-from hawse.rpc.errors import from_oserror, typed
+from hawse.rpc.errors import from_oserror, subject_of, typed
 from hawse.rpc.idempotency import IdempotencyTable, Outcome, fingerprint
 
 __all__ = [
@@ -16,5 +16,6 @@ __all__ = [
     "from_oserror",
     "handles",
     "serves",
+    "subject_of",
     "typed",
 ]

@@ -11,7 +11,7 @@ import msgspec
 from hawse.api import Params, Spec, spec_of
 from hawse.api.rights import check, check_somewhere
 from hawse.api.spec import SELECTED
-from hawse.rpc.errors import typed
+from hawse.rpc.errors import subject_of, typed
 from hawse.rpc.idempotency import IdempotencyTable, fingerprint, own_key
 from hawse.wire import HawseError, Principal
 from hawse.wire.messages import to_raw
@@ -171,6 +171,7 @@ class Dispatcher:
 
     def dispatch(self, call: ServedCall) -> None:
         """Begin to serve `call`. It never raises: every failure becomes the call's error."""
+        params: Any = None
         try:
             handler = self._handlers.get(call.method)
             if handler is None:
@@ -196,7 +197,7 @@ class Dispatcher:
                 if handler.stops and task is not None:
                     _Waiting(task, 0.0).add(call)
         except Exception as error:
-            call.error(typed(error))
+            call.error(typed(error, subject_of(params)))
 
     def _run_once(self, call: ServedCall, key: str, handler: Handler, params: Any) -> None:
         """Run a keyed call, or let it join the one that runs or ran with that key."""
@@ -216,7 +217,7 @@ class Dispatcher:
                 outcome.work = _Waiting(task, self._stop_delay)
                 outcome.work.add(call)
         except Exception as error:
-            outcome.fail(typed(error))
+            outcome.fail(typed(error, subject_of(params)))
 
     def _run(
         self,
@@ -228,7 +229,7 @@ class Dispatcher:
         """Run a handler; return the task of one that waits. `arguments`: the parameters, and the caller."""
         value = handler.run(*arguments) if handler.caller else handler.run(arguments[0])
         if inspect.isawaitable(value):
-            return self._spawn(_finish(value, succeed, fail))
+            return self._spawn(_finish(value, arguments[0], succeed, fail))
         succeed(to_raw(value))
         return None
 
@@ -264,14 +265,16 @@ class _Waiting:
             self._timer = None
 
 
-async def _finish(work: Awaitable[Any], succeed: Callable[[Any], None], fail: Callable[[HawseError], None]) -> None:
+async def _finish(
+    work: Awaitable[Any], params: Any, succeed: Callable[[Any], None], fail: Callable[[HawseError], None]
+) -> None:
     try:
         value = to_raw(await work)
     except asyncio.CancelledError:
         fail(HawseError("cancelled", "the work was stopped, because no call waited for it", admitted="yes"))
         raise
     except Exception as error:
-        fail(typed(error))
+        fail(typed(error, subject_of(params)))
     else:
         succeed(value)
 

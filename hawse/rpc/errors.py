@@ -29,24 +29,39 @@ _CODES_BY_ERRNO = {
 }
 
 
-def typed(error: Exception) -> HawseError:
+def typed(error: Exception, subject: str | None = None) -> HawseError:
     """Turn any exception into an error that may be sent.
 
     An exception that is neither a `HawseError` nor an `OSError` is a bug: it is logged, and the client gets `internal`
     without its text.
+
+    Args:
+        error: The exception.
+        subject: What the call is about, such as its path, as the caller named it: for the message of an `OSError`.
     """
     if isinstance(error, HawseError):
         return error
     if isinstance(error, OSError):
-        return from_oserror(error)
+        return from_oserror(error, subject)
     if isinstance(error, MemoryError):
         return HawseError("limit_exceeded", "the server has no memory left", admitted="unknown")
     log.error("! a handler failed", exc_info=error)
     return HawseError("internal", "a bug in the server", admitted="unknown")
 
 
-def from_oserror(error: OSError) -> HawseError:
-    """Turn an `OSError` into the error code that fits; the number is in `details`."""
+def from_oserror(error: OSError, subject: str | None = None) -> HawseError:
+    """Turn an `OSError` into the error code that fits; the number is in `details`. `subject`: as for `typed`."""
     code = next((code for kind, code in _CODES.items() if isinstance(error, kind)), "io_error")
     code = _CODES_BY_ERRNO.get(error.errno or 0, code)
-    return HawseError(code, error.strerror or str(error), admitted="yes", details={"errno": error.errno})
+    message = error.strerror or str(error)
+    if subject is not None:
+        message = f"{subject}: {message}"
+    return HawseError(code, message, admitted="yes", details={"errno": error.errno})
+
+
+def subject_of(params: object) -> str | None:
+    """Return the path that parameters name, as the caller wrote it, or both paths of a copy; None without one."""
+    path, to = getattr(params, "path", None), getattr(params, "to", None)
+    if not isinstance(path, str):
+        return None
+    return f"{path} to {to}" if isinstance(to, str) else path

@@ -34,13 +34,15 @@ class InitialFiles:
         async with self._writing:
             if self._written or not files:
                 return
+            subject = None
             try:
                 for path, text in files.items():
+                    subject = path
                     await self._disk.run(_write, self._resolver.place(path), text.encode())
                 if self._private is not None:
                     self._private.write(WRITTEN, b"")
             except Exception as error:
-                raise typed(error) from error
+                raise typed(error, subject) from error
             self._written = True
 
 

@@ -6,7 +6,7 @@ from hawse.api import Nothing, files as api
 from hawse.api.edits import FileEdit, FileEditResult
 from hawse.api.extraction import FileExtract
 from hawse.api.paths import to_text
-from hawse.rpc import IdempotencyTable, handles, serves
+from hawse.rpc import IdempotencyTable, handles, serves, subject_of
 from hawse.rpc.call import ServerCall
 from runtime.core.folder import Folder
 from runtime.core.tasks import Tasks
@@ -90,16 +90,16 @@ class FileMethods:
 
     @serves(api.FileList)
     def _list(self, call: ServerCall, params: api.FileList) -> None:
-        self._serve(call, listing(self._place(params), params))
+        self._serve(call, params, listing(self._place(params), params))
 
     @serves(api.FileArchive)
     def _archive(self, call: ServerCall, params: api.FileArchive) -> None:
-        self._serve(call, archive(self._place(params), params))
+        self._serve(call, params, archive(self._place(params), params))
 
     @serves(FileExtract)
     def _extract(self, call: ServerCall, params: FileExtract) -> None:
         target = self._resolver.place(params.to, params.root)
-        self._serve(call, extract(self._place(params), target, params, self.quota))
+        self._serve(call, params, extract(self._place(params), target, params, self.quota))
 
     @handles(api.FileDelete, stops=True)
     async def _delete(self, params: api.FileDelete) -> api.FileDeleteResult:
@@ -127,8 +127,9 @@ class FileMethods:
     def _two(self, params: api.FileRename | api.FileMove | api.FileCopy) -> tuple[RootedPath, RootedPath]:
         return self._place(params), self._resolver.place(params.to, params.root)
 
-    def _serve(self, call: ServerCall, work: Work, offset: int = 0) -> None:
-        call.serve(GeneratorStream(call, work, self._disk, self._tasks, self._slots, offset=offset))
+    def _serve(self, call: ServerCall, params: api.FileTarget, work: Work, offset: int = 0) -> None:
+        subject = subject_of(params)
+        call.serve(GeneratorStream(call, work, self._disk, self._tasks, self._slots, offset=offset, subject=subject))
 
     @serves(api.FileRead)
     def _read(self, call: ServerCall, params: api.FileRead) -> None:
@@ -140,11 +141,11 @@ class FileMethods:
             version=params.version,
             block=self._slots.block_size,
         )
-        self._serve(call, work, offset)
+        self._serve(call, params, work, offset)
 
     @serves(api.FileSearch)
     def _search(self, call: ServerCall, params: api.FileSearch) -> None:
-        self._serve(call, search(self._place(params), params))
+        self._serve(call, params, search(self._place(params), params))
 
     @serves(api.FileWrite)
     def _write(self, call: ServerCall, params: api.FileWrite) -> None:

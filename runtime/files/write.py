@@ -255,7 +255,7 @@ class Upload:
                 else:
                     self._result = await self._disk.run(self._replace)
         except Exception as error:
-            self._result = typed(error)
+            self._result = typed(error, self._params.path)
         if self._result is not None:
             self._closed = True
             await self._disk.run(self._close)

@@ -28,7 +28,15 @@ class GeneratorStream(OutputOnlyStream):
     """Sends what a generator yields and ends with what it returns."""
 
     def __init__(
-        self, call: ServerCall, work: Work, disk: ThreadPool, tasks: Tasks, slots: StreamSlots, *, offset: int = 0
+        self,
+        call: ServerCall,
+        work: Work,
+        disk: ThreadPool,
+        tasks: Tasks,
+        slots: StreamSlots,
+        *,
+        offset: int = 0,
+        subject: str | None = None,
     ) -> None:
         """Create the stream, which begins when there is a slot.
 
@@ -39,6 +47,7 @@ class GeneratorStream(OutputOnlyStream):
             tasks: Owns the work.
             slots: Bounds the number of generators that are open.
             offset: The offset of the first byte of output.
+            subject: What the call is about, for the messages of errors: see `hawse.rpc.typed`.
         """
         super().__init__(call)
         self.principal = call.principal
@@ -48,6 +57,7 @@ class GeneratorStream(OutputOnlyStream):
         self._tasks = tasks
         self._slots = slots
         self._offset = offset
+        self._subject = subject
         self._event: StreamEvent | None = None  # one of the two is held until there is credit for it
         self._block = memoryview(b"")
         self._over = False
@@ -99,7 +109,7 @@ class GeneratorStream(OutputOnlyStream):
             while not (self._detached or self._over or self._event or self._block):
                 self._take(*await self._disk.step(self._work))
         except Exception as error:
-            failure = typed(error)
+            failure = typed(error, self._subject)
         self.busy = False
         if failure is not None:
             self._call.error(failure)

@@ -51,7 +51,7 @@ class DirectoryWatch:
                 await self._step()
             self._finish(HawseError("not_found", f"{self.path} was deleted, moved or unmounted", admitted="yes"))
         except Exception as error:
-            self._finish(typed(error))
+            self._finish(typed(error, self.path))
         finally:
             self._tree.close()
 

@@ -32,7 +32,10 @@ async def test_a_tool_has_a_schema_and_works_in_its_sandbox(box: Sandbox) -> Non
 
 async def test_what_fails_is_an_answer_that_a_model_can_read(box: Sandbox) -> None:
     (read,) = bound_tools(box, ["file_read"])
-    assert (read.safe, (await read.call({"path": "missing"})).text) == (True, "not_found: No such file or directory")
+    assert (read.safe, (await read.call({"path": "missing"})).text) == (
+        True,
+        "not_found: missing: No such file or directory",
+    )
     wrong = await read.call({"path": 7})
     assert (wrong.failed, wrong.text) == (True, "invalid arguments: Expected `str`, got `int` - at `$.path`")
 

@@ -1,4 +1,5 @@
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -36,9 +37,39 @@ def test_standard_input_is_passed_on_and_ends(gateway: Stack) -> None:
     assert done.stdout == expected
 
 
-def test_without_the_option_standard_input_stays_unread(gateway: Stack) -> None:
+def test_a_pipe_is_passed_on_without_an_option(gateway: Stack) -> None:
+    assert run("tr", "a", "b", stdin=b"aaa").stdout == b"bbb"
+
+
+def test_standard_input_that_never_ends_does_not_hold_the_command(gateway: Stack) -> None:
+    read, write = os.pipe()
+    try:
+        for options in ([], ["--json"]):
+            done = subprocess.run([*HAWSE, "exec", *options, "true"], stdin=read, check=False, timeout=60)
+            assert done.returncode == 0
+    finally:
+        os.close(read)
+        os.close(write)
+
+
+def test_a_terminal_is_not_read_without_the_option(gateway: Stack) -> None:
+    master, slave = os.openpty()
+    try:
+        done = subprocess.run([*HAWSE, "exec", "cat"], stdin=slave, capture_output=True, check=False, timeout=60)
+        assert (done.stdout, done.returncode) == (b"", 0)
+    finally:
+        os.close(master)
+        os.close(slave)
+
+
+def test_a_closed_standard_input_is_an_empty_one(gateway: Stack) -> None:
+    done = subprocess.run(["sh", "-c", f"{' '.join(HAWSE)} exec cat <&-"], capture_output=True, check=False, timeout=60)
+    assert (done.stdout, done.stderr, done.returncode) == (b"", b"", 0)
+
+
+def test_with_no_stdin_the_input_of_a_loop_stays_unread(gateway: Stack) -> None:
     done = subprocess.run(
-        ["sh", "-c", f"{' '.join(HAWSE)} exec true; cat"], input=b"kept", capture_output=True, check=True
+        ["sh", "-c", f"{' '.join(HAWSE)} exec -n true; cat"], input=b"kept", capture_output=True, check=True
     )
     assert done.stdout == b"kept"
 

@@ -3,6 +3,7 @@ import secrets
 import subprocess
 import sys
 
+import pexpect
 import pytest
 
 from hawse.cli import main
@@ -39,7 +40,7 @@ def test_a_sandbox_is_created_used_stopped_started_and_deleted(
     assert main(["sandbox", "start", name]) == 0
     main(["cat", "-s", name, "file"])
     assert capfd.readouterr().out == "kept\n"
-    assert main(["sandbox", "rm", "--force", name]) == 0
+    assert main(["sandbox", "rm", "--yes", name]) == 0
     assert ids(capfd, label) == []
 
 
@@ -64,7 +65,7 @@ def test_a_sandbox_has_the_files_of_its_template_once(
     capfd.readouterr()
     assert main(["cat", "-s", name, "src/hello"]) == 0
     assert capfd.readouterr().out == "changed\n"
-    main(["sandbox", "rm", "--force", name])
+    main(["sandbox", "rm", "--yes", name])
 
 
 def test_the_same_id_is_the_same_sandbox(gateway: Stack, label: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -79,11 +80,13 @@ def test_the_same_id_is_the_same_sandbox(gateway: Stack, label: str, capsys: pyt
 
 def test_deleting_asks_first(gateway: Stack, label: str, capsys: pytest.CaptureFixture[str]) -> None:
     name = created(capsys, "-l", label)
-    argv = [sys.executable, "-m", "hawse.cli", "sandbox", "rm", name]
-    assert subprocess.run(argv, input=b"n\n", capture_output=True, check=False).returncode == 130
-    assert ids(capsys, label) == [name]
-    assert subprocess.run(argv, input=b"y\n", capture_output=True, check=False).returncode == 0
-    assert ids(capsys, label) == []
+    for answer, code, left in (("n", 130, [name]), ("y", 0, [])):
+        asking = pexpect.spawn(sys.executable, ["-m", "hawse.cli", "sandbox", "rm", name], timeout=60)
+        asking.expect_exact(f"Delete {name} with all files?")
+        asking.sendline(answer)
+        asking.expect(pexpect.EOF)
+        assert asking.wait() == code
+        assert ids(capsys, label) == left
 
 
 def test_changes_are_printed_as_they_happen(gateway: Stack, capsys: pytest.CaptureFixture[str]) -> None:
@@ -112,3 +115,10 @@ def test_values_that_cannot_be_used_are_refused(arguments: list[str]) -> None:
 def test_what_does_not_exist_is_reported(gateway: Stack, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sandbox", "stop", "missing"]) == 1
     assert "not_found" in capsys.readouterr().err
+
+
+def test_deleting_without_a_terminal_to_ask_at_is_refused(gateway: Stack) -> None:
+    argv = [sys.executable, "-m", "hawse.cli", "sandbox", "rm", "kept"]
+    done = subprocess.run(argv, input="y\n", capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 2
+    assert "--yes" in done.stderr

@@ -1,3 +1,7 @@
+import socket
+import subprocess
+import sys
+
 import click
 import pytest
 
@@ -67,3 +71,42 @@ def test_a_pair_is_split_at_its_first_equals_sign_and_has_a_name() -> None:
     for text in ("A", "=b"):
         with pytest.raises(click.BadParameter, match="is not NAME=VALUE"):
             Pair().convert(text, None, None)
+
+
+def refused_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+    return port
+
+
+def test_a_gateway_that_refuses_the_connection_is_reported_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+    port = refused_port()
+    assert main(["ls", "--url", f"http://127.0.0.1:{port}"]) == 1
+    shown = capsys.readouterr().err
+    assert shown == (
+        f"Error: unavailable: the connection to 127.0.0.1:{port} was refused "
+        "(is the gateway running? `hawse doctor` checks)\n"
+    )
+
+
+def test_with_patience_it_is_tried_again_and_the_user_reads_why(capsys: pytest.CaptureFixture[str]) -> None:
+    port = refused_port()
+    url = f"http://127.0.0.1:{port}"
+    assert main(["ls", "--url", f"{url}/#token=secret", "--connect-timeout", "0.1"]) == 1
+    first, *_ = capsys.readouterr().err.splitlines()
+    assert first.startswith(f"connecting to {url}/: ")
+    assert first.endswith(f"the connection to 127.0.0.1:{port} was refused; trying again")
+
+
+def test_a_gateway_that_does_not_answer_is_named_after_a_while() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"http://127.0.0.1:{server.getsockname()[1]}"
+        argv = [sys.executable, "-m", "hawse.cli", "ls", "--url", url]
+        with subprocess.Popen(argv, stderr=subprocess.PIPE, text=True) as waiting:
+            assert waiting.stderr is not None
+            assert waiting.stderr.readline() == f"connecting to {url}\n"
+            waiting.kill()
+
+
+def test_control_characters_in_an_error_are_not_sent_to_the_terminal() -> None:
+    assert failure(HawseError("not_found", "a\x1b[2J: b\nc")).message == "not_found: a\\x1b[2J: b\nc"

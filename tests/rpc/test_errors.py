@@ -1,10 +1,11 @@
 """Every exception becomes an error that may be sent, with a code that fits."""
 
 import os
+from types import SimpleNamespace
 
 import pytest
 
-from hawse.rpc import from_oserror, typed
+from hawse.rpc import from_oserror, subject_of, typed
 from hawse.wire import HawseError
 
 
@@ -43,3 +44,16 @@ def test_a_lack_of_memory_is_a_limit() -> None:
 def test_a_typed_error_stays_as_it_is() -> None:
     error = HawseError("conflict", "x")
     assert typed(error) is error
+
+
+def test_the_message_names_the_path_of_the_caller() -> None:
+    error = OSError(2, "No such file or directory", "/proc/self/fd/7")
+    assert typed(error, "a/b").message == "a/b: No such file or directory"
+    assert typed(error).message == "No such file or directory"
+
+
+def test_parameters_name_one_path_or_both_of_a_copy() -> None:
+    assert subject_of(SimpleNamespace(path="a")) == "a"
+    assert subject_of(SimpleNamespace(path="a", to="b")) == "a to b"
+    assert subject_of(SimpleNamespace(argv=["a"])) is None
+    assert subject_of(None) is None

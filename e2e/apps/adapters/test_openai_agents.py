@@ -20,7 +20,7 @@ async def test_an_agent_creates_runs_repairs_and_deletes_files_with_the_sdks_too
         "'Updated work/double.py'",
         r"'$ python3 work/double.py\n42'",
         r"'42\n[exit code 0]'",
-        "'not_found: No such file or directory'",
+        "'not_found: missing: No such file or directory'",
         "'Deleted answer'",
         "done",
     ]

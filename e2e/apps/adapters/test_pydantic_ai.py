@@ -15,7 +15,7 @@ async def test_an_agent_uses_the_tools_reads_why_some_fail_and_sees_an_image(sta
         "file_write success '13 bytes written'",
         r"exec success '42\n[exit code 0]'",
         """exec failed '{"error":"invalid arguments: Expected `str`, got `int` - at `$.command`"}'""",
-        """file_read failed '{"error":"not_found: No such file or directory"}'""",
+        """file_read failed '{"error":"not_found: missing: No such file or directory"}'""",
         "code_run success '[no output]'",
         "['image/png']",
         "done",

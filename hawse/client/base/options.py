@@ -16,6 +16,7 @@ class Options:
     """How a client behaves. Times in seconds, sizes in bytes."""
 
     connect_timeout: float = 10.0  # for one attempt, and for how long a call that was never sent waits for a connection
+    first_give_up: float | None = None  # after so long a failed first attempt is final; 0: at once; None: never
     give_up: float | None = None  # after so long without a connection all pending calls fail; None: never
     unavailable_give_up: float = 30.0  # how long one call is retried while its sandbox cannot be reached
     request_timeout: float | None = None  # for one call that is not a stream, see `time_limit`; None: no limit

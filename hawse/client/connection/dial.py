@@ -127,6 +127,8 @@ def _reason(error: Exception, address: str) -> str:
     text = str(error)
     if f"[Errno {errno.ECONNREFUSED}]" in text:  # of one address, or of each that a name has
         return f"the connection to {address} was refused"
+    if isinstance(error, socket.gaierror):
+        return f"{address}: {error.strerror}"
     return text or type(error).__name__
 
 

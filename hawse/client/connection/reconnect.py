@@ -51,7 +51,7 @@ class Reconnector:
         self._connection: GatewayConnection | None = None
         self._changed = asyncio.Event()
         self._final: HawseError | None = None  # the error that closed it for good
-        self._problem = "no attempt was made"  # why the latest attempt failed
+        self.problem: str | None = None  # why the latest attempt failed, or the connection was lost
 
     @property
     def rtt(self) -> float | None:
@@ -73,11 +73,14 @@ class Reconnector:
                     down_since = now
                     if now - began >= options.stable:
                         backoff.reset()
-                self._problem = ending.reason
+                self.problem = ending.reason
                 log.info("= %s", ending.reason)
                 if ending.final:
                     raise ending.final
                 self._calls.disconnected()
+                patience = None if self.connections else options.first_give_up
+                if patience is not None and now - down_since >= patience:
+                    raise GaveUpError(ending.reason.removeprefix(NOT_CONNECTED))
                 if options.give_up is not None and now - down_since >= options.give_up:
                     raise GaveUpError(f"no connection for {options.give_up} s: {ending.reason}")
                 self._enter(ConnectionState.WAITING)
@@ -99,7 +102,7 @@ class Reconnector:
                 while self.state not in (ConnectionState.OPEN, ConnectionState.CLOSED):
                     await self._changed.wait()
         except TimeoutError:
-            problem = self._problem.removeprefix(NOT_CONNECTED)
+            problem = (self.problem or "the gateway has not answered").removeprefix(NOT_CONNECTED)
             raise GaveUpError(f"no connection within {self._options.connect_timeout:g} s: {problem}") from None
         if self._final:
             raise fresh(self._final)

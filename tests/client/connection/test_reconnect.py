@@ -159,6 +159,31 @@ async def test_connecting_is_given_up_after_a_while_with_the_reason() -> None:
             pytest.fail("not reached")
 
 
+async def test_the_first_attempt_may_be_the_only_one() -> None:
+    async with FakeServer() as server:
+        port = server.port
+    client = hawse.connect(f"ws://127.0.0.1:{port}", options=Options(first_give_up=0, sleep=not_reached))
+    with pytest.raises(GaveUpError, match=rf"^unavailable: the connection to 127.0.0.1:{port} was refused$"):
+        await client
+    assert client.problem == f"no connection: the connection to 127.0.0.1:{port} was refused"
+
+
+async def test_a_limit_for_the_first_connection_does_not_bound_later_outages(
+    server: FakeServer, proxy: CuttingProxy
+) -> None:
+    async with hawse.connect(proxy.url, options=options(first_give_up=0)) as hw:
+        await hw.call("echo", {})
+        proxy.refuse()
+        waiting = asyncio.create_task(hw.call("echo", {"a": 1}, key="k"))
+        await reach(hw, ConnectionState.WAITING)
+        proxy.resume()
+        assert await waiting == {"a": 1}
+
+
+async def not_reached(seconds: float) -> None:
+    pytest.fail("there was another attempt")
+
+
 async def test_an_outage_may_be_bounded(server: FakeServer, proxy: CuttingProxy) -> None:
     now = [0.0]
 
