@@ -173,6 +173,10 @@ class Client:
     def connections(self) -> int:
         """The number of connections so far: 1 if none was lost."""
 
+    @property
+    def problem(self) -> str | None:
+        """Why the latest attempt to connect failed, or the connection was lost; None before that."""
+
     def states(self) -> Iterator[ConnectionState]:
         """Iterate over the present state and its changes, to `CLOSED`. A state that is not read in time is left out."""
 
