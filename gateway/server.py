@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from importlib import import_module
-from pathlib import Path
 from typing import Any, Final, Protocol
 from urllib.parse import quote
 
@@ -29,7 +28,7 @@ from gateway.audit.log import AuditLog
 from gateway.auth.access_policy import split_host
 from gateway.auth.credentials import Credentials
 from gateway.auth.proxy_user import SCOPE_KEY, ProxyUser
-from gateway.backups.stores import DirectoryStore
+from gateway.backups.stores import BackupStore, open_store
 from gateway.connection.endpoint import ConnectEndpoint
 from gateway.http.endpoint import REQUESTS
 from gateway.limits.guesses import Guesses
@@ -108,7 +107,7 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
             templates=None if settings.templates is None else read_templates(settings.templates),
             admission=Admission(Capacity(sandboxes=settings.max_sandboxes), state.root),
         )
-        backups = DirectoryStore(state.root / "backups" if settings.backups is None else Path(settings.backups))
+        backups = _backups(settings.backups or str(state.root / "backups"))
         certificate = None if settings.tls_cert is None else Certificate(settings.tls_cert, settings.tls_key)
         credentials = Credentials(token, store)
         spans = _spans() if settings.otel else None
@@ -318,6 +317,13 @@ def _store_of(url: str) -> Store:
     from gateway.store.redis import RedisStore  # 0.25 s of processor time, and most gateways are alone
 
     return RedisStore(url)
+
+
+def _backups(place: str) -> BackupStore:
+    try:
+        return open_store(place)
+    except ValueError as error:
+        raise SettingsError(f"--backups {error}") from error
 
 
 def _spans() -> Spans:

@@ -107,7 +107,7 @@ class Settings:
         wrong_tokens: How many wrong tokens one address may send before it has to wait a second for each.
         quota: Bytes that the API may leave in a workspace. None: unlimited.
         store: The URL of a Redis server that several gateways share. None: SQLite in the state directory.
-        backups: The directory of backups. None: `backups` in the state directory.
+        backups: The directory or bucket (`s3://BUCKET/PREFIX`) of backups. None: `backups` in the state directory.
         max_sandboxes: How many sandboxes may run at once. None: as many as there is memory and disk for.
         pool: How many sandboxes are started in advance, for creations without an image, network or limits.
         templates: The TOML file of the templates. None: there are none.

@@ -1,10 +1,11 @@
-"""Where the archives of backups are: a directory. An archive is there completely or not at all."""
+"""Where the archives of backups are: a directory or a bucket. An archive is there completely or not at all."""
 
 import asyncio
 import errno
 import os
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
+from importlib import import_module
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol
 
@@ -38,6 +39,22 @@ class BackupStore(Protocol):
 
     async def delete(self, id: str) -> None:
         """Delete an archive, and what is left of one that was not committed. A missing one is not an error."""
+
+
+def open_store(place: str) -> BackupStore:
+    """Return the store at a place: `s3://BUCKET/PREFIX`, or the path of a directory.
+
+    Raises:
+        ValueError: The place cannot be used.
+    """
+    if "://" not in place:
+        return DirectoryStore(Path(place))
+    try:
+        object_store = import_module("gateway.backups.object_store")  # only then: it needs a package that is optional
+    except ModuleNotFoundError as error:
+        raise ValueError(f"{place} needs {error.name}: pip install 'hawse[s3]'") from error
+    found: BackupStore = object_store.ObjectStore(place)
+    return found
 
 
 @contextmanager

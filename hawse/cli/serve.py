@@ -146,7 +146,11 @@ OIDC = "oidc_"  # begins the names of options of the OpenID provider
     metavar="URL",
     help="a Redis server that several gateways share, such as redis://HOST:6379/0 (SQLite in the state directory)",
 )
-@click.option("--backups", metavar="DIR", help="where backups are stored (backups in the state directory)")
+@click.option(
+    "--backups",
+    metavar="PLACE",
+    help="where backups are stored: a directory, or s3://BUCKET/PREFIX (backups in the state directory)",
+)
 @click.option("--pool", type=int, metavar="N", help="how many sandboxes are started in advance (0)")
 @click.option(
     "--templates", type=click.Path(path_type=Path), metavar="FILE", help="named settings of sandboxes, in TOML (none)"

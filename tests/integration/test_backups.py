@@ -9,6 +9,7 @@ import pytest
 import hawse
 from hawse.client import BackupProgress, Options
 from tests.support.proxy import CuttingProxy
+from tests.support.s3_server import s3_server
 from tests.support.stack import Stack
 from tests.support.trees import plant, seen
 
@@ -148,3 +149,26 @@ async def test_each_call_is_in_the_audit_log(stack: Stack) -> None:
         found = {(entry.action, entry.sandbox, entry.outcome) for entry in entries}
         assert {("backup.create", "local", "ok"), ("backup.delete", None, "ok")} <= found
         assert ("backup.create", "local", "not_found") in found
+
+
+async def test_backups_in_a_bucket_are_restored_and_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with s3_server() as s3:
+        for name, value in {**s3.environment, "AWS_REGION": "us-east-1"}.items():
+            monkeypatch.setenv(name, value)
+        async with (
+            Stack(tmp_path / "state", "--backups", "s3://bucket/hawse") as stack,
+            hawse.connect(stack.base, token=stack.token) as hw,
+        ):
+            await hw.sandbox().files.write("s/f", os.urandom(20_000_000))
+            before = seen(workspace(stack))
+            backup = await hw.backups.create("local")
+            assert [len(data) for data in s3.objects.values()] == [backup.size]
+            await hw.sandbox().files.write("s/f", b"changed")
+            await hw.backups.restore(backup.id)
+            assert seen(workspace(stack)) == before
+            s3.fails = {"complete"}
+            with pytest.raises(hawse.HawseError, match="io_error: the store of backups refuses"):
+                await hw.backups.create("local")
+            assert len(await hw.backups.list()) == 1
+            await hw.backups.delete(backup.id)
+            assert (s3.objects, s3.uploads) == ({}, {})

@@ -2,11 +2,13 @@
 
 import errno
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
-from gateway.backups.stores import DirectoryStore, store_errors
+from gateway.backups.object_store import ObjectStore
+from gateway.backups.stores import DirectoryStore, open_store, store_errors
 from hawse.wire import HawseError
 
 
@@ -65,3 +67,14 @@ def test_a_failure_of_the_disk_is_typed(number: int, code: str) -> None:
 def test_a_full_disk_is_no_space() -> None:
     with pytest.raises(HawseError, match="no_space"), store_errors(), open("/dev/full", "wb", buffering=0) as file:
         file.write(b"x")
+
+
+def test_the_place_decides_which_store_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert isinstance(open_store("backups"), DirectoryStore)
+    assert isinstance(open_store("s3://bucket/prefix"), ObjectStore)
+    with pytest.raises(ValueError, match="expected s3://BUCKET"):
+        open_store("ftp://host/x")
+    monkeypatch.setitem(sys.modules, "obstore", None)
+    monkeypatch.delitem(sys.modules, "gateway.backups.object_store")
+    with pytest.raises(ValueError, match=r"needs obstore: pip install 'hawse\[s3\]'"):
+        open_store("s3://bucket/prefix")
