@@ -17,14 +17,9 @@ import msgspec
 
 from runtime.core.folder import Folder
 from runtime.recording.asciicast import CastClock, CastText, event
-from runtime.screen.screen import Screen
 
 PARTS = ("cast", "screens", "index")
-KEYFRAME_EVERY = 512 << 10  # bytes of the cast between two keyframes: what a player has to read to seek
-KEYFRAME_SECONDS = 0.25  # at least between two keyframes, so that fast output doesn't cause many of them
-KEYFRAME_AT_LAST = 8 << 20  # bytes of the cast after which a keyframe is due regardless of KEYFRAME_SECONDS
-KEYFRAME_SHARE = 4  # a keyframe is at most 1/4 the size of the cast since the previous one
-SCROLLBACK = 1000  # lines of scrollback in a keyframe
+KEYFRAME = "k"  # the internal code of the event that stands for the place of a keyframe
 LAST_LINE = 256  # bytes reserved for the last line, which gives the reason if the recording is truncated
 
 
@@ -34,6 +29,15 @@ class CastEvent(NamedTuple):
     at: float
     code: str
     data: bytes | str
+
+
+class KeyframePlace(NamedTuple):
+    """Where in the cast a keyframe will be, whose screen is not there yet."""
+
+    at: int  # bytes of the cast before it
+    seconds: float
+    cols: int
+    rows: int
 
 
 class QuotaError(Exception):
@@ -63,10 +67,8 @@ class CastWriter:
         self._reserve = reserve
         self._clock = CastClock()
         self._output, self._input = CastText(), CastText()
-        self._screen: Screen | None = None
-        self._keyframe_at = 0  # the offset in the cast of the latest keyframe
-        self._keyframe_ms = 0  # its time
-        self._keyframe_size = 0  # bytes
+        self._cols = self._rows = 0  # at the end of the cast
+        self._place: KeyframePlace | None = None
 
     @property
     def duration(self) -> float:
@@ -76,6 +78,11 @@ class CastWriter:
     @property
     def size(self) -> int:
         return sum(self.sizes.values())
+
+    @property
+    def awaits_keyframe(self) -> bool:
+        """Whether the place of a keyframe was written, and its screen was not."""
+        return self._place is not None
 
     def open(self, header: bytes, cols: int, rows: int) -> None:
         """Create the files and write the first line of the cast.
@@ -94,23 +101,35 @@ class CastWriter:
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
             self._fds[part] = self._folder.open(part_name(self._name, part), flags)
         self._append("cast", header)
-        self._keyframe_at = self.sizes["cast"]
-        self._screen = Screen(cols, rows, scrollback=SCROLLBACK)
+        self._cols, self._rows = cols, rows
 
     def write(self, entries: Sequence[CastEvent]) -> None:
         """Append events. Raises `OSError` and `QuotaError`; the file then ends with the last whole line that fitted."""
         lines: list[bytes] = []
-        pending = 0
         for entry in entries:
-            line = self._line(entry)
-            lines.append(line)
-            pending += len(line)
-            if self._keyframe_due(pending):
+            if entry.code == KEYFRAME:
                 self._append("cast", b"".join(lines))
                 lines.clear()
-                pending = 0
-                self._keyframe()
+                self._place = KeyframePlace(self.sizes["cast"], self.duration, self._cols, self._rows)
+            else:
+                lines.append(self._line(entry))
         self._append("cast", b"".join(lines))
+
+    def write_keyframe(self, data: bytes) -> None:
+        """Append the keyframe whose place was written: `data` paints the screen there. Empty: there is none.
+
+        Raises:
+            OSError: It cannot be written.
+            QuotaError: It does not fit.
+        """
+        place, self._place = self._place, None
+        if place is None or not data:
+            return
+        start = self.sizes["screens"]
+        self._append("screens", data)
+        entry = {"t": place.seconds, "at": place.at, "screen": start, "size": len(data)}
+        self._append("index", _index(entry | {"cols": place.cols, "rows": place.rows}))
+        self.keyframes += 1
 
     def end(self, entry: CastEvent | None) -> None:
         """Flush incomplete characters and append `entry` as the last event, using the bytes reserved for it."""
@@ -124,49 +143,22 @@ class CastWriter:
         for fd in self._fds.values():
             os.close(fd)
         self._fds.clear()
-        if self._screen is not None:
-            self._screen.close()
-            self._screen = None
 
     def _line(self, entry: CastEvent) -> bytes:
         """Encode `entry` as a line of the cast; empty if it consists of an incomplete character."""
         at, code, data = entry
-        screen = self._screen
-        assert screen is not None
         if isinstance(data, bytes):
             data = (self._output if code == "o" else self._input).feed(data)
             if not data:
                 return b""
-        if code == "o":
-            screen.feed(data.encode())
-        elif code == "r":
+        if code == "r":
             cols, _, rows = data.partition("x")
-            screen.resize(int(cols), int(rows))
+            self._cols, self._rows = int(cols), int(rows)
         line = event(self._clock.interval(at), code, data)
         if code == "m":
             self.markers += 1
             self._append("index", _index({"t": self.duration, "label": data}))
         return line
-
-    # ---- keyframes
-
-    def _keyframe_due(self, pending: int) -> bool:
-        behind = self.sizes["cast"] + pending - self._keyframe_at
-        if behind < max(KEYFRAME_EVERY, KEYFRAME_SHARE * self._keyframe_size):
-            return False
-        return behind >= KEYFRAME_AT_LAST or self._clock.elapsed - self._keyframe_ms >= KEYFRAME_SECONDS * 1000
-
-    def _keyframe(self) -> None:
-        """Append a keyframe: the screen at the end of the cast. The output after that offset continues it."""
-        assert self._screen is not None
-        data = self._screen.snapshot()
-        start = self.sizes["screens"]
-        keyframe = {"t": self.duration, "at": self.sizes["cast"], "screen": start, "size": len(data)}
-        self._append("screens", data)
-        self._append("index", _index(keyframe | {"cols": self._screen.cols, "rows": self._screen.rows}))
-        self.keyframes += 1
-        self._keyframe_at, self._keyframe_ms = self.sizes["cast"], self._clock.elapsed
-        self._keyframe_size = len(data)
 
     # ---- bytes
 

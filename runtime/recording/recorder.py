@@ -16,7 +16,9 @@ import msgspec
 from hawse.api.recordings import RecordingEndReason
 from runtime.core.thread_pool import ThreadPool
 from runtime.recording.asciicast import exit_status
-from runtime.recording.cast_writer import CastEvent, CastWriter, QuotaError
+from runtime.recording.cast_writer import KEYFRAME, CastEvent, CastWriter, QuotaError
+from runtime.recording.keyframes import KeyframePlan
+from runtime.screen.requests import Answer, Paint
 from runtime.screen.size_history import OutputPlace
 from runtime.screen.snapshot_cache import CachedSnapshot
 
@@ -29,6 +31,7 @@ BATCH = 1 << 20  # bytes of output in one write; a copy of them is held in memor
 EVENT_BYTES = 64 << 10  # bytes of output in one event
 BATCH_DELAY = 0.05  # seconds that a small amount of output waits to be written with more: lost if the runtime is killed
 BATCH_MIN = 64 << 10  # bytes of output that are written without that delay
+SCROLLBACK = 1000  # lines of scrollback in a keyframe
 INPUT_LIMIT = 1 << 20  # bytes of input waiting to be written; more is not recorded
 SCREEN = "s"  # internal code of the event whose data paint the screen as it is when the recording starts
 
@@ -107,6 +110,7 @@ class Recorder:
             self._size = place.cols, place.rows
             self.cursor, self._next_mark = place.offset, place.next_mark
         self._recorded_offset = self.cursor or 0  # output up to this offset is written or pending
+        self._keyframes = KeyframePlan(self._recorded_offset)
         terminal.subscribe(self, on_input=self._input)
 
     @property
@@ -135,9 +139,24 @@ class Recorder:
         if terminal.exit is not None:
             self._add("x", exit_status(terminal.exit))
             self._finish("exited")
-        elif self._recorded_offset - (self.cursor or 0) >= BATCH_MIN:
-            self._urgent.set()
+        else:
+            if self._keyframes.due(self._recorded_offset, self.elapsed):
+                self._request_keyframe()
+            if self._recorded_offset - (self.cursor or 0) >= BATCH_MIN:
+                self._urgent.set()
         self._work.set()
+
+    def _request_keyframe(self) -> None:
+        """Ask for the screen at the present end of the output, and note the place."""
+        number = self._keyframes.begin(self._recorded_offset, self.elapsed)
+        self._add(KEYFRAME)
+
+        def painted(answer: Answer | None) -> None:
+            self._keyframes.painted(number, b"" if answer is None else answer.data)
+            self._work.set()
+            self._urgent.set()
+
+        self._terminal.ask_screen(lambda screen: Paint(screen, SCROLLBACK), painted)
 
     def _input(self, data: bytes | memoryview) -> None:
         """Record input."""
@@ -208,7 +227,9 @@ class Recorder:
             entries = await self._next_batch()
             if entries:
                 await self._disk.run(self.file.write, entries)
-            elif self.reason is not None:
+            elif self.file.awaits_keyframe and self._keyframes.ready:
+                await self._disk.run(self.file.write_keyframe, self._keyframes.take())
+            elif self.reason is not None and not self._keyframes.pending:
                 return
             else:
                 self._work.clear()
@@ -261,7 +282,10 @@ class Recorder:
         log.warning("! a recording of %s lost %d bytes", self._terminal.id, lost)
         self.lost += lost
         at = self._pending[0].at
-        kept = [event for event in self._pending if event.code not in "or" or event.offset > snapshot.offset]
+        passed = ("o", "r", KEYFRAME)
+        kept = [event for event in self._pending if event.code not in passed or event.offset > snapshot.offset]
+        if any(event.code == KEYFRAME and event.offset <= snapshot.offset for event in self._pending):
+            self._keyframes.drop()
         self._pending = deque(event._replace(offset=max(event.offset, snapshot.offset)) for event in kept)
         self.cursor, self._next_mark = snapshot.offset, max(self._next_mark, snapshot.next_mark)
         self._recorded_offset = max(self._recorded_offset, snapshot.offset)

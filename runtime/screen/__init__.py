@@ -1,8 +1,4 @@
-"""The emulator beside a terminal's journal: snapshots, text formats, key encoding and deferred feeding.
+"""The screen beside a terminal's journal: a process with its emulator, snapshots, text formats, keys, deferred output.
 
 It knows no viewers, calls or PTYs.
 """
-
-from runtime.screen import fast_ffi
-
-fast_ffi.install()  # before a module of this package imports pyghostty

@@ -5,12 +5,10 @@ from collections.abc import Generator
 from typing import Any
 
 import msgspec
-from pyghostty import Terminal as Emulator
-from pyghostty._ffi import check, ffi, lib
-from pyghostty.core import init_sized
 
 from hawse.api.automation import ScreenFormat
 from runtime.screen.ghostty import handle
+from runtime.screen.libghostty import Emulator, check, ffi, init_sized, lib
 
 CONTENT_LIMIT = 768 << 10  # bytes as JSON: a result has to fit into a control message
 STEP = 32_000  # cells formatted in one step: 1 to 5 ms

@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import pyghostty
-from pyghostty._ffi import check, ffi, lib, union_fn
-from pyghostty.core import init_sized
+from runtime.screen.libghostty import check, ffi, init_sized, lib, pyghostty, union_fn
 
 CANCEL = b"\x18"  # CAN cancels an unfinished sequence
 

@@ -6,11 +6,9 @@ layout has them.
 
 from typing import Any
 
-from pyghostty import Terminal as Emulator
-from pyghostty._ffi import check, ffi, lib
-
 from hawse.wire import HawseError
 from runtime.screen.ghostty import handle
+from runtime.screen.libghostty import Emulator, check, ffi, lib
 
 MODIFIERS = {"shift": 1, "ctrl": 2, "control": 2, "alt": 4, "option": 4, "meta": 4, "super": 8, "cmd": 8}
 _SHIFT, _CTRL, _ALT = 1, 2, 4

@@ -10,7 +10,6 @@ from typing import Any
 from unicodedata import category, east_asian_width
 
 import msgspec
-from pyghostty._ffi import lib
 
 from runtime.screen.ghostty import (
     Terminal,
@@ -26,6 +25,7 @@ from runtime.screen.ghostty import (
     screen_cells,
     style_at,
 )
+from runtime.screen.libghostty import lib
 
 WRAPS, CONTINUES, LINKED = row_mask("WRAP"), row_mask("WRAP_CONTINUATION"), row_mask("HYPERLINK")
 _TEXT = (lib.GHOSTTY_CELL_CONTENT_CODEPOINT, lib.GHOSTTY_CELL_CONTENT_CODEPOINT_GRAPHEME)

@@ -2,10 +2,8 @@
 
 from collections.abc import Callable
 
-from pyghostty import Terminal as Emulator
-from pyghostty._ffi import check, ffi, lib
-
 from runtime.screen.ghostty import extra, handle, unfinished as unfinished_sequence
+from runtime.screen.libghostty import Emulator, check, ffi, lib
 from runtime.screen.requests import SCROLLBACK_LINES
 from runtime.screen.snapshot import end_overlong, erase_cut_characters, paint
 

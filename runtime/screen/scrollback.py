@@ -8,9 +8,8 @@ import re
 from bisect import bisect_right
 from itertools import pairwise
 
-from pyghostty._ffi import lib
-
 from runtime.screen.ghostty import Terminal, format_vt, get, last_cells, row_flags
+from runtime.screen.libghostty import lib
 from runtime.screen.row_renderer import CONTINUES, LINKED, WRAPS, RowRenderer, unpack, with_short_colours
 
 EXACT_LINES = 500  # the newest lines of the scrollback, in which the style of blanks is checked

@@ -8,8 +8,6 @@ import logging
 import re
 from collections.abc import Callable
 
-from pyghostty._ffi import lib
-
 from runtime.screen.ghostty import (
     CANCEL,
     Terminal,
@@ -31,6 +29,7 @@ from runtime.screen.ghostty import (
     screen_cells,
     unfinished,
 )
+from runtime.screen.libghostty import lib
 from runtime.screen.row_renderer import unpack, with_short_colours
 from runtime.screen.scrollback import paint_rows
 

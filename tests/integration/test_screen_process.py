@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from runtime.recording import keyframes
 from runtime.screen.screen import Screen
 from tests.support import terminals
 from tests.support.runtime import Channel, Client, Served, eventually
@@ -135,18 +136,36 @@ def output(served: Served) -> bytes:
     return journal.copy(journal.start, journal.end)
 
 
-async def test_a_recording_goes_on(client: Client, served: Served) -> None:
+async def test_a_recording_goes_on_and_its_keyframes_are_exact(
+    client: Client, served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keyframes, "SECONDS", 0.0)
     viewer = await flood(client)
     await viewer.seen(b"%06d" % 30_000)
     recording = (await client.ask("recording.start", terminal="t"))["id"]
+    crash(served)
+    await viewer.seen(b"%06d" % (LINES // 2))
     crash(served)
     await viewer.seen(b"%06d" % (LINES - 1))
     crash(served)
     stopped = await client.ask("recording.stop", id=recording)
     assert stopped["lost"] == 0
-    cast = next(served.workspace.parent.rglob(f"{recording}.cast")).read_text()
-    events = [json.loads(line) for line in cast.splitlines()[1:]]
-    assert painted("".join(event[2] for event in events if event[1] == "o").encode()) == painted(bytes(viewer.output))
+    cast, screens, index = (
+        next(served.workspace.parent.rglob(f"{recording}.{part}")).read_bytes() for part in ("cast", "screens", "index")
+    )
+    last = painted(bytes(viewer.output))
+    assert painted(recorded(cast.split(b"\n", 1)[1])) == last
+    places = [json.loads(line) for line in index.splitlines()]
+    assert len(places) >= 2
+    for place in places:
+        screen = screens[place["screen"] : place["screen"] + place["size"]]
+        assert painted(screen + recorded(cast[place["at"] :])) == last
+
+
+def recorded(cast: bytes) -> bytes:
+    """The output in events of a recording."""
+    events = [json.loads(line) for line in cast.splitlines()]
+    return "".join(event[2] for event in events if event[1] == "o").encode()
 
 
 async def test_methods_that_read_the_screen_are_answered_after_a_crash(client: Client, served: Served) -> None:

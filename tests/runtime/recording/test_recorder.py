@@ -11,7 +11,7 @@ import pytest
 from runtime.core.thread_pool import ThreadPool
 from runtime.journal.journal import Journal
 from runtime.journal.limits import FlowLimits
-from runtime.recording.cast_writer import CastEvent, CastWriter, QuotaError
+from runtime.recording.cast_writer import KEYFRAME, CastEvent, CastWriter, QuotaError
 from runtime.recording.recorder import Recorder, RecorderLimits
 from runtime.screen.snapshot_cache import SnapshotCache
 from runtime.terminal.options import TerminalOptions
@@ -33,8 +33,14 @@ class FakeWriter(CastWriter):
         self.hold = threading.Event()
         self.hold.set()
         self.changes = Changes()
+        self.screens: list[bytes] = []
+        self._awaits = False
         self._loop = asyncio.get_running_loop()
         self._fail = fail
+
+    @property
+    def awaits_keyframe(self) -> bool:
+        return self._awaits
 
     def open(self, header: bytes, cols: int, rows: int) -> None:
         self.entries.append(CastEvent(0, "h", f"{cols}x{rows}"))
@@ -42,8 +48,13 @@ class FakeWriter(CastWriter):
     def write(self, entries: Sequence[CastEvent]) -> None:
         assert self.hold.wait(20)
         self._fail()
-        self.entries += entries
+        self.entries += [entry for entry in entries if entry.code != KEYFRAME]
+        self._awaits = self._awaits or any(entry.code == KEYFRAME for entry in entries)
         self._loop.call_soon_threadsafe(self.changes.notify)
+
+    def write_keyframe(self, data: bytes) -> None:
+        self.screens.append(data)
+        self._awaits = False
 
     def end(self, entry: CastEvent | None) -> None:
         self.last = entry
