@@ -19,11 +19,13 @@ from hawse.api.code_values import (
     CodeListResult as CodeListResult,
     CodeOffsets as CodeOffsets,
     CodePosition as CodePosition,
+    CodeRunInfo as CodeRunInfo,
     CodeRunOpened as CodeRunOpened,
     CodeRunResult as CodeRunResult,
     CodeRunWaiting as CodeRunWaiting,
     CodeSince as CodeSince,
     CodeTruncated as CodeTruncated,
+    CodeWatched as CodeWatched,
     Name as Name,
     RunStatus as RunStatus,
     RunStream as RunStream,
@@ -130,6 +132,21 @@ class CodeAttach(Params[CodeRunResult], kw_only=True):
     instance: str | None = None
     run: Id | None = None
     since: CodeSince | None = None
+
+
+@method("code.watch", events={"changed": CodeWatched}, raises=("not_found", "stale_handle"), passive=True)
+class CodeWatch(Params[Nothing], kw_only=True):
+    """Report a context and its runs, of all clients, now and after every change, until the context is deleted.
+
+    Changes that the client is too slow for are reported as one. `code.attach` follows the output of a run.
+
+    Args:
+        context: Id of the context.
+        instance: Instance of the context that the call is for, otherwise `stale_handle`; null: the current one.
+    """
+
+    context: Id
+    instance: str | None = None
 
 
 @method("code.answer", raises=("not_found", "stale_handle", "conflict"))

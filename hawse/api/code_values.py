@@ -203,12 +203,14 @@ class CodeRunOpened(msgspec.Struct, frozen=True, kw_only=True):
         run: Id of the run.
         context: Id of its context; null: it has none.
         instance: Instance of its context; null: it has none.
+        source: The first 65,536 characters of the code, for `code.attach`; null for `code.run`.
         start: Offset in each stream of the first byte or event that is sent; above `since` where it is no longer kept.
     """
 
     run: str
     context: str | None = None
     instance: str | None = None
+    source: str | None = None
     start: CodeOffsets = msgspec.field(name="from", default=CodeOffsets())
 
 
@@ -246,6 +248,36 @@ class CodeRunResult(msgspec.Struct, frozen=True, kw_only=True):
     exit: Exit | None = None
     duration: float = 0.0
     end: CodeOffsets = CodeOffsets()
+
+
+class CodeRunInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """A run of a context that waits, is in progress, or has ended and is kept.
+
+    Attributes:
+        run: Its id, for `code.attach`.
+        state: What it does.
+        status: How it ended; null: it has not.
+        by: Name of the caller that began it; may be empty.
+        kind: Kind of that caller: `owner`, `user`, `guest` or `service`.
+    """
+
+    run: str
+    state: Literal["waiting", "running", "ended"]
+    status: RunStatus | None = None
+    by: str = ""
+    kind: str = ""
+
+
+class CodeWatched(msgspec.Struct, frozen=True, kw_only=True):
+    """A context as it is now, and its runs.
+
+    Attributes:
+        context: The context.
+        runs: Its runs that have ended and are kept, the current one, and those that wait, in the order of their calls.
+    """
+
+    context: CodeContextInfo
+    runs: list[CodeRunInfo]
 
 
 class CodeCompleteResult(msgspec.Struct, frozen=True, kw_only=True):

@@ -28,6 +28,7 @@ from hawse.api.code import CodeCompleteResult
 from hawse.api.code import CodeContextInfo
 from hawse.api.code import CodeInspectResult
 from hawse.api.code import CodeLanguage
+from hawse.api.code import CodeWatched
 from hawse.api.edits import FileEditResult
 from hawse.api.edits import TextEdit
 from hawse.api.extraction import FileExtractProgress
@@ -839,6 +840,12 @@ class CodeContext:
 
         Args:
             run: The id of the run; None: the one in progress, or the last one.
+        """
+
+    def watch(self) -> StateStream[CodeWatched]:
+        """Return a context manager and iterator of the context with its runs: as they are now, and after each change.
+
+        It ends when the context is deleted.
         """
 
     def complete(self, source: str, cursor: int | None=None) -> CodeCompleteResult:

@@ -11,6 +11,8 @@ from hawse.api.code import CodeContextInfo
 from hawse.api.paths import to_text
 from hawse.api.types import Exit
 from hawse.rpc import typed
+from hawse.rpc.call import ServerCall
+from hawse.rpc.output_stream import LatestValueStream
 from hawse.wire import HawseError
 from runtime.code.executor import Executor
 from runtime.code.limits import CodeLimits
@@ -37,6 +39,7 @@ class Context:
         self.id = context_id
         self.instance = secrets.token_hex(8)
         self.last: str | None = None  # the id of the run that began last
+        self.watchers: dict[LatestValueStream, ServerCall] = {}  # of `code.watch`
         self._created = time.time()
         self.executor = executor  # replaced by a restart
         self._take = take
@@ -83,6 +86,7 @@ class Context:
         run.ahead = len(self._queue) + (self._run is not None)
         self._queue.append(run)
         self._next()
+        self._changed()
 
     def withdraw(self, run: Run) -> None:
         """Remove a run from the queue. One that has begun goes on."""
@@ -96,6 +100,7 @@ class Context:
             self._run = None
             self.executor.run = None
             self._next()
+        self._changed()
 
     async def ask(self, method: str, content: dict[str, Any]) -> dict[str, Any]:
         """Send a request of Jupyter's shell channel; return the content of the reply. Raises `exited`."""
@@ -111,6 +116,11 @@ class Context:
             except Exception as error:  # the next run begins in any case
                 self._run = None
                 run.fail(typed(error))
+
+    def _changed(self) -> None:
+        """Tell the watchers that the context or one of its runs has changed."""
+        for watcher in list(self.watchers):
+            watcher.changed()
 
     # ---- ends
 
@@ -134,6 +144,7 @@ class Context:
             done.set()
             if self.executor.exit is not None:
                 self._fail_waiting()
+            self._changed()
         self._next()
 
     async def end(self) -> None:
@@ -155,6 +166,7 @@ class Context:
         self._run = None
         if self._restarting is None:
             self._fail_waiting()
+        self._changed()
 
     def _fail_waiting(self) -> None:
         queue, self._queue = self._queue, deque()

@@ -29,10 +29,13 @@ from hawse.api.code import (
     CodeListResult,
     CodeRestart,
     CodeRun,
+    CodeWatch,
+    CodeWatched,
 )
 from hawse.api.types import Env
 from hawse.rpc import IdempotencyTable, Outcome, handles, serves, typed
 from hawse.rpc.call import ServerCall
+from hawse.rpc.output_stream import LatestValueStream
 from hawse.wire import HawseError
 from runtime.code.context import Context, begin, interrupt
 from runtime.code.executor import Executor, ExecutorContext, ExecutorOptions, start_executor
@@ -137,6 +140,8 @@ class CodeMethods:
         context = self.contexts.get(params.context, params.instance)
         await context.end()
         self.contexts.drop(context)
+        for call in list(context.watchers.values()):
+            call.result(Nothing())
         return Nothing()
 
     @handles(CodeRestart)
@@ -166,14 +171,19 @@ class CodeMethods:
     @serves(CodeRun)
     def _run(self, call: ServerCall, params: CodeRun) -> None:
         identity = msgspec.structs.replace(params, since=None)
-        run = self._idempotency.attach_or_start(call, identity, lambda outcome: self._begin(params, outcome))
+        run = self._idempotency.attach_or_start(call, identity, lambda outcome: self._begin(call, params, outcome))
         call.serve(CodeRunStream(run, call, params.since, self._detached))
 
-    def _begin(self, params: CodeRun, outcome: Outcome) -> Run:
+    def _begin(self, call: ServerCall, params: CodeRun, outcome: Outcome) -> Run:
         if params.since is not None and any(msgspec.structs.astuple(params.since)):
             message = "`since` must be 0: the code has not been run yet, so it has no output"
             raise HawseError("invalid_params", message, details={"path": "$.since"})
-        run = Run(params, lambda run: self._settled(run, outcome), keyed=outcome.key is not None)
+        run = Run(
+            params,
+            lambda run: self._settled(run, outcome),
+            keyed=outcome.key is not None,
+            caller=call.principal,
+        )
         if params.context is not None:
             context = self.contexts.get(params.context, params.instance)
             if params.language is not None:
@@ -250,7 +260,21 @@ class CodeMethods:
         run = self._runs.get(run_id)
         if run is None or (run.context, run.instance) != (context.id, context.instance):
             raise HawseError("not_found", f"context {context.id} has no run {run_id}, or its output is no longer kept")
-        call.serve(CodeRunStream(run, call, params.since, self._detached))
+        call.serve(CodeRunStream(run, call, params.since, self._detached, tell_source=True))
+
+    @serves(CodeWatch)
+    def _watch(self, call: ServerCall, params: CodeWatch) -> None:
+        context = self.contexts.get(params.context, params.instance)
+        stream = LatestValueStream(
+            call, "changed", lambda: self._watched(context), lambda stream: context.watchers.pop(stream, None)
+        )
+        context.watchers[stream] = call
+        call.serve(stream)
+
+    def _watched(self, context: Context) -> CodeWatched:
+        own = (context.id, context.instance)
+        runs = [run.describe() for run in self._runs.values() if (run.context, run.instance) == own]
+        return CodeWatched(context=context.describe(), runs=runs)
 
     @handles(CodeAnswer)
     def _answer(self, params: CodeAnswer) -> Nothing:

@@ -14,11 +14,12 @@ from hawse.api.code import (
     CodeErrorRaised,
     CodeInputRequest,
     CodeRun,
+    CodeRunInfo,
     CodeRunResult,
     RunStatus,
 )
 from hawse.api.types import Exit
-from hawse.wire import HawseError
+from hawse.wire import HawseError, Principal
 from runtime.code.host_protocol import ProtocolError, RunDone, RunEvent
 from runtime.code.run_log import RunLog
 
@@ -46,17 +47,26 @@ class RunSubscriber(Protocol):
 class Run:
     """A run that waits, is in progress, or has ended."""
 
-    def __init__(self, params: CodeRun, on_settled: Callable[["Run"], None], *, keyed: bool = False) -> None:
+    def __init__(
+        self,
+        params: CodeRun,
+        on_settled: Callable[["Run"], None],
+        *,
+        keyed: bool = False,
+        caller: Principal | None = None,
+    ) -> None:
         """Create a run that waits.
 
         Args:
             params: The parameters of the call.
             on_settled: Is called once when the run has ended or failed.
             keyed: Whether a call can join it.
+            caller: Who has called it; None: it is not known.
         """
         self.id = f"r-{secrets.token_hex(8)}"
         self.params = params
         self.keyed = keyed
+        self.caller = caller
         self.number = 0  # by which the host names it; set when it begins
         self.context: str | None = None  # the id and the instance of its context
         self.instance: str | None = None
@@ -76,6 +86,15 @@ class Run:
     @property
     def settled(self) -> bool:
         return self.result is not None or self.error is not None
+
+    def describe(self) -> CodeRunInfo:
+        return CodeRunInfo(
+            run=self.id,
+            state="ended" if self.settled else "waiting" if self.log is None else "running",
+            status=self.result.status if self.result is not None else None,
+            by=self.caller.name if self.caller is not None else "",
+            kind=self.caller.kind if self.caller is not None else "",
+        )
 
     # ---- its beginning
 

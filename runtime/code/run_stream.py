@@ -19,13 +19,22 @@ STREAMS: tuple[tuple[Kind, RunStream], ...] = (
 )
 
 
+SOURCE_SHOWN = 65_536  # characters: an event has at most 1 MiB, and JSON may need 6 bytes for a character
 BARRIERS = 1000  # that are passed in one turn, when a reader begins after what they separate
 
 
 class CodeRunStream(OutputOnlyStream):
     """Sends what a run has sent, from the offsets `since` on, in its order. A `Stream`."""
 
-    def __init__(self, run: Run, call: ServerCall, since: CodeSince | None, on_detach: Callable[[Run], object]) -> None:
+    def __init__(
+        self,
+        run: Run,
+        call: ServerCall,
+        since: CodeSince | None,
+        on_detach: Callable[[Run], object],
+        *,
+        tell_source: bool = False,
+    ) -> None:
         """Create the stream of a call.
 
         Args:
@@ -33,6 +42,7 @@ class CodeRunStream(OutputOnlyStream):
             call: The call that is served.
             since: Where to begin.
             on_detach: Is called with the run when the call has ended.
+            tell_source: Whether `opened` has the code: the caller of `code.run` knows it.
 
         Raises:
             HawseError: `invalid_params` if `since` is beyond the end of a stream, or inside of an event.
@@ -41,6 +51,7 @@ class CodeRunStream(OutputOnlyStream):
         self._run = run
         self._since = offsets_of(since)
         self._on_detach = on_detach
+        self._tell_source = tell_source
         self._waiting_due = True  # the event `waiting` has not been sent yet
         self._opened = False
         self._cursors: tuple[StreamCursor, ...] = ()
@@ -104,7 +115,8 @@ class CodeRunStream(OutputOnlyStream):
         out, err, large = (cursor.offset for cursor in self._cursors)
         start = CodeOffsets(stdout=out, stderr=err, bundles=large, events=events.offset)
         run = self._run
-        opened = CodeRunOpened(run=run.id, context=run.context, instance=run.instance, start=start)
+        source = run.params.source[:SOURCE_SHOWN] if self._tell_source else None
+        opened = CodeRunOpened(run=run.id, context=run.context, instance=run.instance, source=source, start=start)
         connection.send_event(ch, "opened", opened)
 
     def _end(self, events: EventCursor) -> bool:

@@ -26,7 +26,7 @@ from tests.support.http_clients import http_client
 NEEDS: Final[Mapping[str, str]] = {
     OPERATE: """
         code.answer code.attach code.complete code.create code.delete code.get code.inspect code.interrupt
-        code.languages code.list code.restart code.run exec
+        code.languages code.list code.restart code.run code.watch exec
         git.add git.branch git.cancel git.checkout git.clone git.commit git.diff git.log git.pull git.push git.status
         port.expose port.exposed port.list port.unexpose port.watch
         process.attach process.get process.kill process.list process.signal process.start process.wait

@@ -20,9 +20,12 @@ from hawse.api.code import (
     CodeInterrupt,
     CodeRestart,
     CodeRun,
+    CodeWatch,
+    CodeWatched,
 )
 from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.created_handle import CreatedHandle
+from hawse.client.calls.state_stream import StateStream, StateStreamCall
 from hawse.client.code.results import (
     CodeEnd,
     CodeEvent,
@@ -148,6 +151,14 @@ class CodeContext(CreatedHandle):
         call = CodeRunCall(CodeAttach(**self._handle(), run=run), sandbox=self._sandbox, key=None, window=self._window)
         return CodeRunStream(self._calls, call, self._sandbox, owned=False)
 
+    def watch(self) -> StateStream[CodeWatched]:
+        """Return a context manager and iterator of the context with its runs: as they are now, and after each change.
+
+        It ends when the context is deleted.
+        """
+        call = StateStreamCall(CodeWatch(**self._handle()), sandbox=self._sandbox, window=self._window)
+        return StateStream(self._calls, call, _watched)
+
     # ---- questions
 
     async def complete(self, source: str, cursor: int | None = None) -> CodeCompleteResult:
@@ -201,6 +212,10 @@ class CodeContext(CreatedHandle):
 
     def _deletion(self) -> CodeDelete:
         return CodeDelete(**self._handle())
+
+
+def _watched(value: CodeWatched) -> CodeWatched:
+    return value
 
 
 def run_stream(calls: CallTable, params: CodeRun, *, sandbox: str, key: str | None, window: int) -> CodeRunStream:

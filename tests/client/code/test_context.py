@@ -118,3 +118,12 @@ async def test_a_stream_answers_requests_for_input(box: Sandbox) -> None:
             elif isinstance(event, CodeStderr):
                 errors += event.data
         assert errors == b"line\n"
+
+
+async def test_the_runs_of_a_context_are_watched(box: Sandbox) -> None:
+    async with box.code.create() as ctx, ctx.watch() as states:
+        await ctx.run("1")
+        async for state in states:
+            if [(run.state, run.status) for run in state.runs] == [("ended", "ok")]:
+                break
+        assert state.context.id == ctx.id

@@ -540,6 +540,20 @@ export interface CodeRun {
   since?: CodeSince | null;
 }
 
+/** A run of a context that waits, is in progress, or has ended and is kept. */
+export interface CodeRunInfo {
+  /** Its id, for `code.attach`. */
+  run: string;
+  /** What it does. */
+  state: "ended" | "running" | "waiting";
+  /** How it ended; null: it has not. */
+  status?: "crashed" | "error" | "interrupted" | "ok" | "stopped" | "timed_out" | null;
+  /** Name of the caller that began it; may be empty. */
+  by?: string;
+  /** Kind of that caller: `owner`, `user`, `guest` or `service`. */
+  kind?: string;
+}
+
 /** The run has begun, and its output follows. */
 export interface CodeRunOpened {
   /** Id of the run. */
@@ -548,6 +562,8 @@ export interface CodeRunOpened {
   context?: string | null;
   /** Instance of its context; null: it has none. */
   instance?: string | null;
+  /** The first 65,536 characters of the code, for `code.attach`; null for `code.run`. */
+  source?: string | null;
   /** Offset in each stream of the first byte or event that is sent; above `since` where it is no longer kept. */
   from?: CodeOffsets;
 }
@@ -596,6 +612,26 @@ export interface CodeTruncated {
   stream: "bundles" | "events" | "stderr" | "stdout";
   /** Offset of the next byte or event that is sent; those before it are lost. */
   from: number;
+}
+
+/**
+ * Report a context and its runs, of all clients, now and after every change, until the context is deleted.
+ *
+ * Changes that the client is too slow for are reported as one. `code.attach` follows the output of a run.
+ */
+export interface CodeWatch {
+  /** Id of the context. */
+  context: string;
+  /** Instance of the context that the call is for, otherwise `stale_handle`; null: the current one. */
+  instance?: string | null;
+}
+
+/** A context as it is now, and its runs. */
+export interface CodeWatched {
+  /** The context. */
+  context: CodeContextInfo;
+  /** Its runs that have ended and are kept, the current one, and those that wait, in the order of their calls. */
+  runs: CodeRunInfo[];
 }
 
 /**
@@ -3541,6 +3577,11 @@ export interface Methods {
     params: CodeRun;
     result: CodeRunResult;
     events: { waiting: CodeRunWaiting; opened: CodeRunOpened; value: CodeDisplay; display: CodeDisplay; update: CodeDisplay; clear: CodeClear; raised: CodeErrorRaised; input: CodeInputRequest; truncated: CodeTruncated };
+  };
+  "code.watch": {
+    params: CodeWatch;
+    result: Nothing;
+    events: { changed: CodeWatched };
   };
   "exec": {
     params: Exec;

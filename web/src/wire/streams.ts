@@ -8,6 +8,7 @@ export const STREAMS = [
   "backup.unpack",
   "code.attach",
   "code.run",
+  "code.watch",
   "exec",
   "file.archive",
   "file.extract",
