@@ -28,6 +28,13 @@ SECURITY: Final = {
     "cross-origin-opener-policy": "same-origin-allow-popups",  # previews open in tabs of their own
     "cross-origin-resource-policy": "same-origin",
 }
+POLICY: Final = b"content-security-policy"
+OUTPUT_PAGE: Final = "output.html"
+# Rich output of code, which anybody may have written: scripts run in an opaque origin and reach no host.
+OUTPUT_POLICY: Final = (
+    "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; "
+    "img-src data: blob:; font-src data:; media-src data: blob:; base-uri 'none'; form-action 'none'"
+)
 
 ENCODINGS: Final = (("br", ".br"), ("gzip", ".gz"))  # of the files that the build writes, the preferred one first
 
@@ -69,7 +76,12 @@ class StaticPages(StaticFiles):
             response.headers["content-encoding"] = encoding
             # Strong tags differ between the encodings of a file, also if size and time should be equal.
             response.headers["etag"] = response.headers["etag"].removesuffix('"') + f'-{encoding}"'
-        return NotModifiedResponse(response.headers) if self.is_not_modified(response.headers, request) else response
+        final: Response = response
+        if self.is_not_modified(response.headers, request):
+            final = NotModifiedResponse(response.headers)
+        if Path(full_path).name == OUTPUT_PAGE:  # after a 304 too, browsers replace the policy of what they have
+            final.headers["content-security-policy"] = OUTPUT_POLICY
+        return final
 
 
 def _encoded(path: Path, found: os.stat_result, request: Headers) -> tuple[Path, str, os.stat_result]:
@@ -119,6 +131,8 @@ def pages(directory: Path = WEB) -> ASGIApp:
 class SecurityHeaders:
     """ASGI middleware: adds the headers of `SECURITY` to every HTTP response.
 
+    A response that has a content security policy keeps it, with the rule which pages may embed it.
+
     Args:
         app: The application.
         origins: Origins whose pages may embed ours.
@@ -131,12 +145,19 @@ class SecurityHeaders:
         frames = f"frame-src 'self' *.{preview_host}:*" if preview_host else "frame-src 'self'"
         ancestors = " ".join(("frame-ancestors 'self'", *origins))
         headers["content-security-policy"] = "; ".join((headers["content-security-policy"], frames, ancestors))
+        self._ancestors = f"; {ancestors}".encode()
         self._headers = [(name.encode(), value.encode()) for name, value in headers.items()]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def send_with_headers(message: Message) -> None:
             if message["type"] in ("http.response.start", "websocket.http.response.start"):
-                message = {**message, "headers": [*message.get("headers", []), *self._headers]}
+                given = [
+                    (name, value + self._ancestors if name == POLICY else value)
+                    for name, value in message.get("headers", [])
+                ]
+                own = any(name == POLICY for name, _ in given)
+                added = [header for header in self._headers if not own or header[0] != POLICY]
+                message = {**message, "headers": [*given, *added]}
             await send(message)
 
         await self._app(scope, receive, send_with_headers)

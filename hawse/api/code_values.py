@@ -191,9 +191,11 @@ class CodeRunWaiting(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         ahead: Number of runs before it, the one in progress included.
+        run: Id of the run.
     """
 
     ahead: int
+    run: str = ""
 
 
 class CodeRunOpened(msgspec.Struct, frozen=True, kw_only=True):

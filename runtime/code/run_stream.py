@@ -74,7 +74,7 @@ class CodeRunStream(OutputOnlyStream):
         if run.log is None:
             if self._waiting_due and connection.window(ch) > 0:
                 self._waiting_due = False
-                connection.send_event(ch, "waiting", CodeRunWaiting(ahead=run.ahead))
+                connection.send_event(ch, "waiting", CodeRunWaiting(ahead=run.ahead, run=run.id))
             return False
         events = self._events or self._begin(run.log)
         if self._opened and self._end(events):

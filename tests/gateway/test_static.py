@@ -228,3 +228,19 @@ async def test_without_the_bundle_the_page_explains_how_to_build_it(tmp_path: Pa
         answer = await client.get("/")
     assert answer.status_code == 200
     assert "npm run build" in answer.text
+
+
+async def test_the_page_for_output_of_code_is_sandboxed_without_network(web: Path) -> None:
+    (web / "output.html").write_text("<!doctype html>")
+    app = SecurityHeaders(pages(web), ["https://app.example"], "p.example.org")
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as client:
+        answer = await client.get("/output.html")
+        found = answer.headers.get_list("content-security-policy")
+        again = await client.get("/output.html", headers={"if-none-match": answer.headers["etag"]})
+        assert (again.status_code, again.headers.get_list("content-security-policy")) == (304, found)
+        assert len((await client.get("/")).headers.get_list("content-security-policy")) == 1
+    assert len(found) == 1
+    rules = found[0].split("; ")
+    assert {"sandbox allow-scripts", "default-src 'none'", "frame-ancestors 'self' https://app.example"} <= {*rules}
+    assert not any("allow-same-origin" in rule or rule.startswith("connect-src") for rule in rules)
+    assert "script-src 'unsafe-inline' 'unsafe-eval'" in rules

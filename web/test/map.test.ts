@@ -59,6 +59,16 @@ const DRAWING: Record<string, string> = {
   "views/files/files-view.tsx": "test_files.py::test_the_tree_follows_changes_and_shows_the_marks_of_git",
   "views/files/text-editor.ts":
     "test_files.py::test_a_file_is_edited_and_a_change_by_another_program_is_not_overwritten",
+  "views/notebook/cell-editor.ts":
+    "test_notebook.py::test_cells_run_and_show_rich_output_that_cannot_reach_the_page",
+  "views/notebook/cell-view.tsx":
+    "test_notebook.py::test_cells_run_and_show_rich_output_that_cannot_reach_the_page",
+  "views/notebook/notebook-pane.tsx":
+    "test_notebook.py::test_a_notebook_is_restored_after_a_reload_and_exported",
+  "views/notebook/output-frame.tsx":
+    "test_notebook.py::test_cells_run_and_show_rich_output_that_cannot_reach_the_page",
+  "views/notebook/output-view.tsx":
+    "test_notebook.py::test_cells_run_and_show_rich_output_that_cannot_reach_the_page",
   "views/ports/ports-view.tsx": "test_ports.py::test_ports_are_listed_exposed_and_their_previews_stopped",
   "views/ports/preview-pane.tsx":
     "test_ports.py::test_a_localhost_link_in_a_terminal_opens_the_preview_beside_it",

@@ -340,6 +340,7 @@ actions.add(
     terminal: () => activeTerminal.value?.opened.value,
     readOnly: () => readOnly.value,
     holding,
+    newNotebook: () => app.open("notebook", { id: `nb-${randomId().slice(0, 8)}` }, "tab"),
     newTerminal: place => void newTerminal(place),
     closePane: () => void closePane(workspace.current.peek()?.active ?? 0),
     stepTab: by => workspace.step(by),
@@ -383,6 +384,7 @@ render(
     readOnly,
     href: tab => tabLink(location.href, tab),
     open: () => actions.run("terminal.new"),
+    more: from => dialogs.menu("New", from, ["terminal.new", "split.right", "split.below", "notebook.new"]),
     close: tab => void closeTab(tab),
     menu: (tab, event) => {
       event.preventDefault();

@@ -8,6 +8,7 @@ export interface PageCommands {
   terminal: () => OpenTerminal | undefined;
   readOnly: () => boolean;
   holding: () => boolean;
+  newNotebook: () => void;
   newTerminal: (place: "tab" | "right" | "below") => void;
   closePane: () => void;
   stepTab: (by: 1 | -1) => void;
@@ -97,6 +98,7 @@ function tabActions(page: PageCommands): Action[] {
       available,
       run: () => page.newTerminal("below"),
     },
+    { id: "notebook.new", label: "New notebook", group, menu: true, available, run: page.newNotebook },
     {
       id: "pane.close",
       label: "Close this pane",

@@ -1,7 +1,7 @@
 // The tabs. Each is a link: Ctrl+click opens it in a tab of the browser, and a copied address leads to it.
 
 import type { ReadonlySignal } from "@preact/signals";
-import { Plus, X } from "lucide";
+import { ChevronDown, Plus, X } from "lucide";
 import { useEffect, useRef } from "preact/hooks";
 import { Icon } from "../frame/icon";
 import type { PaneStatus } from "../frame/pane";
@@ -17,12 +17,14 @@ export interface TabStripProps {
   /** Returns the address of a tab. */
   href: (tab: Tab) => string;
   open: () => void;
+  /** Shows what else can be opened, below an element. */
+  more: (from: HTMLElement) => void;
   close: (tab: Tab) => void;
   menu: (tab: Tab, event: MouseEvent) => void;
 }
 
 export function TabStrip(props: TabStripProps) {
-  const { workspace, terminals, readOnly, open } = props;
+  const { workspace, terminals, readOnly, open, more } = props;
   const current = workspace.current.value?.key;
   const labels = labelsOf(terminals.value);
   return (
@@ -33,16 +35,29 @@ export function TabStrip(props: TabStripProps) {
         ))}
       </ul>
       {!readOnly.value && (
-        <button
-          id="terminal-new"
-          class="icon"
-          type="button"
-          title="New terminal"
-          aria-label="New terminal"
-          onClick={open}
-        >
-          <Icon icon={Plus} size={16} />
-        </button>
+        <span class="new">
+          <button
+            id="terminal-new"
+            class="icon"
+            type="button"
+            title="New terminal"
+            aria-label="New terminal"
+            onClick={open}
+          >
+            <Icon icon={Plus} size={16} />
+          </button>
+          <button
+            id="new-menu"
+            class="icon"
+            type="button"
+            title="New…"
+            aria-label="New…"
+            aria-haspopup="menu"
+            onClick={event => more(event.currentTarget)}
+          >
+            <Icon icon={ChevronDown} size={12} />
+          </button>
+        </span>
       )}
     </>
   );

@@ -128,7 +128,7 @@ export class TerminalPane implements Pane {
   >(() => {
     this.#changes.value;
     const open = this.#open.value;
-    if (!open || open.channel.state.phase !== "live") return undefined;
+    if (open?.channel.state.phase !== "live") return undefined;
     const { cols, rows } = open.terminal;
     const fit = open.layout.fitting();
     if (!fit || (fit.cols === cols && fit.rows === rows)) return undefined;

@@ -61,6 +61,13 @@ export function registerViews(registry: Registry): void {
     },
   });
   registry.addPane({
+    kind: "notebook",
+    load: async () => {
+      const { NotebookPane } = await import("./notebook/notebook-pane");
+      return (app, state) => new NotebookPane(app, state);
+    },
+  });
+  registry.addPane({
     kind: "recording",
     load: async () => {
       const { RecordingPane } = await import("./recordings/recording-pane");

@@ -592,6 +592,8 @@ export interface CodeRunResult {
 export interface CodeRunWaiting {
   /** Number of runs before it, the one in progress included. */
   ahead: number;
+  /** Id of the run. */
+  run?: string;
 }
 
 /** An offset in each stream of a run: the first byte or event that is wanted. */

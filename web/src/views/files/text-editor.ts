@@ -7,7 +7,7 @@ import { tags } from "@lezer/highlight";
 import { basicSetup } from "codemirror";
 
 /** Extension → language. */
-const LANGUAGES: Record<string, () => Promise<LanguageSupport>> = {
+export const LANGUAGES: Record<string, () => Promise<LanguageSupport>> = {
   css: async () => (await import("@codemirror/lang-css")).css(),
   html: async () => (await import("@codemirror/lang-html")).html(),
   js: async () => (await import("@codemirror/lang-javascript")).javascript(),
@@ -20,7 +20,7 @@ const LANGUAGES: Record<string, () => Promise<LanguageSupport>> = {
 };
 
 // The page's colours, so that it follows the theme.
-const COLORS = HighlightStyle.define([
+export const COLORS = HighlightStyle.define([
   { tag: [tags.keyword, tags.modifier, tags.operatorKeyword], color: "light-dark(#8a3ea3, #c792ea)" },
   { tag: [tags.string, tags.special(tags.string)], color: "light-dark(#1f7a3f, #9ece6a)" },
   { tag: [tags.number, tags.bool, tags.null], color: "light-dark(#a1480f, #f0a36b)" },

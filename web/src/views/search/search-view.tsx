@@ -118,7 +118,6 @@ function File({ file: { path, hits }, open }: { file: FileHits; open: (hit: Sear
           <small>{hit.line}</small>
           <code>
             {partsOf(hit).map(({ text, found }, index) =>
-              // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a line do not move
               found ? <mark key={index}>{text}</mark> : <span key={index}>{text}</span>,
             )}
           </code>

@@ -48,7 +48,6 @@ function source(batches: ReturnType<typeof match>[][], error?: HawseError, seen:
           if (error) throw error;
         }
         const result = { matches: 1, truncated: true, failed: 0 };
-        // biome-ignore lint/suspicious/noThenProperty: a stream is awaited for its result
         const then = (resolve: (value: object) => void) => resolve(result);
         return Object.assign(run(), { cancel: () => {}, then }) as never;
       },

@@ -1,0 +1,264 @@
+// Markdown as elements of the page. No HTML of the text is parsed into the page: each element is made from a token, and
+// HTML in the text becomes only elements and attributes of a list.
+
+import "../style/markdown.css";
+import { Lexer, type Token, type Tokens } from "marked";
+import { type ComponentChild, Fragment, h } from "preact";
+import { useEffect, useMemo, useState } from "preact/hooks";
+
+/** Characters that are shown: more takes too long to parse. */
+const TEXT_MAX = 1_000_000;
+const TAGS = new Set(
+  `a abbr b blockquote br center code dd del details dfn div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 hr i img ins
+   kbd li mark ol p picture pre q s samp small span strike strong sub summary sup table tbody td tfoot th thead tr tt u
+   ul var`.split(/\s+/),
+);
+const ATTRIBUTES = new Set([
+  "align",
+  "alt",
+  "colspan",
+  "height",
+  "open",
+  "rowspan",
+  "start",
+  "title",
+  "width",
+]);
+/** Their text is not for people. */
+const DROPPED = new Set(["script", "style", "template", "noscript", "iframe", "object", "title"]);
+
+export interface MarkdownProps {
+  text: string;
+  /** Returns the address of an image with a relative address, as `data:`; undefined: it cannot be shown. */
+  image?: ((path: string) => Promise<string | undefined>) | undefined;
+  /** The user follows a link to a relative address. */
+  open?: ((path: string) => void) | undefined;
+}
+
+type Links = Pick<MarkdownProps, "image" | "open">;
+
+export function Markdown({ text, image, open }: MarkdownProps) {
+  const tokens = useMemo(() => new Lexer({ gfm: true }).lex(text.slice(0, TEXT_MAX)), [text]);
+  return <div class="markdown">{blocks(tokens, { image, open })}</div>;
+}
+
+function blocks(tokens: readonly Token[], links: Links): ComponentChild[] {
+  return tokens.map(token => block(token, links));
+}
+
+function block(token: Token, links: Links): ComponentChild {
+  switch (token.type) {
+    case "heading": {
+      const { depth, tokens, text } = token as Tokens.Heading;
+      return h(`h${depth}`, { id: anchorOf(text) }, inlines(tokens, links));
+    }
+    case "paragraph":
+      return <p>{inlines((token as Tokens.Paragraph).tokens, links)}</p>;
+    case "text": {
+      const { tokens, text } = token as Tokens.Text;
+      return tokens ? <Fragment>{inlines(tokens, links)}</Fragment> : text;
+    }
+    case "code":
+      return (
+        <pre>
+          <code>{(token as Tokens.Code).text}</code>
+        </pre>
+      );
+    case "blockquote":
+      return <blockquote>{blocks((token as Tokens.Blockquote).tokens, links)}</blockquote>;
+    case "list":
+      return <List list={token as Tokens.List} links={links} />;
+    case "table":
+      return <Table table={token as Tokens.Table} links={links} />;
+    case "hr":
+      return <hr />;
+    case "html":
+      return <Fragment>{fromHtml((token as Tokens.HTML).text, links)}</Fragment>;
+    default:
+      return null; // `space` and `def`
+  }
+}
+
+function List({ list, links }: { list: Tokens.List; links: Links }) {
+  const items = list.items.map(item => (
+    <li class={item.task ? "task" : ""}>
+      {item.task && <input type="checkbox" checked={item.checked === true} disabled aria-label="Task" />}
+      {blocks(
+        item.tokens.filter(({ type }) => type !== "checkbox"),
+        links,
+      )}
+    </li>
+  ));
+  return list.ordered ? <ol start={Number(list.start) || 1}>{items}</ol> : <ul>{items}</ul>;
+}
+
+function Table({ table, links }: { table: Tokens.Table; links: Links }) {
+  return (
+    <div class="table">
+      <table>
+        <thead>
+          <tr>
+            {table.header.map(({ tokens, align }) => (
+              <th style={{ textAlign: align ?? "" }}>{inlines(tokens, links)}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {table.rows.map(row => (
+            <tr>
+              {row.map(({ tokens, align }) => (
+                <td style={{ textAlign: align ?? "" }}>{inlines(tokens, links)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function inlines(tokens: readonly Token[] | undefined, links: Links): ComponentChild[] {
+  return (tokens ?? []).map(token => inline(token, links));
+}
+
+function inline(token: Token, links: Links): ComponentChild {
+  switch (token.type) {
+    case "strong":
+      return <strong>{inlines(token.tokens, links)}</strong>;
+    case "em":
+      return <em>{inlines(token.tokens, links)}</em>;
+    case "del":
+      return <del>{inlines(token.tokens, links)}</del>;
+    case "codespan":
+      return <code>{unescaped((token as Tokens.Codespan).text)}</code>;
+    case "br":
+      return <br />;
+    case "link":
+      return (
+        <Anchor href={(token as Tokens.Link).href} links={links}>
+          {inlines(token.tokens, links)}
+        </Anchor>
+      );
+    case "image":
+      return <Picture src={(token as Tokens.Image).href} alt={(token as Tokens.Image).text} links={links} />;
+    case "html":
+      return /^<br\s*\/?>$/i.test(token.raw) ? <br /> : <Fragment>{fromHtml(token.raw, links)}</Fragment>;
+    default:
+      return unescaped((token as Tokens.Text).text ?? "");
+  }
+}
+
+/** The lexer escapes the characters of HTML in some tokens. */
+function unescaped(text: string): string {
+  return text.replace(
+    /&(amp|lt|gt|quot|#39);/g,
+    (_, name: string) => ({ amp: "&", lt: "<", gt: ">", quot: '"' })[name] ?? "'",
+  );
+}
+
+function Anchor({ href, links, children }: { href: string; links: Links; children?: ComponentChild }) {
+  const where = addressOf(href);
+  if (where === "outside")
+    return (
+      <a href={href} target="_blank" rel="noopener noreferrer">
+        {children}
+      </a>
+    );
+  if (where === "none" || (where === "inside" && !links.open)) return <Fragment>{children}</Fragment>;
+  return (
+    <a
+      href={href}
+      onClick={event => {
+        event.preventDefault();
+        if (where === "inside") links.open?.(href);
+        else {
+          const target = event.currentTarget
+            .closest(".markdown")
+            ?.querySelector(`#${CSS.escape(href.slice(1))}`);
+          target?.scrollIntoView();
+        }
+      }}
+    >
+      {children}
+    </a>
+  );
+}
+
+/** Where an address leads: out of the sandbox, to a file, to a heading, or nowhere that is safe. */
+export function addressOf(href: string): "outside" | "inside" | "heading" | "none" {
+  if (/^(https?:|mailto:)/i.test(href)) return "outside";
+  if (href.startsWith("#")) return "heading";
+  return /^[a-z][a-z0-9+.-]*:|^\/\//i.test(href) ? "none" : "inside";
+}
+
+/** The `id` of a heading, as GitHub makes it. */
+export function anchorOf(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+    .trim()
+    .replace(/\s/g, "-");
+}
+
+interface PictureProps {
+  src: string;
+  alt: string;
+  links: Links;
+  attributes?: Record<string, string>;
+}
+
+/** The page's policy allows images of its own origin and `data:`: others are links. */
+function Picture({ src, alt, links, attributes = {} }: PictureProps) {
+  const where = addressOf(src);
+  const embedded = /^data:image\//i.test(src);
+  const [url, setUrl] = useState(embedded ? src : undefined);
+  useEffect(() => {
+    let shown = true;
+    if (where === "inside") void links.image?.(src).then(found => shown && setUrl(found));
+    return () => {
+      shown = false;
+    };
+  }, [src]);
+  if (url) return <img {...attributes} src={url} alt={alt} />;
+  if (where === "outside")
+    return (
+      <a class="picture" href={src} target="_blank" rel="noopener noreferrer">
+        {alt || src}
+      </a>
+    );
+  return <span class="picture">{alt || src}</span>;
+}
+
+function fromHtml(text: string, links: Links): ComponentChild[] {
+  // Parsed in a document of its own, in which no script runs and nothing is loaded.
+  const { body } = new DOMParser().parseFromString(text, "text/html");
+  return [...body.childNodes].map(node => fromNode(node, links));
+}
+
+function fromNode(node: Node, links: Links): ComponentChild {
+  if (node instanceof Text) return node.data;
+  if (!(node instanceof Element)) return null;
+  const tag = node.localName;
+  if (DROPPED.has(tag)) return null;
+  const children = [...node.childNodes].map(child => fromNode(child, links));
+  if (!TAGS.has(tag)) return <Fragment>{children}</Fragment>;
+  const attributes = Object.fromEntries(
+    [...node.attributes].filter(({ name }) => ATTRIBUTES.has(name)).map(({ name, value }) => [name, value]),
+  );
+  if (tag === "a")
+    return (
+      <Anchor href={node.getAttribute("href") ?? ""} links={links}>
+        {children}
+      </Anchor>
+    );
+  if (tag === "img")
+    return (
+      <Picture
+        src={node.getAttribute("src") ?? ""}
+        alt={node.getAttribute("alt") ?? ""}
+        links={links}
+        attributes={attributes}
+      />
+    );
+  return h(tag, attributes, children);
+}

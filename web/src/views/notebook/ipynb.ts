@@ -1,0 +1,58 @@
+// Notebook files: nbformat 4.5 (https://nbformat.readthedocs.io).
+
+import type { Output } from "./outputs";
+
+export interface ExportedCell {
+  readonly id: string;
+  readonly kind: "code" | "text";
+  readonly source: string;
+  readonly count: number | undefined;
+  readonly outputs: readonly Output[];
+}
+
+/** Returns the text of a notebook file. */
+export function notebookText(cells: readonly ExportedCell[], language: string, kernel: string): string {
+  const notebook = {
+    cells: cells.map(cellOf),
+    metadata: {
+      kernelspec: { display_name: kernel || language, language, name: kernel || language },
+      language_info: { name: language },
+    },
+    nbformat: 4,
+    nbformat_minor: 5,
+  };
+  return `${JSON.stringify(notebook, null, 1)}\n`;
+}
+
+function cellOf({ id, kind, source, count, outputs }: ExportedCell): object {
+  const common = { id, metadata: {}, source: linesOf(source) };
+  if (kind === "text") return { cell_type: "markdown", ...common };
+  return {
+    cell_type: "code",
+    ...common,
+    execution_count: count ?? null,
+    outputs: outputs.map(outputOf),
+  };
+}
+
+function outputOf(output: Output): object {
+  if (output.kind === "text")
+    return { output_type: "stream", name: output.stream, text: linesOf(output.text) };
+  if (output.kind === "error") {
+    const { name, value, traceback } = output;
+    return { output_type: "error", ename: name, evalue: value, traceback };
+  }
+  const data = Object.fromEntries(
+    Object.entries(output.data).map(([type, value]) => [type, isText(type, value) ? linesOf(value) : value]),
+  );
+  if (output.count === undefined) return { output_type: "display_data", data, metadata: output.metadata };
+  return { output_type: "execute_result", execution_count: output.count, data, metadata: output.metadata };
+}
+
+function isText(type: string, value: unknown): value is string {
+  return typeof value === "string" && (type.startsWith("text/") || type === "image/svg+xml");
+}
+
+function linesOf(text: string): string[] {
+  return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+}

@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { addressOf, anchorOf } from "../../../src/views/markdown/markdown";
+
+test.each([
+  ["https://example.org", "outside"],
+  ["mailto:a@example.org", "outside"],
+  ["docs/a.md", "inside"],
+  ["../a b.png", "inside"],
+  ["#title", "heading"],
+  ["javascript:alert(1)", "none"],
+  ["JaVaScRiPt:alert(1)", "none"],
+  ["data:text/html,x", "none"],
+  ["file:///etc/passwd", "none"],
+  ["//example.org/x", "none"],
+])("the address %s leads %s", (href, where) => {
+  expect(addressOf(href)).toBe(where);
+});
+
+test("the anchor of a heading is that of GitHub", () => {
+  expect(anchorOf("Add a method: `x`, ünd more!")).toBe("add-a-method-x-ünd-more");
+});

@@ -1,0 +1,233 @@
+import { expect, test, vi } from "vitest";
+import { Notebook, type NotebookBox } from "../../../src/views/notebook/notebook";
+import { HawseError } from "../../../src/wire/errors";
+
+type Item = { event: string; value: unknown };
+
+/** A stream whose items the test sends. */
+class Stream {
+  #items: Item[] = [];
+  #wake: () => void = () => {};
+  #done = false;
+  result: Promise<unknown> = new Promise(() => {});
+  readonly params: Record<string, unknown>;
+
+  constructor(params: Record<string, unknown>) {
+    this.params = params;
+  }
+
+  send(event: string, value: unknown): void {
+    this.#items.push({ event, value });
+    this.#wake();
+  }
+
+  end(result: unknown): void {
+    this.result = Promise.resolve(result);
+    this.#done = true;
+    this.#wake();
+  }
+
+  cancel(): void {
+    this.#done = true;
+    this.#wake();
+  }
+
+  async *[Symbol.asyncIterator]() {
+    for (;;) {
+      const item = this.#items.shift();
+      if (item) yield item;
+      else if (this.#done) return;
+      else
+        await new Promise<void>(resolve => {
+          this.#wake = resolve;
+        });
+    }
+  }
+}
+
+class MemoryStorage {
+  readonly #values = new Map<string, string>();
+  getItem = (key: string) => this.#values.get(key) ?? null;
+  setItem = (key: string, value: string) => void this.#values.set(key, value);
+  removeItem = (key: string) => void this.#values.delete(key);
+}
+
+const CONTEXT = { id: "n", instance: "i", language: "python", kernel: "python3", pid: 1, state: "running" };
+
+class World {
+  exists = false;
+  readonly runs: Stream[] = [];
+  readonly attached: Stream[] = [];
+  readonly watches: Stream[] = [];
+  readonly calls: unknown[][] = [];
+  readonly problems: string[] = [];
+  readonly storage = new MemoryStorage();
+
+  open(): Notebook {
+    const record =
+      (name: string, result: unknown = {}) =>
+      async (params: unknown) => {
+        this.calls.push([name, params]);
+        return result;
+      };
+    const code = {
+      get: async () => {
+        if (!this.exists) throw new HawseError("not_found", "no context");
+        return CONTEXT;
+      },
+      create: async (params: unknown) => {
+        this.calls.push(["create", params]);
+        this.exists = true;
+        return CONTEXT;
+      },
+      run: (params: Record<string, unknown>) => this.#add(this.runs, params),
+      attach: (params: Record<string, unknown>) => this.#add(this.attached, params),
+      watch: (params: Record<string, unknown>) => this.#add(this.watches, params),
+      answer: record("answer"),
+      interrupt: record("interrupt"),
+      complete: record("complete", { matches: ["😀x"], start: 1, end: 2 }),
+    };
+    return new Notebook({ code } as unknown as NotebookBox, {
+      id: "n",
+      storage: () => this.storage as unknown as Storage,
+      storageKey: "key",
+      problem: text => this.problems.push(text),
+    });
+  }
+
+  #add(list: Stream[], params: Record<string, unknown>): Stream {
+    const stream = new Stream(params);
+    list.push(stream);
+    return stream;
+  }
+}
+
+const until = (condition: () => unknown) => vi.waitFor(() => expect(condition()).toBeTruthy());
+const cellOf = (notebook: Notebook, at = 0) => {
+  const cell = notebook.cells.value[at];
+  if (!cell) throw new Error(`there is no cell ${at}`);
+  return cell;
+};
+
+test("the first run creates the context once, and its output and end appear in the cell", async () => {
+  const world = new World();
+  const notebook = world.open();
+  const [first, second] = [cellOf(notebook), notebook.insert(1)];
+  notebook.edit(first, "print(1)");
+  notebook.edit(second, "2");
+  void notebook.runAll();
+  await until(() => world.runs.length === 2);
+  expect(world.calls.map(([name]) => name)).toEqual(["create"]);
+  expect(world.runs.map(({ params }) => params.source)).toEqual(["print(1)", "2"]);
+  const [run] = world.runs;
+  run?.send("opened", { run: "r-1" });
+  await until(() => first.state.value.phase === "running");
+  run?.send("data", undefined);
+  run?.end({ status: "ok", run: "r-1", execution_count: 4, duration: 2 });
+  await until(() => first.state.value.phase === "ended");
+  expect(first.state.value).toMatchObject({ status: "ok", count: 4, duration: 2 });
+  notebook.dispose();
+});
+
+test("runs of others become cells, and own runs do not appear twice", async () => {
+  const world = new World();
+  world.exists = true;
+  const notebook = world.open();
+  await notebook.open();
+  const own = cellOf(notebook);
+  notebook.edit(own, "1");
+  void notebook.run(own);
+  await until(() => world.runs.length === 1 && world.watches.length === 1);
+  const runs = [
+    { run: "r-own", state: "running" },
+    { run: "r-agent", state: "ended", status: "ok", by: "Ada", kind: "user" },
+  ];
+  world.watches[0]?.send("changed", { context: CONTEXT, runs });
+  await until(() => notebook.context.value);
+  expect(notebook.cells.value.length).toBe(1); // one of the two is the cell's
+  world.runs[0]?.send("opened", { run: "r-own" });
+  await until(() => notebook.cells.value.length === 2);
+  const theirs = cellOf(notebook, 1);
+  expect([own.run, theirs.run, theirs.by.value]).toEqual(["r-own", "r-agent", "Ada"]);
+  world.attached[0]?.send("opened", { run: "r-agent", source: "x = 1" });
+  await until(() => theirs.source.value === "x = 1");
+  notebook.dispose();
+});
+
+test("cells are restored, and attach to the runs that are kept", async () => {
+  const world = new World();
+  const before = world.open();
+  notebookWith(before);
+  before.dispose();
+  world.exists = true;
+  const notebook = world.open();
+  expect(notebook.cells.value.map(({ kind, source }) => [kind.value, source.value])).toEqual([
+    ["code", "a = 1"],
+    ["text", "# T"],
+  ]);
+  await notebook.open();
+  world.watches[0]?.send("changed", {
+    context: CONTEXT,
+    runs: [{ run: "r-1", state: "ended", status: "ok" }],
+  });
+  await until(() => world.attached.length === 1);
+  expect(notebook.cells.value.length).toBe(2);
+  notebook.forget();
+  expect(world.storage.getItem("key")).toBeNull();
+  notebook.dispose();
+});
+
+function notebookWith(notebook: Notebook): void {
+  const cell = cellOf(notebook);
+  notebook.edit(cell, "a = 1");
+  cell.run = "r-1";
+  notebook.insert(1, "text", "# T");
+}
+
+test.each(["nonsense", "[]", '{"cells": [{"id": 1}, null]}'])("the stored text %s is no notebook", text => {
+  const world = new World();
+  world.storage.setItem("key", text);
+  expect(world.open().cells.value.length).toBe(1);
+});
+
+test("a removed cell does not come back, and the last one is replaced by an empty one", async () => {
+  const world = new World();
+  world.exists = true;
+  const notebook = world.open();
+  await notebook.open();
+  const cell = cellOf(notebook);
+  cell.run = "r-1";
+  notebook.remove(cell);
+  world.watches[0]?.send("changed", { context: CONTEXT, runs: [{ run: "r-1", state: "ended" }] });
+  await until(() => notebook.context.value);
+  expect(notebook.cells.value.map(({ run }) => run)).toEqual([undefined]);
+  notebook.dispose();
+});
+
+test("input is answered once, and positions of completions are counted in characters", async () => {
+  const world = new World();
+  const notebook = world.open();
+  const cell = cellOf(notebook);
+  notebook.edit(cell, "input()");
+  await notebook.run(cell);
+  world.runs[0]?.send("opened", { run: "r-1" });
+  world.runs[0]?.send("input", { offset: 1, request: 7, prompt: "?" });
+  await until(() => cell.state.value.input);
+  await notebook.answer(cell, "yes");
+  await notebook.answer(cell, "again");
+  expect(world.calls.filter(([name]) => name === "answer")).toEqual([
+    ["answer", { run: "r-1", request: 7, value: "yes" }],
+  ]);
+  expect(await notebook.complete("😀x", 3)).toEqual({ from: 2, matches: ["😀x"] });
+  expect(world.calls.at(-1)).toEqual(["complete", { context: "n", source: "😀x", cursor: 2 }]);
+  notebook.dispose();
+});
+
+test("cells move, and a move beyond the ends does nothing", () => {
+  const notebook = new World().open();
+  const [first, second] = [cellOf(notebook), notebook.insert(1, "text", "b")];
+  notebook.move(second, -1);
+  notebook.move(second, -1);
+  expect(notebook.cells.value).toEqual([second, first]);
+  notebook.dispose();
+});
