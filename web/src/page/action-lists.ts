@@ -36,6 +36,7 @@ export const ACTION_ICONS: Readonly<Record<string, IconNode>> = {
   palette: Keyboard,
   "quick-open": FileSearch,
   "terminal.new": Plus,
+  "notebook.new": NotebookPen,
   "split.right": Columns2,
   "split.below": Rows2,
   "pane.close": X,
