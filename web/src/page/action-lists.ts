@@ -16,6 +16,7 @@ import {
   ListVideo,
   Lock,
   LogOut,
+  NotebookPen,
   PanelLeft,
   PersonStanding,
   Plus,
