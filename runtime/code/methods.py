@@ -30,12 +30,10 @@ from hawse.api.code import (
     CodeRestart,
     CodeRun,
     CodeWatch,
-    CodeWatched,
 )
 from hawse.api.types import Env
 from hawse.rpc import IdempotencyTable, Outcome, handles, serves, typed
 from hawse.rpc.call import ServerCall
-from hawse.rpc.output_stream import LatestValueStream
 from hawse.wire import HawseError
 from runtime.code.context import Context, begin, interrupt
 from runtime.code.executor import Executor, ExecutorContext, ExecutorOptions, start_executor
@@ -45,6 +43,7 @@ from runtime.code.limits import CodeLimits
 from runtime.code.pool import ExecutorPool
 from runtime.code.run import Run
 from runtime.code.run_stream import CodeRunStream
+from runtime.code.watch import end_watches, watch
 from runtime.core.registry import Registry
 from runtime.journal.spill import SpillStore
 from runtime.posix.environment import Environment
@@ -140,8 +139,7 @@ class CodeMethods:
         context = self.contexts.get(params.context, params.instance)
         await context.end()
         self.contexts.drop(context)
-        for call in list(context.watchers.values()):
-            call.result(Nothing())
+        end_watches(context)
         return Nothing()
 
     @handles(CodeRestart)
@@ -264,17 +262,7 @@ class CodeMethods:
 
     @serves(CodeWatch)
     def _watch(self, call: ServerCall, params: CodeWatch) -> None:
-        context = self.contexts.get(params.context, params.instance)
-        stream = LatestValueStream(
-            call, "changed", lambda: self._watched(context), lambda stream: context.watchers.pop(stream, None)
-        )
-        context.watchers[stream] = call
-        call.serve(stream)
-
-    def _watched(self, context: Context) -> CodeWatched:
-        own = (context.id, context.instance)
-        runs = [run.describe() for run in self._runs.values() if (run.context, run.instance) == own]
-        return CodeWatched(context=context.describe(), runs=runs)
+        watch(call, self.contexts.get(params.context, params.instance), self._runs.values)
 
     @handles(CodeAnswer)
     def _answer(self, params: CodeAnswer) -> Nothing:

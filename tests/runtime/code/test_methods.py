@@ -124,29 +124,3 @@ async def test_a_run_without_a_context_and_a_key_ends_with_its_call(served: Serv
     kept.cancel()
     assert (await end(begin(client, source, None, key="kept", timeout=0.5))).status.startswith("timed_out")
     await eventually(lambda: len(served.started_children()) == 1)
-
-
-async def test_the_runs_of_all_clients_are_watched_until_the_context_is_deleted(client: Client, served: Served) -> None:
-    await create(client)
-    watch = client.call("code.watch", {"context": "c"})
-    assert (await watch.event("changed"))["runs"] == []
-
-    def states() -> list[tuple[str, str | None]]:
-        return [(run["state"], run["status"]) for run in watch.events[-1].value["runs"]]
-
-    async with served.client() as agent:
-        first = begin(agent, "input()", stdin=True)
-        asked = await first.event("input")
-        second = begin(agent, "1 / 0")
-        await watch.until(lambda: states() == [("running", None), ("waiting", None)])
-        shown = watch.events[-1].value["runs"][0]
-        attached = client.call("code.attach", {"context": "c", "run": shown["run"]})
-        opened = await attached.event("opened")
-        assert (opened["source"], (await first.event("opened"))["source"]) == ("input()", None)
-        await client.ask("code.answer", run=shown["run"], request=asked["request"], value="x")
-        assert (await end(second)).status == "error: ZeroDivisionError"
-        await watch.until(lambda: states() == [("ended", "ok"), ("ended", "error")])
-    await client.ask("code.restart", context="c")
-    await watch.until(lambda: watch.events[-1].value["context"]["restarts"] == 1)
-    await client.ask("code.delete", context="c")
-    assert await watch.result() == {}
