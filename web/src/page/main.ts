@@ -3,7 +3,6 @@
 import "./style/base.css";
 import "./style/strip.css";
 import "./style/panes.css";
-import "./style/menus.css";
 import "./style/people.css";
 import "./style/overlays.css";
 import "./style/key-bar.css";
@@ -18,14 +17,14 @@ import { leavesOf } from "../frame/tree";
 import { type Tab, TERMINAL, Workspace } from "../frame/workspace";
 import { DisposableList, HawseClient, randomId } from "../index";
 import { HawseError } from "../wire/errors";
-import { readAddress, shareLink, withoutToken } from "./address";
+import { readAddress, withoutToken } from "./address";
 import { copyText } from "./clipboard";
 import { byId } from "./dom";
 import { KeyBar } from "./key-bar";
 import { Overlays } from "./overlays";
 import { pageActions } from "./page-actions";
 import { PageAddress, tabLink } from "./page-address";
-import { PageDialogs } from "./page-dialogs";
+import type { PageDialogs } from "./page-dialogs";
 import { PageFacts } from "./page-facts";
 import { PeopleBar } from "./people-bar";
 import { PortNotice } from "./ports";
@@ -160,7 +159,7 @@ registry.addPane({
         preview: ({ port, path }) => openPreview(port, path),
         commandMenu: (pane, command, bar) => {
           const commands = pane.opened.peek()?.commands;
-          if (commands) dialogs.command(commands, command, bar);
+          if (commands) withDialogs(dialogs => dialogs.command(commands, command, bar));
         },
       },
       state,
@@ -250,6 +249,7 @@ disposables.defer(() => clearInterval(use));
  */
 async function preload(): Promise<void> {
   await import("./search-bar");
+  await import("./page-dialogs");
   await import("./action-lists");
 }
 
@@ -309,14 +309,9 @@ function openPreview(port: number, path?: string): void {
   app.open("preview", { port: String(port), ...(path && path !== "/" ? { path } : {}) }, "right");
 }
 
-async function copyLink(viewOnly: boolean): Promise<void> {
-  const ours = readOnly.peek() ? session.guestToken : undefined; // a guest may pass on the link that it has
-  if (viewOnly && !ours && client.state.phase !== "live") return toast(NOT_CONNECTED);
-  const terminal = activeTerminal.peek()?.id ?? address.terminal;
-  const shared = viewOnly && !ours ? await client.call("share.create", { sandbox, terminal }) : undefined;
-  const done = await copyText(shareLink(location.href, viewOnly ? (ours ?? shared?.token) : undefined));
-  const access = viewOnly ? "Anyone with it can view, but not type." : "It contains no token.";
-  toast(done ? `Link copied. ${access}` : "The browser does not allow copying on this page");
+/** Id of the terminal that links lead to. */
+function here(): string {
+  return activeTerminal.peek()?.id ?? address.terminal;
 }
 
 async function lease(action: "take" | "release"): Promise<void> {
@@ -333,7 +328,23 @@ function holding(): boolean {
 
 const mac = /Mac|iPhone|iPad/.test(navigator.platform);
 const actions = new Actions(mac);
-const dialogs = new PageDialogs({ app, actions, workspace, registry, mac });
+let dialogsLoaded: Promise<PageDialogs> | undefined;
+
+/** Loads what is not needed before the first prompt. */
+async function loadDialogs(): Promise<PageDialogs> {
+  const loaded = await import("./page-dialogs");
+  const guestToken = () => (readOnly.peek() ? session.guestToken : undefined);
+  return new loaded.PageDialogs({ app, actions, workspace, registry, mac, guestToken });
+}
+
+function withDialogs(work: (dialogs: PageDialogs) => unknown): void {
+  dialogsLoaded ??= loadDialogs();
+  void dialogsLoaded.then(work).catch(problem => {
+    dialogsLoaded = undefined;
+    toast(problem.message);
+  });
+}
+
 const problemToast = (problem: Error) => toast(problem.message);
 actions.add(
   ...pageActions({
@@ -347,14 +358,15 @@ actions.add(
     goPane: side => workspace.go(side),
     walk: walkRegions,
     focusTerminal: app.focus,
-    palette: () => void dialogs.palette().catch(problemToast),
+    palette: () => withDialogs(dialogs => dialogs.palette()),
     quickOpen: () =>
       void import("../views/search/quick-open").then(loaded => loaded.quickOpen(app)).catch(problemToast),
-    shortcuts: () => void dialogs.shortcuts().catch(problemToast),
-    share: viewOnly => void copyLink(viewOnly).catch(problemToast),
+    shortcuts: () => withDialogs(dialogs => dialogs.shortcuts()),
+    share: viewOnly => withDialogs(dialogs => dialogs.copyLink(here(), viewOnly)),
     jump: by => activeTerminal.peek()?.opened.peek()?.commands.jump(by),
-    lastCommand: what => dialogs.lastCommand(activeTerminal.peek()?.opened.peek()?.commands, what),
-    openShare: () => void dialogs.share(activeTerminal.peek()?.id ?? address.terminal).catch(problemToast),
+    lastCommand: what =>
+      withDialogs(dialogs => dialogs.lastCommand(activeTerminal.peek()?.opened.peek()?.commands, what)),
+    openShare: () => withDialogs(dialogs => dialogs.share(here())),
     lease: () => void lease(holding() ? "release" : "take"),
     fontSize: by => settings.update({ fontSize: clampFontSize(settings.value.fontSize + by) }),
     theme: () => {
@@ -365,7 +377,7 @@ actions.add(
     reader: () => settings.update({ screenReader: !settings.value.screenReader }),
     readerOn: () => settings.value.screenReader,
     recordings: () => app.show("recordings"),
-    settings: () => void dialogs.settings(settings, theme).catch(problemToast),
+    settings: () => withDialogs(dialogs => dialogs.settings(settings, theme)),
     signOut: () => void session.end().catch(problemToast),
     railOpen: () => rail.open.value,
     toggleRail: () => {
@@ -384,18 +396,17 @@ render(
     readOnly,
     href: tab => tabLink(location.href, tab),
     open: () => actions.run("terminal.new"),
-    more: from => dialogs.menu("New", from, ["terminal.new", "split.right", "split.below", "notebook.new"]),
+    more: from =>
+      withDialogs(dialogs =>
+        dialogs.menu("New", from, ["terminal.new", "split.right", "split.below", "notebook.new"]),
+      ),
     close: tab => void closeTab(tab),
     menu: (tab, event) => {
       event.preventDefault();
       workspace.select(tab.key);
-      dialogs.menu("Tab", { x: event.clientX, y: event.clientY }, [
-        "terminal.new",
-        "split.right",
-        "split.below",
-        "pane.close",
-        "link",
-      ]);
+      const { clientX: x, clientY: y } = event;
+      const ids = ["terminal.new", "split.right", "split.below", "pane.close", "link"];
+      withDialogs(dialogs => dialogs.menu("Tab", { x, y }, ids));
     },
   }),
   byId("tabs"),
@@ -421,7 +432,7 @@ render(
 const peopleBar = new PeopleBar(people);
 byId("sandboxes").ariaLabel = `Sandbox ${sandbox}. All sandboxes`;
 disposables.listen(byId("sandboxes"), "click", () => void showSandboxes());
-disposables.listen(byId("more"), "click", () => dialogs.menu("More", byId("more")));
+disposables.listen(byId("more"), "click", () => withDialogs(dialogs => dialogs.menu("More", byId("more"))));
 disposables.listen(byId("share"), "click", () => actions.run("share"));
 disposables.defer(
   effect(() => {

@@ -1,5 +1,6 @@
 // The mouse in a terminal: copying what was selected, and what the right button does.
 
+import "./style/menus.css";
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../base/disposables";
 import { openMenu } from "../frame/menu";

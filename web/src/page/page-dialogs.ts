@@ -1,5 +1,6 @@
 // Opens what lists the actions: the palette, the menus and the list of shortcuts.
 
+import "./style/menus.css";
 import { Terminal as TerminalIcon } from "lucide";
 import { type Actions, labelOf } from "../frame/actions";
 import { type MenuGroups, type MenuPlace, openMenu } from "../frame/menu";
@@ -7,6 +8,8 @@ import type { AppContext } from "../frame/pane";
 import type { Registry } from "../frame/registry";
 import { leavesOf } from "../frame/tree";
 import type { Workspace } from "../frame/workspace";
+import { shareLink } from "./address";
+import { copyText } from "./clipboard";
 import type { Command, Commands } from "./commands";
 import type { SettingsStore } from "./settings";
 import { NOT_CONNECTED } from "./status";
@@ -19,6 +22,8 @@ export interface PageDialogsOptions {
   registry: Registry;
   /** Whether the shortcuts are those of Apple's systems. */
   mac: boolean;
+  /** The token of a guest, who may pass on the link that it has. */
+  guestToken: () => string | undefined;
 }
 
 export class PageDialogs {
@@ -57,6 +62,16 @@ export class PageDialogs {
     if (client.state.phase !== "live") return toast(NOT_CONNECTED);
     const { openShare } = await import("./share-dialog");
     await openShare({ client, sandbox, terminal, toast, closed: focus });
+  }
+
+  async copyLink(terminal: string, viewOnly: boolean): Promise<void> {
+    const { client, sandbox, toast } = this.#options.app;
+    const ours = this.#options.guestToken();
+    if (viewOnly && !ours && client.state.phase !== "live") return toast(NOT_CONNECTED);
+    const shared = viewOnly && !ours ? await client.call("share.create", { sandbox, terminal }) : undefined;
+    const done = await copyText(shareLink(location.href, viewOnly ? (ours ?? shared?.token) : undefined));
+    const access = viewOnly ? "Anyone with it can view, but not type." : "It contains no token.";
+    toast(done ? `Link copied. ${access}` : "The browser does not allow copying on this page");
   }
 
   /** Shows what can be done with a command. */
