@@ -2,7 +2,7 @@
 
 import { useComputed, useSignalEffect } from "@preact/signals";
 import { ArrowDown, ArrowUp, Code, Play, Square, Text, Trash2 } from "lucide";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Icon } from "../../frame/icon";
 import type { CodeInputRequest } from "../../wire/methods";
 import { Markdown } from "../markdown/markdown";
@@ -196,7 +196,7 @@ function Editor({ notebook, cell, focus, readOnly, label, run, leave, activate, 
   actions.current = { run, leave };
   const kind = cell.kind.value;
   const language = useComputed(() => (cell.kind.value === "text" ? "markdown" : notebook.language.value));
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!host.current) return;
     const made = new CellEditor(host.current, {
       text: cell.source.peek(),
@@ -223,7 +223,7 @@ function Editor({ notebook, cell, focus, readOnly, label, run, leave, activate, 
       editor.current = undefined;
     };
   }, [cell, kind, readOnly]);
-  useEffect(() => editor.current?.rename(`Source of ${label}`), [label]);
+  useLayoutEffect(() => editor.current?.rename(`Source of ${label}`), [label]);
   useSignalEffect(() => {
     const text = cell.source.value;
     editor.current?.show(text);
