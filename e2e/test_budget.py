@@ -5,8 +5,10 @@ import re
 from pathlib import Path
 
 import pytest
+from playwright.async_api import Browser, Route
 
 from e2e.conftest import ROOT, Open
+from tests.support.stack import Stack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 BUNDLE = ROOT / "gateway" / "_web"
@@ -62,3 +64,47 @@ async def test_files_arrive_compressed_and_the_font_is_preloaded_once(open_page:
     assert [entry for entry in scripts if entry["size"] > 1_000 and entry["sent"] >= entry["size"] / 2] == []
     fonts = [entry for entry in entries if "latin-400-normal" in entry["name"]]
     assert [font["by"] for font in fonts] == ["link"]
+
+
+async def test_fonts_that_the_prompt_does_not_need_come_after_it(open_page: Open) -> None:
+    view = await open_page()
+    entries = "name => performance.getEntriesByType('resource').filter(entry => entry.name.includes(name))"
+    for name in ("inter-latin", "latin-700-normal", "latin-400-italic"):
+        await view.until(f"name => ({entries})(name).length > 0", name)
+        start = f"name => ({entries})(name)[0].startTime"
+        assert await view.page.evaluate(start, "/tickets") < await view.page.evaluate(start, name)
+
+
+async def test_the_page_connects_while_the_emulator_is_being_loaded(browser: Browser, stack: Stack) -> None:
+    context = await browser.new_context()
+    page = await context.new_page()
+    held: list[Route] = []
+
+    async def hold(route: Route) -> None:
+        held.append(route)
+
+    await page.route("**/xterm-*.js", hold)
+    async with page.expect_websocket():
+        await page.goto(f"{stack.base}/#token={stack.token}", wait_until="commit")
+    assert held, "the emulator was requested before"
+    for route in held:
+        await route.continue_()
+    await page.wait_for_function("() => window.hawse?.state().terminal === 'live'")
+    await context.close()
+
+
+async def test_the_emulator_is_requested_again_after_the_network_has_changed(browser: Browser, stack: Stack) -> None:
+    context = await browser.new_context()
+    page = await context.new_page()
+    failures = 0
+
+    async def fail(route: Route) -> None:
+        nonlocal failures
+        failures += 1
+        await (route.abort("failed") if failures <= 3 else route.continue_())
+
+    await page.route("**/xterm-*.js", fail)
+    await page.goto(f"{stack.base}/#token={stack.token}")
+    await page.wait_for_function("() => window.hawse?.state().terminal === 'live'")
+    assert failures > 3
+    await context.close()

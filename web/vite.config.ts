@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
 import { precompress } from "./build/precompress.ts";
+import { preloadEmulator } from "./build/preload-emulator.ts";
 import { preloadFont } from "./build/preload-font.ts";
 
 // The gateway serves what is built here, under a Content-Security-Policy without inline scripts.
@@ -27,7 +28,7 @@ function fontLicense(): Plugin {
 
 export default defineConfig({
   base: "./",
-  plugins: [fontLicense(), preloadFont(), precompress()],
+  plugins: [fontLicense(), preloadFont(), preloadEmulator(), precompress()],
   build: {
     outDir: "../gateway/_web",
     emptyOutDir: true,

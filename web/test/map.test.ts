@@ -23,6 +23,7 @@ const DRAWING: Record<string, string> = {
   "frame/divider-bar.ts": "test_frame.py::test_a_divider_is_dragged_and_moved_with_the_keyboard",
   "frame/menu.ts": "test_frame.py::test_the_menu_is_used_with_the_keyboard_and_returns_the_focus",
   "frame/stage.ts": "test_frame.py::test_a_split_shows_two_terminals_and_is_restored_after_a_reload",
+  "page/fonts.ts": "test_budget.py::test_fonts_that_the_prompt_does_not_need_come_after_it",
   "page/images.ts": "test_extras.py::test_images_are_shown_and_their_decoders_loaded_with_the_first_one",
   "page/pane-question.ts": "test_extras.py::test_a_program_copies_after_a_question_and_never_reads",
   "page/shell-divider.ts": "test_extras.py::test_a_new_shell_is_divided_from_the_one_above",

@@ -3,9 +3,9 @@
 import { FitAddon } from "@xterm/addon-fit";
 import { WebLinksAddon } from "@xterm/addon-web-links";
 import { Terminal } from "@xterm/xterm";
-import "@xterm/xterm/css/xterm.css";
 import type { Disposable } from "../base/disposables";
 import { correctXterm } from "../terminal/xterm-fixes";
+import { openLink } from "./local-links";
 import type { Settings, ThemeName } from "./settings";
 import { appearance } from "./themes";
 import { useWidths } from "./widths";
@@ -32,7 +32,7 @@ export async function openEmulator(
 ): Promise<OpenEmulator> {
   // A chunk of its own, which the page requests when it has been painted and connects.
   const renderer = import("@xterm/addon-webgl").catch(() => undefined);
-  await within(FONT_TIMEOUT, loadFonts("400"));
+  await within(FONT_TIMEOUT, document.fonts.load('14px "JetBrains Mono"'));
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const terminal = new Terminal({
     allowProposedApi: true,
@@ -56,7 +56,6 @@ export async function openEmulator(
   correctXterm(terminal);
   terminal.open(host);
   if (await devicePixelsMatch(host)) drawWithGpu(terminal, await within(RENDERER_TIMEOUT, renderer));
-  void loadFonts("700", "italic 400");
   // A font subset may load only when its first character is drawn; those glyphs were cached from the fallback font.
   const redraw = () => terminal.clearTextureAtlas();
   document.fonts.addEventListener("loadingdone", redraw);
@@ -96,15 +95,6 @@ function devicePixelsMatch(host: HTMLElement): Promise<boolean> {
     });
     observer.observe(host);
   });
-}
-
-/** Opens a link in a new tab of the browser. */
-export function openLink(uri: string): void {
-  if (/^(https?|mailto):/i.test(uri)) window.open(uri, "_blank", "noopener,noreferrer");
-}
-
-function loadFonts(...styles: string[]): Promise<unknown> {
-  return Promise.allSettled(styles.map(style => document.fonts.load(`${style} 14px "JetBrains Mono"`)));
 }
 
 /** The result of `work`; undefined if it takes longer than `milliseconds`. */

@@ -16,3 +16,8 @@ export function localAddress(uri: string): LocalAddress | undefined {
   if ((protocol !== "http:" && protocol !== "https:") || !HOSTS.has(hostname)) return undefined;
   return { port: Number(port) || (protocol === "http:" ? 80 : 443), path: pathname + search + hash };
 }
+
+/** Opens a link in a new tab of the browser. */
+export function openLink(uri: string): void {
+  if (/^(https?|mailto):/i.test(uri)) window.open(uri, "_blank", "noopener,noreferrer");
+}

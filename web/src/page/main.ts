@@ -206,6 +206,8 @@ disposables.add(
     client.signIn(BY_SESSION);
   }),
   overlays.onKind(kind => {
+    if (kind === "live" || kind === "ended" || kind === "signed-out" || kind === "failed")
+      void import("./fonts").then(fonts => fonts.loadFonts()).catch(() => {});
     if (kind === "signed-out") {
       session.forget();
       void offerSingleSignOn().catch(() => {}); // without it, the token can be entered

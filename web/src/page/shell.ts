@@ -5,8 +5,23 @@ import { randomId } from "../base/random-id";
 import type { CallRequest, MethodName, MethodParams } from "../client/calls";
 import type { HawseClient } from "../client/client";
 import type { Size } from "../terminal/size-proposer";
-import type { TerminalChannel } from "../terminal/terminal-channel";
+import type { TerminalAddress, TerminalChannel } from "../terminal/terminal-channel";
 import { HawseError } from "../wire/errors";
+
+/** Creates the terminal if it does not exist. Rejects with HawseError. */
+export async function ensureTerminal(
+  client: HawseClient,
+  { id, sandbox }: TerminalAddress,
+  size: Size | undefined,
+): Promise<void> {
+  // With idempotency keys, so that the calls are repeated after a lost connection.
+  try {
+    await client.call("terminal.get", { id }, { sandbox, key: randomId() });
+  } catch (problem) {
+    if (!(problem instanceof HawseError) || problem.code !== "not_found") throw problem;
+    await client.call("terminal.create", { id, ...size }, { sandbox, key: randomId() });
+  }
+}
 
 export class Shell {
   readonly #client: HawseClient;
@@ -27,17 +42,9 @@ export class Shell {
   /** The terminal could not be created. */
   readonly onFailed = this.#onFailed.on;
 
-  /** Attaches to the terminal, also to an ended one, whose last screen may be of interest. Creates it if it does not exist. */
-  async join(): Promise<void> {
-    const { id } = this.#channel.address;
-    await this.#startOnce(async () => {
-      try {
-        await this.#client.call("terminal.get", { id }, this.#keyed());
-      } catch (problem) {
-        if (!(problem instanceof HawseError) || problem.code !== "not_found") throw problem;
-        await this.#create();
-      }
-    });
+  /** Attaches to the terminal, also to an ended one, whose last screen may be of interest. `exists`: see `ensureTerminal`. */
+  async join(exists: Promise<void>): Promise<void> {
+    await this.#startOnce(() => exists);
   }
 
   /** Starts a new shell, or attaches if another viewer has already started it. */

@@ -7,21 +7,23 @@ import type { AppContext, Pane, PaneState, PaneStatus, Progress } from "../frame
 import { TERMINAL } from "../frame/workspace";
 import { type AttachedTerminal, attachXterm } from "../terminal/attach-xterm";
 import type { People } from "../terminal/people";
-import type { TerminalChannel } from "../terminal/terminal-channel";
+import type { TerminalAddress, TerminalChannel } from "../terminal/terminal-channel";
 import type { HawseError } from "../wire/errors";
 import type { Participant, TerminalAttach } from "../wire/methods";
 import { showBell } from "./bell";
 import { handleClipboardKey } from "./clipboard";
 import { type Command, Commands } from "./commands";
 import { make } from "./dom";
-import { type OpenEmulator, openEmulator, openLink } from "./emulator";
+import type { OpenEmulator } from "./emulator";
+import { estimatedSize } from "./estimated-size";
 import { Layout } from "./layout";
-import { type LocalAddress, localAddress } from "./local-links";
+import { type LocalAddress, localAddress, openLink } from "./local-links";
 import { PaneNotices } from "./pane-notices";
+import { persistently } from "./persistently";
 import { RecordingControl } from "./recordings";
 import type { SearchBar } from "./search-bar";
 import type { SettingsStore, ThemeName } from "./settings";
-import { Shell } from "./shell";
+import { ensureTerminal, Shell } from "./shell";
 import { Sizing } from "./sizing";
 import { type Status, statusOf } from "./status";
 import { exposeTestHandle } from "./test-handle";
@@ -137,6 +139,10 @@ export class TerminalPane implements Pane {
     return { cols, rows, of, mayUse: !readOnly };
   });
 
+  get #address(): TerminalAddress {
+    return { sandbox: this.#app.sandbox, id: this.id };
+  }
+
   /** Known from `welcome`, also while there is no terminal to attach to. */
   get readOnly(): boolean {
     return this.#open.peek()?.channel.people.readOnly || this.#app.client.welcome?.role === "viewer";
@@ -196,6 +202,16 @@ export class TerminalPane implements Pane {
 
   async #start(stage: HTMLElement, host: HTMLElement): Promise<void> {
     const { settings, theme } = this.#options;
+    // The size is corrected when the emulator has measured its font.
+    const exists = ensureTerminal(
+      this.#app.client,
+      this.#address,
+      estimatedSize(stage, settings.value.fontSize),
+    );
+    exists.catch(() => {}); // `join` handles it
+    // The emulator needs the renderer at once. They are requested together, and the page connects meanwhile.
+    void import("@xterm/addon-webgl").catch(() => {});
+    const { openEmulator } = await persistently(() => import("./emulator"));
     const emulator = await openEmulator(host, settings.value, theme.current, uri => {
       const local = localAddress(uri);
       if (local && !this.readOnly) this.#options.preview(local);
@@ -209,7 +225,7 @@ export class TerminalPane implements Pane {
     const open = this.#connect(stage, host, emulator);
     this.#open.value = open;
     if (this.#wantsFocus) this.focus();
-    void open.shell.join();
+    void open.shell.join(exists);
   }
 
   #connect(stage: HTMLElement, host: HTMLElement, { terminal, fit }: OpenEmulator): OpenTerminal {
@@ -222,8 +238,7 @@ export class TerminalPane implements Pane {
       const viewer = { key: viewerKey, kind: "person" as const, focus: document.hasFocus() && this.#visible };
       return { viewer: name ? { ...viewer, name } : viewer, ...layout.fitting() };
     };
-    const address = { sandbox, id: this.id };
-    const attached = attachXterm(terminal, client, address, { translate, introduce });
+    const attached = attachXterm(terminal, client, this.#address, { translate, introduce });
     const { channel } = attached;
     const shell = new Shell(client, channel, viewerKey, () => layout.fitting());
     const sizing = new Sizing(host, terminal, layout, attached, {

@@ -1,6 +1,7 @@
 // The page of one recording: `/?recording=ID&sandbox=local`.
 
 import "../page/style/base.css";
+import "../page/style/inter.css";
 import "../page/style/header.css";
 import "../page/style/overlays.css";
 import "../page/style/playback.css";

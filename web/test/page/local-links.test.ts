@@ -1,5 +1,7 @@
-import { expect, test } from "vitest";
-import { localAddress } from "../../src/page/local-links";
+import { afterEach, expect, test, vi } from "vitest";
+import { localAddress, openLink } from "../../src/page/local-links";
+
+afterEach(() => void vi.unstubAllGlobals());
 
 test.each([
   ["http://localhost:5173/", { port: 5173, path: "/" }],
@@ -17,3 +19,11 @@ test.each(["https://example.org:5173/", "ftp://localhost/", "mailto:a@localhost"
     expect(localAddress(uri)).toBeUndefined();
   },
 );
+
+test("links of the web open in a new tab, others do not", () => {
+  const open = vi.fn();
+  vi.stubGlobal("window", { open });
+  for (const uri of ["https://example.org/", "mailto:a@b", "javascript:alert(1)", "file:///etc"])
+    openLink(uri);
+  expect(open.mock.calls.map(([uri]) => uri)).toEqual(["https://example.org/", "mailto:a@b"]);
+});

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Shell } from "../../src/page/shell";
+import { ensureTerminal, Shell } from "../../src/page/shell";
 import { HawseError } from "../../src/wire/errors";
 
 function make(outcomes: Record<string, HawseError | undefined>, { phase = "live", readOnly = false } = {}) {
@@ -21,24 +21,40 @@ function make(outcomes: Record<string, HawseError | undefined>, { phase = "live"
   const shell = new Shell(client as never, channel as never, "viewer-key", () => ({ cols: 90, rows: 30 }));
   const failures: string[] = [];
   shell.onFailed(error => failures.push(error.code));
-  return { shell, calls, failures, methods: () => calls.map(({ method }) => method), follows: () => follows };
+  const size = { cols: 80, rows: 24 };
+  const join = () => shell.join(ensureTerminal(client as never, channel.address, size));
+  return {
+    shell,
+    join,
+    calls,
+    failures,
+    methods: () => calls.map(({ method }) => method),
+    follows: () => follows,
+  };
 }
 
 const error = (code: string) => new HawseError(code, code);
 
 test("an existing terminal is attached and not created", async () => {
-  const { shell, methods, follows } = make({});
-  await shell.join();
+  const { join, methods, follows } = make({});
+  await join();
   expect([methods(), follows()]).toEqual([["terminal.get"], 1]);
 });
 
-test("a missing terminal is created at the fitting size, each time with a new key", async () => {
-  const { shell, calls, methods, follows } = make({ "terminal.get": error("not_found") });
-  await shell.join();
+test("a missing terminal is created at the estimated size, a new shell at the fitting one, each time with a new key", async () => {
+  const { shell, join, calls, methods, follows } = make({ "terminal.get": error("not_found") });
+  await join();
   await shell.start();
   expect([methods(), follows()]).toEqual([["terminal.get", "terminal.create", "terminal.create"], 2]);
-  expect(calls[1]?.params).toEqual({ id: "main", cols: 90, rows: 30 });
+  expect(calls[1]?.params).toEqual({ id: "main", cols: 80, rows: 24 });
+  expect(calls[2]?.params).toEqual({ id: "main", cols: 90, rows: 30 });
   expect(calls[1]?.key).not.toBe(calls[2]?.key);
+});
+
+test("a terminal that cannot be read is reported", async () => {
+  const { join, failures, follows } = make({ "terminal.get": error("unavailable") });
+  await join();
+  expect([failures, follows()]).toEqual([["unavailable"], 0]);
 });
 
 test("two starts at once create one terminal", async () => {

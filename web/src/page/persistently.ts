@@ -1,0 +1,17 @@
+// Loads a module that the page cannot do without, also if the network changes meanwhile: browsers then end all requests.
+
+/** Milliseconds between two attempts. */
+const PAUSE = 1_000;
+const ATTEMPTS = 30;
+
+/** Resolves with the module; rejects with the error of the last attempt. */
+export async function persistently<T>(load: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await load();
+    } catch (error) {
+      if (attempt === ATTEMPTS) throw error;
+      await new Promise(resolve => setTimeout(resolve, PAUSE));
+    }
+  }
+}
