@@ -6,6 +6,7 @@ import pytest
 from playwright.async_api import Page, expect
 
 import hawse
+from e2e.axe import serious
 from e2e.conftest import Open
 from e2e.view import WAIT, View
 from tests.support.stack import Stack
@@ -128,3 +129,50 @@ async def test_an_image_is_shown_and_a_directory_is_downloaded(open_page: Open, 
     image = page.get_by_role("img", name="images/dot.png")
     await expect(image).to_be_visible()
     assert await image.evaluate("image => image.naturalWidth") == 1
+
+
+async def test_changes_since_the_last_commit_and_a_conflict_are_compared(open_page: Open, stack: Stack) -> None:
+    await run(
+        stack,
+        "git init -q; git config user.email a@example.org; git config user.name a; printf 'one\\ntwo\\n' > a.txt;"
+        " git add .; git commit -qm first; printf 'one\\nthree\\n' > a.txt",
+    )
+    page = await show_files(await open_page(width=1440))
+    await page.get_by_role("treeitem", name="a.txt").click()
+    await page.get_by_role("button", name="Changes").click()
+    changes = page.get_by_role("region", name="Changes")
+    await expect(changes).to_contain_text("Last commit")
+    await expect(changes).to_contain_text("two")
+    await expect(changes).to_contain_text("three")
+    assert await serious(page) == []
+    await page.reload()  # the address has the view
+    await expect(changes).to_contain_text("two")
+    await page.get_by_role("button", name="Edit").click()
+    text = page.get_by_role("textbox", name="a.txt")
+    await text.press("Control+End")
+    await page.keyboard.type("mine")
+    await run(stack, "echo theirs > a.txt")
+    await page.get_by_role("alert").get_by_role("button", name="Compare").click()
+    await expect(changes).to_contain_text("theirs")
+    await expect(changes).to_contain_text("mine")
+    await expect(changes).to_contain_text("In the sandbox")
+
+
+async def test_a_markdown_file_is_read_as_a_document(open_page: Open, stack: Stack) -> None:
+    async with hawse.connect(stack.base, token=stack.token) as hw:
+        box = hw.sandbox()
+        await box.files.write("docs/pixel.png", PIXEL)
+        await box.files.write("docs/other.md", b"# Other")
+        text = "# Title\n\n![dot](pixel.png)\n\n[next](other.md) [bad](javascript:alert(1))\n\n<script>x</script>"
+        await box.files.write("docs/read.md", text.encode())
+    page = await show_files(await open_page(width=1440))
+    await page.get_by_role("treeitem", name="docs").click()
+    await page.get_by_role("treeitem", name="read.md").click()
+    await page.get_by_role("button", name="Read", exact=True).click()
+    document = page.get_by_role("region", name="docs/read.md")
+    await expect(document.get_by_role("heading", name="Title")).to_be_visible()
+    await expect(document.get_by_role("img", name="dot")).to_have_js_property("naturalWidth", 1)
+    await expect(document.get_by_role("link", name="bad")).to_have_count(0)
+    assert await document.locator("script").count() == 0
+    await document.get_by_role("link", name="next").click()
+    await expect(page.get_by_role("textbox", name="docs/other.md")).to_contain_text("Other")

@@ -43,7 +43,7 @@ export default defineConfig({
       output: {
         codeSplitting: {
           groups: [
-            { name: "editor", test: /[\\/](codemirror|@codemirror[\\/](?!lang-))/ },
+            { name: "editor", test: /[\\/](codemirror|@codemirror[\\/](?!lang-|merge))/ },
             // What both documents need, and small modules of the first route that later chunks share: one file
             // compresses better than twenty.
             {

@@ -52,6 +52,8 @@ const DRAWING: Record<string, string> = {
   "playback/main.ts": "test_recording.py::test_a_terminal_is_recorded_and_played_in_the_page",
   "views/files/conflict-dialog.tsx":
     "test_files.py::test_dropped_files_are_uploaded_and_an_existing_one_is_a_question",
+  "views/files/changes.tsx": "test_files.py::test_changes_since_the_last_commit_and_a_conflict_are_compared",
+  "views/files/diff-view.ts": "test_files.py::test_changes_since_the_last_commit_and_a_conflict_are_compared",
   "views/files/drop-target.tsx":
     "test_files.py::test_dropped_files_are_uploaded_and_an_existing_one_is_a_question",
   "views/files/editor-pane.tsx":

@@ -4,17 +4,21 @@
 import "../style/views.css";
 import "../style/editor.css";
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
-import { render } from "preact";
+import { type ComponentType, render } from "preact";
 import type { Disposable } from "../../base/disposables";
 import type { SandboxHandle } from "../../client/sandbox";
 import type { AppContext, Pane, PaneState, PaneStatus } from "../../frame/pane";
 import { HawseError } from "../../wire/errors";
+import type { MarkdownProps } from "../markdown/markdown";
 import { collect, saveBlob } from "../save";
+import { Changes } from "./changes";
+import type { Comparison } from "./diff-view";
 import type { TextEditor } from "./text-editor";
-import { parentOf } from "./tree";
+import { join, parentOf, resolved } from "./tree";
 
 /** Bytes of a text that is opened. */
 const TEXT_MAX = 8_388_608;
+const MARKDOWN = /\.(md|markdown)$/i;
 const IMAGE = /\.(avif|bmp|gif|ico|jpe?g|png|svg|webp)$/i;
 
 type Content =
@@ -22,6 +26,9 @@ type Content =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "image"; readonly url: string }
   | { readonly kind: "other"; readonly reason: string };
+
+/** What is shown of a text: its source, as a document, or how it differs from another one. */
+type Mode = "source" | "document" | "changes";
 
 export class EditorPane implements Pane {
   readonly kind = "editor";
@@ -35,9 +42,15 @@ export class EditorPane implements Pane {
   /** The file has another version than the one that was read. */
   readonly #stale = signal(false);
   readonly #saving = signal(false);
+  readonly #mode = signal<Mode>("source");
+  readonly #comparison = signal<Comparison | undefined>(undefined);
+  /** The module of documents, when it has been loaded. */
+  readonly #Markdown = signal<ComponentType<MarkdownProps> | undefined>(undefined);
   #version: string | undefined;
   /** The line to show as soon as there is a text. */
   #line: number | undefined;
+  /** What to show as soon as there is a text. */
+  #wanted: Mode;
   #editor: TextEditor | undefined;
   #host: HTMLElement | undefined;
   #watch: { cancel(): void } | undefined;
@@ -47,6 +60,7 @@ export class EditorPane implements Pane {
     this.#app = app;
     this.path = state.path ?? "";
     this.#line = lineOf(state);
+    this.#wanted = state.view === "document" || state.view === "changes" ? state.view : "source";
     this.#box = app.client.sandbox(app.sandbox);
     this.title = computed(() => `${this.path.split("/").at(-1)}${this.#dirty.value ? " •" : ""}`);
     this.status = computed(() => (this.#stale.value ? "attention" : "idle"));
@@ -75,12 +89,14 @@ export class EditorPane implements Pane {
   }
 
   state(): PaneState {
-    return { path: this.path };
+    const mode = this.#mode.peek();
+    return mode === "source" ? { path: this.path } : { path: this.path, view: mode };
   }
 
   adopt(state: PaneState): boolean {
     if (state.path !== this.path) return false;
     this.#line = lineOf(state);
+    if (this.#line) void this.#showMode("source");
     this.#goToLine();
     this.#app.changed(this);
     return true;
@@ -105,6 +121,7 @@ export class EditorPane implements Pane {
           <span class="path" title={this.path}>
             {this.path}
           </span>
+          {content.kind === "text" && <this.Modes />}
           {content.kind === "text" && !this.#app.readOnly.value && (
             <button
               type="button"
@@ -120,6 +137,9 @@ export class EditorPane implements Pane {
         {this.#stale.value && (
           <div class="bar stale" role="alert">
             <span>This file has changed in the sandbox.</span>
+            <button type="button" onClick={() => void this.#compareWithDisk()}>
+              Compare
+            </button>
             <button type="button" onClick={() => void this.#load()}>
               Discard mine
             </button>
@@ -131,6 +151,7 @@ export class EditorPane implements Pane {
         <div
           class="content"
           data-kind={content.kind}
+          hidden={this.#mode.value !== "source" && content.kind === "text"}
           tabIndex={content.kind === "text" ? undefined : -1}
           ref={host => {
             this.#host = host ?? undefined;
@@ -147,9 +168,110 @@ export class EditorPane implements Pane {
             </p>
           )}
         </div>
+        {content.kind === "text" && this.#mode.value === "changes" && this.#comparison.value && (
+          <Changes comparison={this.#comparison.value} />
+        )}
+        {content.kind === "text" && this.#mode.value === "document" && <this.Document />}
       </>
     );
   };
+
+  readonly Modes = () => {
+    const button = (mode: Mode, label: string) => (
+      <button
+        type="button"
+        aria-pressed={this.#mode.value === mode}
+        onClick={() => void this.#showMode(mode)}
+      >
+        {label}
+      </button>
+    );
+    return (
+      // biome-ignore lint/a11y/useSemanticElements: a fieldset is for fields
+      <div class="modes" role="group" aria-label="View">
+        {button("source", this.#app.readOnly.value ? "Source" : "Edit")}
+        {MARKDOWN.test(this.path) && button("document", "Read")}
+        {button("changes", "Changes")}
+      </div>
+    );
+  };
+
+  readonly Document = () => {
+    const Markdown = this.#Markdown.value;
+    const scroll = { tabIndex: 0 }; // it can be scrolled with the keyboard
+    return (
+      <section class="content document" aria-label={this.path} {...scroll}>
+        {Markdown && (
+          <Markdown
+            text={this.#editor?.text ?? ""}
+            image={path => this.#image(path)}
+            open={path => this.#app.open("editor", { path: this.#near(path) })}
+          />
+        )}
+      </section>
+    );
+  };
+
+  async #showMode(mode: Mode): Promise<void> {
+    try {
+      if (mode === "document") this.#Markdown.value ??= (await import("../markdown/markdown")).Markdown;
+      if (mode === "changes") this.#comparison.value = await this.#sinceHead();
+    } catch (error) {
+      this.#app.toast(error instanceof HawseError ? error.message : "This view could not be loaded.");
+      return;
+    }
+    this.#mode.value = mode;
+    this.#app.changed(this);
+    if (mode === "source") this.#editor?.focus();
+  }
+
+  /** Compares the text with the last commit; a file that is not in it was empty. Throws HawseError. */
+  async #sinceHead(): Promise<Comparison> {
+    const name = this.path.split("/").at(-1) ?? "";
+    const directory = parentOf(this.path) || ".";
+    const argv = ["git", "-C", directory, "show", `HEAD:./${name}`];
+    const done = await this.#box.exec(argv, { max_output: TEXT_MAX });
+    const inside =
+      done.code === 0 ||
+      (await this.#box.exec(["git", "-C", directory, "rev-parse", "--git-dir"])).code === 0;
+    if (!inside) throw new HawseError("not_found", "This file is not in a Git repository.");
+    const before = done.code === 0 ? done.text : "";
+    return this.#comparisonOf(before, done.code === 0 ? "Last commit" : "Not in the last commit", "Now");
+  }
+
+  async #compareWithDisk(): Promise<void> {
+    try {
+      const disk = await this.#box.readText(this.path);
+      this.#comparison.value = this.#comparisonOf(disk, "In the sandbox", "Yours");
+      this.#mode.value = "changes";
+    } catch (error) {
+      if (!(error instanceof HawseError)) throw error;
+      this.#app.toast(error.message);
+    }
+  }
+
+  #comparisonOf(before: string, first: string, second: string): Comparison {
+    const after = this.#editor?.text ?? "";
+    return { before, after, names: [first, second], path: this.path };
+  }
+
+  #near(path: string): string {
+    const file = decodeURI(path.replace(/[?#].*$/, ""));
+    return file.startsWith("/") ? file.slice(1) : resolved(join(parentOf(this.path), file));
+  }
+
+  /** Returns an image of the sandbox, for a document. */
+  async #image(path: string): Promise<string | undefined> {
+    try {
+      const file = this.#near(path);
+      const stat = await this.#box.file.stat({ path: file });
+      if (stat.size > TEXT_MAX || !IMAGE.test(file)) return undefined;
+      return await dataUrl(await collect(this.#box.read(file)), file);
+    } catch (error) {
+      if (error instanceof HawseError || error instanceof URIError) return undefined;
+      throw error;
+    }
+  }
 
   async #load(): Promise<void> {
     try {
@@ -183,6 +305,7 @@ export class EditorPane implements Pane {
     this.#show({ kind: "text", text });
     if (this.#editor) {
       this.#editor.replace(text);
+      if (this.#mode.peek() === "changes") await this.#showMode("source");
       return;
     }
     if (this.#disposed || !this.#host) return;
@@ -197,6 +320,7 @@ export class EditorPane implements Pane {
     });
     if (this.#host.closest(".pane.active")) this.#editor.focus();
     this.#goToLine();
+    if (this.#wanted !== "source") await this.#showMode(this.#wanted);
   }
 
   #goToLine(): void {

@@ -37,7 +37,7 @@ export const COLORS = HighlightStyle.define([
   { tag: tags.strong, fontWeight: "700" },
 ]);
 
-const THEME = EditorView.theme({
+export const THEME = EditorView.theme({
   "&": { height: "100%", background: "var(--surface)", color: "var(--text)", fontSize: "13px" },
   ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.55" },
   ".cm-content": { caretColor: "var(--text)" },

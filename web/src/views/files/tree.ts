@@ -205,6 +205,16 @@ export function parentOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }
 
+/** Resolves `.` and `..` in a path of the workspace. */
+export function resolved(path: string): string {
+  const parts: string[] = [];
+  for (const part of path.split("/")) {
+    if (part === "..") parts.pop();
+    else if (part && part !== ".") parts.push(part);
+  }
+  return parts.join("/");
+}
+
 export function join(directory: string, name: string): string {
   return directory ? `${directory}/${name}` : name;
 }

@@ -2,7 +2,7 @@
 
 import "../style/views.css";
 import "../style/search.css";
-import { useSignal } from "@preact/signals";
+import { signal } from "@preact/signals";
 import { CaseSensitive, Regex } from "lucide";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { Icon } from "../../frame/icon";
@@ -13,15 +13,23 @@ import { type FileHits, FileSearch, partsOf, type Results } from "./results";
 /** Milliseconds after the last key before a search starts. */
 const PAUSE = 250;
 
+/** What was searched last: the view is drawn anew each time it is shown. */
+const remembered = {
+  text: signal(""),
+  files: signal(""),
+  regular: signal(false),
+  matchCase: signal(false),
+};
+
 export function SearchView({ app }: RailProps) {
   const search = useMemo(() => new FileSearch(app.client.sandbox(app.sandbox)), [app]);
-  const text = useSignal("");
-  const files = useSignal("");
-  const regular = useSignal(false);
-  const matchCase = useSignal(false);
+  const { text, files, regular, matchCase } = remembered;
   const field = useRef<HTMLInputElement>(null);
   const root = useRef<HTMLDivElement>(null);
-  useEffect(() => field.current?.focus(), []);
+  useEffect(() => {
+    field.current?.focus();
+    field.current?.select();
+  }, []);
   useEffect(() => () => search.cancel(), [search]);
   useEffect(() => {
     const query = {
@@ -60,6 +68,7 @@ export function SearchView({ app }: RailProps) {
           type="search"
           placeholder="Find in files"
           aria-label="Find in files"
+          defaultValue={text.peek()}
           autocomplete="off"
           spellcheck={false}
           onInput={({ currentTarget }) => {
@@ -73,6 +82,7 @@ export function SearchView({ app }: RailProps) {
         class="files"
         placeholder="In files, such as *.py, src/**"
         aria-label="Only in files (globs)"
+        defaultValue={files.peek()}
         autocomplete="off"
         spellcheck={false}
         onInput={({ currentTarget }) => {

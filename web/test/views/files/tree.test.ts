@@ -1,5 +1,12 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { compare, FileTree, isBelow, parentOf, type TreeSource } from "../../../src/views/files/tree";
+import {
+  compare,
+  FileTree,
+  isBelow,
+  parentOf,
+  resolved,
+  type TreeSource,
+} from "../../../src/views/files/tree";
 import { HawseError } from "../../../src/wire/errors";
 import type { FileEntry } from "../../../src/wire/methods";
 
@@ -119,4 +126,12 @@ test("paths are below their directories, and the workspace is the empty path", (
     false,
   ]);
   expect([parentOf("a/b/c"), parentOf("a")]).toEqual(["a/b", ""]);
+});
+
+test.each([
+  ["a/../b.md", "b.md"],
+  ["../../x", "x"],
+  ["./a//b/.", "a/b"],
+])("the path %s is %s", (path, expected) => {
+  expect(resolved(path)).toBe(expected);
 });

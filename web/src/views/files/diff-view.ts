@@ -1,0 +1,87 @@
+// Shows how two texts differ: side by side where there is room, otherwise in one column. A chunk of its own.
+
+import { type LanguageSupport, syntaxHighlighting } from "@codemirror/language";
+import { MergeView, unifiedMergeView } from "@codemirror/merge";
+import { EditorState, type Extension } from "@codemirror/state";
+import { EditorView, lineNumbers } from "@codemirror/view";
+import type { Disposable } from "../../base/disposables";
+import { COLORS, LANGUAGES, THEME } from "./text-editor";
+
+/** Width in CSS pixels from which the texts are side by side. */
+const WIDE = 760;
+/** Unchanged lines around a change that are shown, and how many are hidden at least. */
+const CONTEXT = { margin: 3, minSize: 8 };
+
+const DIFF_THEME = EditorView.theme({
+  ".cm-changedLine, &.cm-merge-b .cm-changedLine, .cm-inlineChangedLine": {
+    background: "color-mix(in srgb, var(--good) 13%, transparent)",
+  },
+  "&.cm-merge-a .cm-changedLine, .cm-deletedChunk": {
+    background: "color-mix(in srgb, var(--bad) 12%, transparent)",
+  },
+  "&.cm-merge-a .cm-changedText, .cm-deletedChunk .cm-deletedText": {
+    background: "color-mix(in srgb, var(--bad) 28%, transparent)",
+  },
+  "&.cm-merge-b .cm-changedText, .cm-changedText": {
+    background: "color-mix(in srgb, var(--good) 30%, transparent)",
+  },
+  "&.cm-merge-a .cm-changedLineGutter, .cm-deletedLineGutter": { background: "var(--bad)" },
+  "&.cm-merge-b .cm-changedLineGutter, .cm-changedLineGutter": { background: "var(--good)" },
+  ".cm-collapsedLines": {
+    background: "color-mix(in srgb, var(--text) 7%, var(--surface))",
+    color: "var(--quiet)",
+    fontFamily: "var(--sans)",
+  },
+});
+
+export interface Comparison {
+  readonly before: string;
+  readonly after: string;
+  /** What the texts are, for people. */
+  readonly names: readonly [before: string, after: string];
+  readonly path: string;
+}
+
+export async function showDiff(host: HTMLElement, comparison: Comparison): Promise<Disposable> {
+  const { before, after, names, path } = comparison;
+  const language = LANGUAGES[path.split(".").at(-1)?.toLowerCase() ?? ""];
+  const support = await language?.().catch(() => undefined); // without it, the texts have no colours
+  if (host.clientWidth >= WIDE) {
+    const side = (doc: string, name: string) => ({ doc, extensions: shared(name, support) });
+    const view = new MergeView({
+      parent: host,
+      a: side(before, names[0]),
+      b: side(after, names[1]),
+      collapseUnchanged: CONTEXT,
+      gutter: true,
+    });
+    return { dispose: () => view.destroy() };
+  }
+  const merge = unifiedMergeView({
+    original: before,
+    mergeControls: false,
+    collapseUnchanged: CONTEXT,
+    gutter: true,
+  });
+  const view = new EditorView({
+    parent: host,
+    state: EditorState.create({
+      doc: after,
+      extensions: [...shared(`${names[0]} and ${names[1]}`, support), merge],
+    }),
+  });
+  return { dispose: () => view.destroy() };
+}
+
+function shared(name: string, support: LanguageSupport | undefined): Extension[] {
+  return [
+    lineNumbers(),
+    syntaxHighlighting(COLORS),
+    THEME,
+    DIFF_THEME,
+    EditorView.lineWrapping,
+    EditorState.readOnly.of(true),
+    EditorView.contentAttributes.of({ "aria-label": name, tabindex: "0" }),
+    support ?? [],
+  ];
+}
