@@ -176,18 +176,21 @@ def create_app(
             nullcontext() if sign_on is None else sign_on.running(),
             asyncio.TaskGroup() as tasks,
         ):
+            about_backups = None
+            if backups is not None:
+                records = BackupRecords(sandboxes.store)
+                transfers = BackupTransfers(links, backups, records, owners.owns)
+                about_backups = BackupMethods(transfers, records, tasks, limit=quotas.number("user", "backups"))
             own_sandboxes = SandboxMethods(
                 sandboxes,
                 feed,
                 owners,
                 limit=quotas.number("user", "sandboxes"),
                 end_links=access_methods.end_links,
+                snapshots=about_backups,
             )
             own_methods: list[object] = [*methods, own_sandboxes, ImageMethods(sandboxes, tasks)]
-            if backups is not None:
-                records = BackupRecords(sandboxes.store)
-                transfers = BackupTransfers(links, backups, records, owners.owns)
-                about_backups = BackupMethods(transfers, records, tasks, limit=quotas.number("user", "backups"))
+            if about_backups is not None:
                 own_methods.append(about_backups)
             table = connect.links = Links(
                 sandboxes, tasks, own_methods, observer=observer, owns=owners.owns, limits=call_limits
@@ -197,14 +200,14 @@ def create_app(
             )
             sandboxes.calls = LinkedRuntimeCalls(links)
             running = [tasks.create_task(feed.run(), name="sandbox.watch")]
-            if backups is not None:
+            if about_backups is not None:
                 running.append(tasks.create_task(about_backups.sweep(), name="backups"))
             yield
             stop_listening()
             sandboxes.calls = None
             for task in running:
                 task.cancel()
-            if backups is not None:
+            if about_backups is not None:
                 await about_backups.close()
             table.stop()
 

@@ -21,6 +21,7 @@ from hawse.api.backups import (
     BackupProgress,
     BackupRestore,
     BackupRestoreResult,
+    SandboxSnapshot,
 )
 from hawse.api.rights import ALL
 from hawse.api.spec import Nothing
@@ -91,19 +92,36 @@ class BackupMethods:
 
     @serves(BackupCreate)
     def create(self, call: ServerCall, params: BackupCreate) -> None:
+        self._create(call, params, params)
+
+    def _create(self, call: ServerCall, params: BackupCreate | SandboxSnapshot, backup: BackupCreate) -> None:
         caller = call.principal
 
         async def work(report: Report) -> BackupInfo:
             self._creating[caller.id] += 1
             try:
                 await self._check_limit(caller)
-                return await self._transfers.create(params, caller, report)
+                return await self._transfers.create(backup, caller, report)
             finally:
                 self._creating[caller.id] -= 1
                 if not self._creating[caller.id]:
                     del self._creating[caller.id]
 
         self._serve(call, params, work)
+
+    @serves(SandboxSnapshot)
+    def snapshot(self, call: ServerCall, params: SandboxSnapshot) -> None:
+        self._create(call, params, BackupCreate(sandbox=params.id, name=params.name, ttl=params.ttl))
+
+    async def check(self, snapshot: str, caller: Principal) -> None:
+        """Raise `HawseError` (`not_found`) if a backup does not exist, or the caller may not use it."""
+        await self._records.get(snapshot, caller)
+
+    async def fill(self, snapshot: str, sandbox: str, caller: Principal) -> None:
+        """Make the workspace of a sandbox what is in a backup, of whichever directory that is."""
+        record = await self._records.get(snapshot, caller)
+        params = BackupRestore(backup=snapshot, sandbox=sandbox, path=".")
+        await self._transfers.restore(params, record, caller, lambda progress: None)
 
     @serves(BackupRestore)
     def restore(self, call: ServerCall, params: BackupRestore) -> None:
@@ -150,7 +168,7 @@ class BackupMethods:
         if count + self._creating[caller.id] > self._limit:
             raise limit_exceeded(f"the user {caller.id!r} has {self._limit} backups, which is the limit: delete one")
 
-    def _serve(self, call: ServerCall, params: BackupCreate | BackupRestore, work: Work) -> None:
+    def _serve(self, call: ServerCall, params: BackupCreate | SandboxSnapshot | BackupRestore, work: Work) -> None:
         job = self._idempotency.attach_or_start(call, params, lambda outcome: self._start(call.method, outcome, work))
         if call.key is not None:
             self._keyed[own_key(call.principal, call.key)] = job

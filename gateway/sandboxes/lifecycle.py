@@ -212,6 +212,15 @@ class Sandboxes:
             await self.calls.configure(params.id)
         return self.describe(rows)
 
+    async def snapshot_of(self, sandbox: str) -> str | None:
+        """Return the backup whose content the workspace still has to get."""
+        found = (await self._table.existing(sandbox)).sandbox
+        return None if found is None else found.value.snapshot
+
+    async def note_filled(self, sandbox: str) -> None:
+        """Note that the workspace has the content of its snapshot."""
+        await self._table.change(sandbox, lambda record: msgspec.structs.replace(record, snapshot=None))
+
     async def start(self, sandbox: str) -> SandboxInfo:
         """Start a sandbox, also one that is stopped or paused. Raises why it did not start."""
         rows = await self._bring(sandbox, "running")

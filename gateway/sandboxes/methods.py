@@ -1,10 +1,13 @@
 """The handlers of `sandbox.*`."""
 
+import asyncio
 import math
 import secrets
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from typing import Protocol
+from weakref import WeakValueDictionary
 
 import msgspec
 
@@ -40,6 +43,16 @@ async def _no_links(sandbox: str, before: float) -> None:
     """For a gateway without links."""
 
 
+class Snapshots(Protocol):
+    """The backups from which sandboxes can be created."""
+
+    async def check(self, snapshot: str, caller: Principal) -> None:
+        """Raise `HawseError` (`not_found`) if it does not exist, or the caller may not use it."""
+
+    async def fill(self, snapshot: str, sandbox: str, caller: Principal) -> None:
+        """Make the workspace of a sandbox what is in a backup. Raises `HawseError`."""
+
+
 class SandboxMethods:
     """The methods."""
 
@@ -51,6 +64,7 @@ class SandboxMethods:
         *,
         limit: int | None = None,
         end_links: EndLinks = _no_links,
+        snapshots: Snapshots | None = None,
     ) -> None:
         """Create the handlers.
 
@@ -60,7 +74,10 @@ class SandboxMethods:
             owners: Knows which sandboxes belong to which caller.
             limit: How many sandboxes a user without every right may have. None: any number.
             end_links: Revokes the links of a sandbox that were created before a time.
+            snapshots: The backups. None: there are none.
         """
+        self._snapshots = snapshots
+        self._filling: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # by the id of the sandbox
         self._end_links = end_links
         self._limit = limit
         self._creating: Counter[str] = Counter()  # creations in progress by the user
@@ -73,6 +90,10 @@ class SandboxMethods:
         everywhere = allows(caller.rights, OPERATE)
         if not everywhere:
             params = _in_namespace(params, caller)
+        if params.snapshot is not None:
+            if self._snapshots is None:
+                raise HawseError("invalid_params", "this gateway has no backups", details={"path": "$.snapshot"})
+            await self._snapshots.check(params.snapshot, caller)
         with self._room(params, caller):
             info = await self._sandboxes.create(params, caller.id)
         if not everywhere and info.owner != caller.id:
@@ -80,7 +101,23 @@ class SandboxMethods:
         self._owners.note(info.id, info.owner or "")
         if info.created is not None:
             await self._end_links(info.id, info.created)  # of an earlier sandbox with this id, whose lifetime was over
+        if params.snapshot is not None and self._snapshots is not None:
+            await self._fill(info.id, params.snapshot, self._snapshots, caller)
         return info
+
+    async def _fill(self, id: str, snapshot: str, snapshots: Snapshots, caller: Principal) -> None:
+        """Give a new sandbox its content, once. If that fails, the sandbox is deleted."""
+        lock = self._filling.setdefault(id, asyncio.Lock())
+        async with lock:
+            if await self._sandboxes.snapshot_of(id) is None:
+                return
+            try:
+                await snapshots.fill(snapshot, id, caller)
+                await self._sandboxes.note_filled(id)
+            except BaseException:
+                with suppress(HawseError):  # what has not ended is ended later
+                    await self._sandboxes.delete(id)
+                raise
 
     @contextmanager
     def _room(self, params: SandboxCreate, caller: Principal) -> Iterator[None]:

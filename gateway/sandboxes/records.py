@@ -52,6 +52,7 @@ class SandboxRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
         reason: Why it is driven where it is, for a person.
         template: The template that it was created from.
         files: Whether its workspace gets the files of its template.
+        snapshot: The backup whose content its workspace still has to get. None: there is none, or it has it.
         labels: What clients select it by.
         ports: Its ports that have a preview from the beginning.
         expires: When it is deleted. None: never.
@@ -75,6 +76,7 @@ class SandboxRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     reason: str | None = None
     template: str | None = None
     files: bool = False
+    snapshot: str | None = None
     labels: dict[str, str] = {}
     ports: list[SandboxPort] = []
     expires: Moment | None = None

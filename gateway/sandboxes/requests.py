@@ -91,6 +91,7 @@ def new_record(
         fingerprint=fingerprint(params, id),
         template=params.template,
         owner=owner,
+        snapshot=params.snapshot,
         labels=params.labels,
         ports=params.ports,
         expires=None if params.timeout is None else now.after(params.timeout),

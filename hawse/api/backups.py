@@ -174,6 +174,30 @@ class BackupCreate(BackupSource, Params[BackupInfo], kw_only=True):
 
 
 @method(
+    "sandbox.snapshot",
+    events={"progress": BackupProgress},
+    sandbox=False,
+    target="id",
+    raises=(*PACK_ERRORS, "no_space"),
+)
+class SandboxSnapshot(Params[BackupInfo], kw_only=True):
+    """Make a backup of the workspace of a sandbox, from which `sandbox.create` can create others.
+
+    It is a backup like those of `backup.create`, with the same rules. Programs, and files outside of the workspace, are
+    not part of it.
+
+    Args:
+        id: Id of the sandbox.
+        name: Name for people.
+        ttl: Seconds from its creation until it is deleted; null: it is kept.
+    """
+
+    id: Id
+    name: BackupName | None = None
+    ttl: Lifetime | None = None
+
+
+@method(
     "backup.restore",
     events={"progress": BackupProgress},
     terminal=SELECTED,

@@ -211,7 +211,7 @@ STARTS: Final = ("capacity_exceeded", "stopped")  # errors of methods that start
     "sandbox.create",
     terminal=SELECTED,
     sandbox=False,
-    raises=("forbidden", "conflict", "cleanup_pending", *STARTS),
+    raises=("forbidden", "not_found", "conflict", "cleanup_pending", *STARTS),
 )
 class SandboxCreate(Params[SandboxInfo], kw_only=True):
     """Create a sandbox and start it.
@@ -230,6 +230,7 @@ class SandboxCreate(Params[SandboxInfo], kw_only=True):
         image: Image whose files it sees; null: the provider's default.
         image_command: Whether the command of the image (ENTRYPOINT and CMD) is started, as the process `image`.
         env: Environment of all programs in the sandbox.
+        snapshot: A snapshot, or another backup, whose content its workspace gets before this call answers.
         labels: Labels, by which `sandbox.list` selects.
         limits: What it may use.
         network: What it can connect to: `none`, `private` (only itself; previews work), or `host`.
@@ -245,6 +246,7 @@ class SandboxCreate(Params[SandboxInfo], kw_only=True):
     image: ImageName | None = None
     image_command: bool = False
     env: dict[str, str] = msgspec.field(default_factory=dict)
+    snapshot: Id | None = None
     labels: Labels = msgspec.field(default_factory=dict)
     limits: SandboxLimits = msgspec.field(default_factory=SandboxLimits)
     network: Network | None = None

@@ -7,6 +7,7 @@ from typing import Final
 
 import click
 
+from hawse.api.backups import BackupInfo
 from hawse.api.sandboxes import SandboxInfo, SandboxLimits, TemplateInfo
 from hawse.cli.output import duration, print_json, printable, size
 from hawse.cli.target import Pair, Target, target_options
@@ -40,6 +41,7 @@ def sandbox() -> None:
 @click.option("--image", metavar="IMAGE", help="the image whose files it sees")
 @click.option("--image-command", is_flag=True, help="start the command of the image, as the process `image`")
 @click.option("-e", "--env", type=Pair(), multiple=True, help="a variable for all programs in it; may be repeated")
+@click.option("--snapshot", metavar="ID", help="give its workspace the content of a snapshot or another backup")
 @click.option("-l", "--label", type=Pair(), multiple=True, help="a label; may be repeated")
 @click.option("--network", type=click.Choice(["none", "private", "host"]), help="what it can connect to")
 @click.option("--memory", type=Size(), help="memory of all its programs, such as 512m")
@@ -58,6 +60,7 @@ def create(
     image: str | None,
     image_command: bool,
     env: tuple[tuple[str, str], ...],
+    snapshot: str | None,
     label: tuple[tuple[str, str], ...],
     network: str | None,
     memory: int | None,
@@ -78,6 +81,7 @@ def create(
             image=image,
             image_command=image_command,
             env=dict(env),
+            snapshot=snapshot,
             labels=dict(label),
             limits=SandboxLimits(memory=memory, cpus=cpus, processes=processes, disk=disk),
             network=network,  # type: ignore[arg-type]  # one of the choices
@@ -88,6 +92,19 @@ def create(
         return await box.info()
 
     target.print_result(work, lambda info: info.id)
+
+
+@sandbox.command("snapshot")
+@click.option("--name", metavar="TEXT", help="a name for people")
+@click.option("--ttl", type=click.FloatRange(0, 10**9, min_open=True), metavar="S", help="delete it after S seconds")
+@target_options
+def take_snapshot(target: Target, name: str | None, ttl: float | None) -> None:
+    """Make a backup of the workspace of a sandbox, and print its ID for `hawse sandbox create --snapshot ID`."""
+
+    async def work(_: Client, box: Sandbox) -> BackupInfo:
+        return await box.snapshot(name=name, ttl=ttl)
+
+    target.print_result(work, lambda made: made.id)
 
 
 @sandbox.command("ls")

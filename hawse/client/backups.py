@@ -19,6 +19,7 @@ from hawse.api.backups import (
     BackupProgress,
     BackupRestore,
     BackupRestoreResult,
+    SandboxSnapshot,
 )
 from hawse.api.paths import from_text, to_text
 from hawse.client.calls.call import ClientCall, event_cost, new_key
@@ -34,7 +35,7 @@ OnProgress = Callable[[BackupProgress], object]
 class BackupCall(ClientCall):
     """`backup.create` or `backup.restore`. Its key lets a repeat join the work, or get its outcome."""
 
-    def __init__(self, params: BackupCreate | BackupRestore, on_progress: OnProgress | None) -> None:
+    def __init__(self, params: BackupCreate | BackupRestore | SandboxSnapshot, on_progress: OnProgress | None) -> None:
         super().__init__(params, key=new_key(), window=WINDOW)
         self._on_progress = on_progress
 
@@ -135,12 +136,20 @@ class Backups:
         await self._calls.request(BackupDelete(backup=backup), sandbox=None)
 
     async def _perform(self, params: BackupCreate | BackupRestore, on_progress: OnProgress | None) -> Any:
-        call = BackupCall(params, on_progress)
-        try:
-            return await self._calls.perform(call)
-        except asyncio.CancelledError:  # without this the work would continue, and wait for a repeat of the call
-            self._calls.post(ClientCall(BackupCancel(key=call.key or "")))
-            raise
+        return await _performed(self._calls, BackupCall(params, on_progress))
+
+
+async def take_snapshot(calls: CallTable, sandbox: str, name: str | None, ttl: float | None) -> BackupInfo:
+    """Make a backup of the workspace of a sandbox, as `Sandbox.snapshot` describes it."""
+    return _decoded(await _performed(calls, BackupCall(SandboxSnapshot(id=sandbox, name=name, ttl=ttl), None)))
+
+
+async def _performed(calls: CallTable, call: BackupCall) -> Any:
+    try:
+        return await calls.perform(call)
+    except asyncio.CancelledError:  # without this the work would continue, and wait for a repeat of the call
+        calls.post(ClientCall(BackupCancel(key=call.key or "")))
+        raise
 
 
 def _decoded(info: BackupInfo) -> BackupInfo:

@@ -10,6 +10,7 @@ from hawse.api import Params
 from hawse.client.calls.call_table import CallTable, R
 
 if TYPE_CHECKING:
+    from hawse.api.backups import BackupInfo
     from hawse.api.sandboxes import SandboxInfo
 
 
@@ -91,6 +92,20 @@ class Lifecycle:
                 keep_alive=keep_alive,
             )
         )
+
+    async def snapshot(self, *, name: str | None = None, ttl: float | None = None) -> "BackupInfo":
+        """Make a backup of the workspace, from which `hw.sandboxes.create(snapshot=…)` creates others.
+
+        Args:
+            name: A name for people.
+            ttl: Seconds until it is deleted; None: it is kept.
+
+        Raises:
+            HawseError: As `hw.backups.create`.
+        """
+        from hawse.client.backups import take_snapshot
+
+        return await take_snapshot(self._calls, self.id, name, ttl)
 
     async def delete(self) -> None:
         """End everything that runs in it, and remove its files.

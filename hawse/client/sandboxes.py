@@ -142,6 +142,7 @@ class Sandboxes:
         image: str | None = None,
         image_command: bool = False,
         env: Mapping[str, str] | None = None,
+        snapshot: str | None = None,
         labels: Mapping[str, str] | None = None,
         limits: SandboxLimits | None = None,
         network: Network | None = None,
@@ -159,6 +160,7 @@ class Sandboxes:
             image: The image whose files it sees.
             image_command: Whether the command of the image is started, as the process `image`.
             env: The environment of all programs in it.
+            snapshot: The id of a snapshot, or of another backup, whose content its workspace gets.
             labels: Labels, by which `list` selects.
             limits: What it may use.
             network: What it can connect to.
@@ -178,6 +180,7 @@ class Sandboxes:
             image=image,
             image_command=image_command,
             env=dict(env or {}),
+            snapshot=snapshot,
             labels=dict(labels or {}),
             limits=limits or SandboxLimits(),
             network=network,

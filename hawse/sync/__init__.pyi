@@ -329,7 +329,7 @@ class Images:
 
 class Sandboxes:
     """All sandboxes of the gateway. It holds nothing open."""
-    def create(self, id: str | None=None, *, provider: str | None=None, template: str | None=None, image: str | None=None, image_command: bool=False, env: Mapping[str, str] | None=None, labels: Mapping[str, str] | None=None, limits: SandboxLimits | None=None, network: Network | None=None, ports: Sequence[SandboxPort]=..., timeout: float | None=None, idle_timeout: float | None=None, keep_alive: bool=False) -> CreatedSandbox:
+    def create(self, id: str | None=None, *, provider: str | None=None, template: str | None=None, image: str | None=None, image_command: bool=False, env: Mapping[str, str] | None=None, snapshot: str | None=None, labels: Mapping[str, str] | None=None, limits: SandboxLimits | None=None, network: Network | None=None, ports: Sequence[SandboxPort]=..., timeout: float | None=None, idle_timeout: float | None=None, keep_alive: bool=False) -> CreatedSandbox:
         """Create a sandbox and start it: the result, or use it in `with`, which deletes it at the end.
 
         Args:
@@ -339,6 +339,7 @@ class Sandboxes:
             image: The image whose files it sees.
             image_command: Whether the command of the image is started, as the process `image`.
             env: The environment of all programs in it.
+            snapshot: The id of a snapshot, or of another backup, whose content its workspace gets.
             labels: Labels, by which `list` selects.
             limits: What it may use.
             network: What it can connect to.
@@ -458,6 +459,17 @@ class Sandbox:
             timeout: Seconds from now until it is deleted. An end that is later already is kept.
             idle_timeout: Seconds without activity after which it sleeps.
             keep_alive: Whether it never sleeps.
+        """
+
+    def snapshot(self, *, name: str | None=None, ttl: float | None=None) -> BackupInfo:
+        """Make a backup of the workspace, from which `hw.sandboxes.create(snapshot=…)` creates others.
+
+        Args:
+            name: A name for people.
+            ttl: Seconds until it is deleted; None: it is kept.
+
+        Raises:
+            HawseError: As `hw.backups.create`.
         """
 
     def delete(self) -> None:

@@ -41,6 +41,14 @@ def test_a_directory_is_saved_listed_restored_and_forgotten(gateway: Stack, capf
     assert main(["backup", "create", "saved", "--compression", "none", "--ttl", "60", "--json"]) == 0
     other = json.loads(capfd.readouterr().out)
     assert other["format"] == "tar"
-    assert main(["backup", "rm", id, other["id"]]) == 0
+    assert main(["sandbox", "snapshot", "--name", "second"]) == 0
+    snapshot = capfd.readouterr().out.strip()
+    assert main(["sandbox", "create", "copied", "--snapshot", snapshot]) == 0
+    assert capfd.readouterr().out == "copied\n"
+    assert main(["cat", "-s", "copied", "saved/f"]) == 0
+    assert capfd.readouterr().out == "one\n"
+    assert main(["sandbox", "rm", "--yes", "copied"]) == 0
+    assert main(["backup", "rm", id, other["id"], snapshot]) == 0
+    capfd.readouterr()
     assert main(["backup", "restore", id, "--overlay"]) == 1
     assert f"not_found: unknown backup '{id}'" in capfd.readouterr().err

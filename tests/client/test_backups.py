@@ -17,9 +17,10 @@ from hawse.api.backups import (
     BackupProgress,
     BackupRestore,
     BackupRestoreResult,
+    SandboxSnapshot,
 )
 from hawse.api.paths import to_text
-from hawse.client.backups import BackupCall, Backups
+from hawse.client.backups import BackupCall, Backups, take_snapshot
 from hawse.client.calls.call import ClientCall
 from hawse.client.calls.call_table import CallTable
 from hawse.wire import Event
@@ -50,7 +51,7 @@ class Recorded:
             raise asyncio.CancelledError
         call.receive_event(Event(ch=1, name="progress", value=to_raw(PROGRESS)))
         call.receive_event(Event(ch=1, name="a later event", value=to_raw({})))
-        creates = isinstance(call.params(), BackupCreate)
+        creates = not isinstance(call.params(), BackupRestore)
         return call.finished(to_raw(SENT if creates else BackupRestoreResult(entries=1, bytes=2)))
 
     def post(self, call: ClientCall) -> None:
@@ -77,6 +78,12 @@ async def test_backups_are_created_restored_listed_and_deleted() -> None:
         BackupList(sandbox="box"),
         BackupDelete(backup="b"),
     ]
+
+
+async def test_a_snapshot_is_a_backup_of_the_workspace() -> None:
+    recorded = Recorded()
+    assert await take_snapshot(cast(CallTable, recorded), "box", "n", 5) == INFO
+    assert recorded.requests == [SandboxSnapshot(id="box", name="n", ttl=5)]
 
 
 async def test_a_caller_that_is_cancelled_ends_the_work() -> None:

@@ -172,3 +172,51 @@ async def test_backups_in_a_bucket_are_restored_and_deleted(tmp_path: Path, monk
             assert len(await hw.backups.list()) == 1
             await hw.backups.delete(backup.id)
             assert (s3.objects, s3.uploads) == ({}, {})
+
+
+async def test_sandboxes_are_created_from_a_snapshot(stack: Stack) -> None:
+    async with hawse.connect(stack.base, token=stack.token) as hw:
+        plant(workspace(stack) / "s", TREE)
+        before = seen(workspace(stack))
+        snapshot = await hw.sandbox().snapshot(name="prepared", ttl=1000)
+        assert (snapshot.path, snapshot.name) == (".", "prepared")
+        for _ in range(2):
+            async with hw.sandboxes.create("copy", snapshot=snapshot.id) as box:
+                copied = stack.state / "sandboxes/copy/workspace"
+                assert seen(copied) == before
+                await box.files.write("own", b"x")
+                await hw.sandboxes.create("copy", snapshot=snapshot.id)  # the same sandbox, with what it has now
+                assert (copied / "own").exists()
+        (stack.state / "backups" / snapshot.id).write_bytes(b"damaged")
+        with pytest.raises(hawse.HawseError, match="io_error: the archive is damaged"):
+            await hw.sandboxes.create("copy", snapshot=snapshot.id)
+        assert [info.id for info in await hw.sandboxes.list()] == ["local"]
+        await hw.backups.delete(snapshot.id)
+        with pytest.raises(hawse.HawseError, match="not_found"):
+            await hw.sandboxes.create(snapshot=snapshot.id)
+
+
+async def test_a_user_creates_sandboxes_of_its_own_snapshots_only(stack: Stack) -> None:
+    async with hawse.connect(stack.base, token=stack.token) as hw:
+        foreign = await hw.sandbox().snapshot()
+        token = await hw.tokens.create("operator", user="ada", own=True)
+        async with hawse.connect(stack.base, token=token.token) as ada:
+            async with ada.sandboxes.create("ada.one") as box:
+                await box.files.write("f", b"mine")
+                mine = await box.snapshot()
+            async with ada.sandboxes.create("ada.two", snapshot=mine.id) as box:
+                assert await box.files.read("f") == b"mine"
+            assert [one.id for one in await ada.backups.list()] == [mine.id]
+            for work in (
+                ada.backups.restore(foreign.id, sandbox="local"),
+                ada.backups.restore(mine.id, sandbox="local"),
+                ada.backups.create("local"),
+                ada.backups.get(foreign.id),
+            ):
+                with pytest.raises(hawse.HawseError, match="not_found"):
+                    await work
+            with pytest.raises(hawse.HawseError, match="not_found"):
+                await ada.sandboxes.create("ada.two", snapshot=foreign.id)
+        assert {one.id for one in await hw.backups.list()} == {foreign.id, mine.id}
+        for id in (foreign.id, mine.id):
+            await hw.backups.delete(id)

@@ -34,6 +34,7 @@ NEEDS: Final[Mapping[str, str]] = {
         session.cancel session.create session.delete session.exec session.get session.list session.process
         session.watch terminal.create terminal.kill
         sandbox.delete sandbox.pause sandbox.resume sandbox.start sandbox.stop sandbox.update
+        sandbox.snapshot
         backup.create
         image.list image.pull image.remove
     """,

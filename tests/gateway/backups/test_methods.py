@@ -22,6 +22,7 @@ from hawse.api.backups import (
     BackupProgress,
     BackupRestore,
     BackupRestoreResult,
+    SandboxSnapshot,
 )
 from hawse.rpc import Dispatcher, IdempotencyTable
 from hawse.rpc.call import ServerCall
@@ -41,6 +42,7 @@ class ModelTransfers:
         self.go = asyncio.Event()
         self.begun = asyncio.Semaphore(0)
         self.ended: list[str] = []
+        self.restored: list[BackupRestore] = []
         self.count = 0
         self._records = records
 
@@ -52,7 +54,8 @@ class ModelTransfers:
         await self._records.add(BackupRecord(info=info, begun=self._records.clock.now(), ready=True))
         return info
 
-    async def restore(self, *_: Any) -> BackupRestoreResult:
+    async def restore(self, params: BackupRestore, *_: Any) -> BackupRestoreResult:
+        self.restored.append(params)
         await self._wait()
         return BackupRestoreResult(entries=1, bytes=2)
 
@@ -168,6 +171,17 @@ async def test_a_backup_is_created_listed_restored_and_deleted(bench: Bench) -> 
     await bench.done(BackupDelete(backup=info.id))
     with pytest.raises(HawseError, match="not_found"):
         await bench.done(BackupGet(backup=info.id))
+
+
+async def test_a_snapshot_is_a_backup_of_the_workspace_and_fills_another_one(bench: Bench) -> None:
+    bench.transfers.go.set()
+    info = await bench.done(SandboxSnapshot(id="box", name="n"))
+    assert (info.sandbox, info.path) == ("box", ".")
+    await bench.methods.check(info.id, ANN)
+    with pytest.raises(HawseError, match="not_found"):
+        await bench.methods.check(info.id, BOB)
+    await bench.methods.fill(info.id, "other", ANN)
+    assert bench.transfers.restored == [BackupRestore(backup=info.id, sandbox="other", path=".")]
 
 
 async def test_the_backups_of_others_do_not_exist(bench: Bench) -> None:

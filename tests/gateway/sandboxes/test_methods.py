@@ -19,7 +19,8 @@ from hawse.wire import HawseError, Principal
 async def test_every_method_about_sandboxes_has_a_handler(sandboxes: Sandboxes) -> None:
     dispatcher = Dispatcher(asyncio.ensure_future, IdempotencyTable())
     dispatcher.add(SandboxMethods(sandboxes, SandboxFeed(sandboxes), Owners(sandboxes.store)))
-    assert set(dispatcher.methods) == {name for name in GATEWAY if name.startswith(("sandbox.", "template."))}
+    expected = {name for name in GATEWAY if name.startswith(("sandbox.", "template."))}
+    assert set(dispatcher.methods) == expected - {"sandbox.snapshot"}  # that of gateway/backups
 
 
 async def test_the_life_of_a_sandbox(sandboxes: Sandboxes) -> None:
@@ -101,3 +102,48 @@ async def test_a_link_does_not_open_a_later_sandbox_with_the_id_of_its_own(sandb
     assert made.created == again.created, "a link that was created since stays"
     await methods.delete(SandboxDelete(id="a"))
     assert ended == [("a", made.created), ("a", made.created), ("a", math.inf)]
+
+
+class ModelSnapshots:
+    """Snapshots of which only `good` exists, and `bad` cannot be restored."""
+
+    def __init__(self) -> None:
+        self.filled: list[tuple[str, str]] = []
+        self.go = asyncio.Event()
+
+    async def check(self, snapshot: str, caller: Principal) -> None:
+        if snapshot not in ("good", "bad"):
+            raise HawseError("not_found", "unknown backup")
+
+    async def fill(self, snapshot: str, sandbox: str, caller: Principal) -> None:
+        await self.go.wait()
+        if snapshot == "bad":
+            raise HawseError("io_error", "damaged")
+        self.filled.append((snapshot, sandbox))
+
+
+async def test_a_sandbox_is_filled_once_however_often_it_is_created(sandboxes: Sandboxes) -> None:
+    snapshots = ModelSnapshots()
+    methods = SandboxMethods(sandboxes, SandboxFeed(sandboxes), Owners(sandboxes.store), snapshots=snapshots)
+    params = SandboxCreate(id="a", snapshot="good")
+    async with asyncio.TaskGroup() as tasks:
+        creations = [tasks.create_task(methods.create(params, OWNER)) for _ in range(3)]
+        snapshots.go.set()
+    assert {creation.result().id for creation in creations} == {"a"}
+    await methods.create(params, OWNER)
+    assert snapshots.filled == [("good", "a")]
+    with pytest.raises(HawseError, match="conflict"):
+        await methods.create(SandboxCreate(id="a"), OWNER)
+
+
+async def test_without_its_content_there_is_no_sandbox(sandboxes: Sandboxes) -> None:
+    snapshots = ModelSnapshots()
+    snapshots.go.set()
+    methods = SandboxMethods(sandboxes, SandboxFeed(sandboxes), Owners(sandboxes.store), snapshots=snapshots)
+    for snapshot, code in (("missing", "not_found"), ("bad", "io_error")):
+        with pytest.raises(HawseError, match=code):
+            await methods.create(SandboxCreate(id="a", snapshot=snapshot), OWNER)
+        assert [info.id for info in (await methods.list_(SandboxList(), OWNER)).sandboxes] == ["local"]
+    methods = SandboxMethods(sandboxes, SandboxFeed(sandboxes), Owners(sandboxes.store))
+    with pytest.raises(HawseError, match="this gateway has no backups"):
+        await methods.create(SandboxCreate(snapshot="good"), OWNER)

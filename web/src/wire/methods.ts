@@ -2267,6 +2267,8 @@ export interface SandboxCreate {
   image_command?: boolean;
   /** Environment of all programs in the sandbox. */
   env?: Record<string, string>;
+  /** A snapshot, or another backup, whose content its workspace gets before this call answers. */
+  snapshot?: string | null;
   /** Labels, by which `sandbox.list` selects. */
   labels?: Record<string, string>;
   /** What it may use. */
@@ -2387,6 +2389,20 @@ export interface SandboxPort {
 export interface SandboxResume {
   /** Id of the sandbox. */
   id: string;
+}
+
+/**
+ * Make a backup of the workspace of a sandbox, from which `sandbox.create` can create others.
+ *
+ * It is a backup like those of `backup.create`, with the same rules. Programs, and files outside of the workspace, are not part of it.
+ */
+export interface SandboxSnapshot {
+  /** Id of the sandbox. */
+  id: string;
+  /** Name for people. */
+  name?: string | null;
+  /** Seconds from its creation until it is deleted; null: it is kept. */
+  ttl?: number | null;
 }
 
 /** Start a sandbox, also one that is `stopped`. One that runs is returned as it is. */
@@ -4058,6 +4074,11 @@ export interface GatewayMethods {
     params: SandboxResume;
     result: SandboxInfo;
     events: Record<string, never>;
+  };
+  "sandbox.snapshot": {
+    params: SandboxSnapshot;
+    result: BackupInfo;
+    events: { progress: BackupProgress };
   };
   "sandbox.start": {
     params: SandboxStart;

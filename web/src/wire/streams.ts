@@ -24,6 +24,7 @@ export const STREAMS = [
   "process.wait",
   "recording.read",
   "recording.watch",
+  "sandbox.snapshot",
   "sandbox.watch",
   "session.exec",
   "session.watch",
