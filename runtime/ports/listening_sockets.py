@@ -11,11 +11,14 @@ import struct
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from runtime.core.private_tempdir import PREFIX
 from runtime.posix.proc import list_proc, open_proc, read_link, read_proc
 from runtime.posix.process_table import RUNTIME_MARK, ProcessTable
 
 TABLES = ("net/tcp", "net/tcp6")  # below /proc
 LISTEN = "0A"
+EPHEMERAL = 32768  # the first port that the system chooses (ip(7), ip_local_port_range)
+OWN_DIRECTORY = f"/{PREFIX}".encode()
 ANY = ("0.0.0.0", "::")
 LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # the address for a socket that listens on all addresses
 
@@ -29,8 +32,11 @@ class ListeningSocket(NamedTuple):
 
 
 class SocketOwner(NamedTuple):
+    """The program that holds a socket. `executor`: it is the executor of a code context, or one in reserve."""
+
     pid: int
     name: str
+    executor: bool = False
 
 
 def sockets() -> frozenset[ListeningSocket]:
@@ -43,10 +49,20 @@ def owners(table: ProcessTable, runtime: str) -> dict[int, SocketOwner]:
     found: dict[int, SocketOwner] = {}
     descendants = {member.pid for member in table.members(os.getpid())}
     for pid in sorted(descendants | table.marked(f"{RUNTIME_MARK}={runtime}")):
-        name = _name(pid)
-        for inode in _inodes(pid):
-            found.setdefault(inode, SocketOwner(pid, name))
+        inodes = list(_inodes(pid))
+        if inodes:
+            owner = SocketOwner(pid, _name(pid), _is_executor(pid))
+            for inode in inodes:
+                found.setdefault(inode, owner)
     return found
+
+
+def is_internal(socket: ListeningSocket, owner: SocketOwner) -> bool:
+    """Whether an executor needs this socket itself: ipykernel for the output of forks, Deno for its messages.
+
+    It cannot be told from one that the code has opened, so all that are like those count.
+    """
+    return owner.executor and socket.address == "127.0.0.1" and socket.port >= EPHEMERAL
 
 
 def reachable(port: int, listening: frozenset[ListeningSocket], ours: dict[int, SocketOwner]) -> list[str]:
@@ -91,6 +107,14 @@ def _name(pid: int) -> str:
         return read_proc(f"{pid}/comm").decode(errors="replace").strip()
     except OSError:
         return ""
+
+
+def _is_executor(pid: int) -> bool:
+    """Whether a program was started with a connection file in a directory of the kernel host."""
+    try:
+        return OWN_DIRECTORY in read_proc(f"{pid}/cmdline")
+    except OSError:
+        return False
 
 
 def _inodes(pid: int) -> Iterator[int]:

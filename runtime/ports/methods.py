@@ -26,7 +26,7 @@ from hawse.rpc.call import ServerCall
 from hawse.wire import HawseError
 from runtime.core.tasks import Tasks
 from runtime.core.thread_pool import ThreadPool
-from runtime.ports.listening_sockets import ListeningSocket, SocketOwner, owners, reachable, sockets
+from runtime.ports.listening_sockets import ListeningSocket, SocketOwner, is_internal, owners, reachable, sockets
 from runtime.ports.previews import PreviewTable
 from runtime.ports.tunnel import TunnelStream
 from runtime.ports.watch import PortPoller
@@ -74,7 +74,7 @@ class PortMethods:
         listening, ours, _ = await self._proc.run(self._scan)
         found: dict[int, list[ListeningSocket]] = defaultdict(list)
         for socket in sorted(listening):
-            if socket.inode in ours:
+            if (owner := ours.get(socket.inode)) is not None and not is_internal(socket, owner):
                 found[socket.port].append(socket)
         return PortListResult(
             ports=[

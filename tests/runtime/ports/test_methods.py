@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import textwrap
 
 import pytest
 
@@ -19,6 +20,23 @@ async def test_a_port_that_a_program_opens_is_listed(client: Client) -> None:
     (found,) = (await client.ask("port.list"))["ports"]
     assert found["port"] == port
     assert found["addresses"] == ["::1"]
+
+
+async def test_what_an_executor_listens_on_for_itself_is_not_listed(client: Client) -> None:
+    """A page offered a preview of it, for each notebook."""
+    await client.ask("code.create", id="c")
+    source = """
+        import os, socket
+        server = socket.create_server(("127.0.0.1", 0))
+        public = socket.create_server(("0.0.0.0", 0))
+        print(server.getsockname()[1], public.getsockname()[1])
+    """
+    run = client.call("code.run", {"context": "c", "source": textwrap.dedent(source)})
+    await run.result()
+    _, public = map(int, bytes(run.output).split())
+    listed = (await client.ask("port.list"))["ports"]
+    assert [found["port"] for found in listed] == [public]
+    await client.ask("code.delete", context="c")
 
 
 async def test_a_preview_has_a_token_that_cannot_be_guessed_and_stays(client: Client) -> None:
