@@ -5,34 +5,73 @@ import atexit
 import os
 import threading
 from collections.abc import Callable, Coroutine
+from concurrent.futures import CancelledError
 from contextlib import AbstractAsyncContextManager, suppress
 from typing import Any, Final, Generic, TypeVar
 
 T = TypeVar("T")
 
+STOPPED: Final = "this client belongs to another process, or to a loop that was stopped: connect again"
 EXIT_TIMEOUT: Final = 2.0  # s that the end of the program waits for open clients
 
 
 class _Work(Generic[T]):
-    """A coroutine that can be cancelled from its beginning on."""
+    """A coroutine that one thread waits for while the loop's thread runs it.
+
+    A lock costs a third of a `concurrent.futures.Future`, and the result does not wait for another turn of the loop.
+    """
 
     def __init__(self, coroutine: Coroutine[Any, Any, T]) -> None:
         self._coroutine = coroutine
-        self._task: asyncio.Task[Any] | None = None
+        self._task: asyncio.Task[None] | None = None
         self._cancelled = False
+        self._result: T
+        self._error: BaseException | None = None
+        self._running = threading.Lock()  # held until there is a result
+        self._running.acquire()
 
-    async def run(self) -> T:
+    def wait(self) -> T:
+        """Return the result of the coroutine, or raise its exception. A signal can interrupt it."""
+        self._running.acquire()
+        if self._error is None:
+            return self._result
+        try:
+            raise self._error
+        finally:
+            del self  # the exception's traceback would refer to it, and it to the exception
+
+    # ---- in the loop's thread
+
+    def begin(self) -> None:
+        """Run the coroutine in a task of the loop that calls this."""
         if self._cancelled:
-            self._coroutine.close()
-            raise asyncio.CancelledError
-        self._task = asyncio.current_task()
-        return await self._coroutine
+            self.abandon(CancelledError())
+        else:
+            self._task = asyncio.get_running_loop().create_task(self._run())
 
     def cancel(self) -> None:
-        """Cancel it, in its loop. Has no effect if it has ended."""
+        """Cancel it. Has no effect if it has ended."""
         self._cancelled = True
         if self._task is not None:
             self._task.cancel()
+
+    def abandon(self, error: BaseException) -> None:
+        """Let `wait` raise `error`: nothing runs the coroutine, now or later. Has no effect if it has ended."""
+        if self._running.locked():
+            self._coroutine.close()
+            self._error = error
+            self._running.release()
+
+    async def _run(self) -> None:
+        try:
+            self._result = await self._coroutine
+        except asyncio.CancelledError:
+            self._error = CancelledError()
+            raise
+        except BaseException as error:
+            self._error = error
+        finally:
+            self._running.release()
 
 
 class BackgroundLoop:
@@ -41,6 +80,9 @@ class BackgroundLoop:
     def __init__(self) -> None:
         self._pid = os.getpid()
         self._loop = asyncio.new_event_loop()
+        self._waited: set[_Work[Any]] = set()  # what threads wait for
+        self._lock = threading.Lock()
+        self._stopped = False
         self._thread = threading.Thread(target=self._run, name="hawse", daemon=True)
         self._thread.start()
 
@@ -59,9 +101,7 @@ class BackgroundLoop:
         """
         try:
             if not self.usable:
-                raise RuntimeError(
-                    "this client belongs to another process, or to a loop that was stopped: connect again"
-                )
+                raise RuntimeError(STOPPED)
             if threading.current_thread() is self._thread:
                 raise RuntimeError("a callback of the client must not wait for the client")
         except RuntimeError:
@@ -69,11 +109,19 @@ class BackgroundLoop:
             raise
         work = _Work(coroutine)
         try:
-            return asyncio.run_coroutine_threadsafe(work.run(), self._loop).result()
-        except BaseException:  # also Ctrl-C before the line above has a future that could be cancelled
+            with self._lock:
+                if self._stopped:
+                    coroutine.close()
+                    raise RuntimeError(STOPPED)
+                self._waited.add(work)
+            self._loop.call_soon_threadsafe(work.begin)
+            return work.wait()
+        except BaseException:  # of the coroutine, and Ctrl-C at any time
             with suppress(RuntimeError):  # the loop has been closed, and so has cancelled its work
                 self._loop.call_soon_threadsafe(work.cancel)
             raise
+        finally:
+            self._waited.discard(work)
 
     def call(self, function: Callable[..., T], *arguments: Any, **options: Any) -> T:
         """Call a function in the loop's thread and return its result, or raise its exception."""
@@ -94,13 +142,21 @@ class BackgroundLoop:
         asyncio.set_event_loop(self._loop)
         try:
             self._loop.run_forever()
+            with self._lock:
+                self._stopped = True
+            for work in list(self._waited):
+                work.cancel()  # also what is scheduled and has not begun
             tasks = asyncio.all_tasks(self._loop)
             for task in tasks:
                 task.cancel()
             if tasks:
                 self._loop.run_until_complete(asyncio.wait(tasks, timeout=EXIT_TIMEOUT))
         finally:
+            with self._lock:
+                self._stopped = True
             self._loop.close()
+            for work in list(self._waited):  # scheduled after the loop's last turn, or deaf to its cancellation
+                work.abandon(RuntimeError(STOPPED))
 
 
 class EnteredContext:

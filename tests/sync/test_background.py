@@ -5,8 +5,7 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import CancelledError
-from contextlib import asynccontextmanager
-from typing import Any
+from contextlib import asynccontextmanager, suppress
 
 import pytest
 
@@ -81,25 +80,80 @@ def test_stopping_cancels_what_runs(loop: BackgroundLoop) -> None:
     waiting.join(30)
 
 
-def test_a_wait_ends_also_if_the_loop_has_closed_before_it_looks(
+def test_work_that_the_loop_has_not_begun_when_it_stops_is_not_waited_for(loop: BackgroundLoop) -> None:
+    """The loop runs what is scheduled before its stop in one turn, and nothing that is scheduled after it."""
+    entered, scheduled = threading.Event(), threading.Event()
+    ran: list[str] = []
+
+    async def block() -> None:
+        entered.set()
+        scheduled.wait(30)
+
+    async def never() -> None:
+        ran.append("never")
+
+    def late() -> None:
+        with pytest.raises((RuntimeError, CancelledError)):
+            loop.run(never())
+
+    blocking = threading.Thread(target=lambda: loop.run(block()))
+    blocking.start()
+    entered.wait(30)
+    stopping = threading.Thread(target=loop.stop)
+    waiting = threading.Thread(target=late)
+    stopping.start()
+    waiting.start()
+    scheduled.set()
+    for thread in (blocking, stopping, waiting):
+        thread.join(30)
+        assert not thread.is_alive()
+    assert ran in ([], ["never"])
+    assert not loop.usable
+
+
+def test_threads_that_call_while_the_loop_stops_all_return() -> None:
+    for _ in range(20):
+        loop = BackgroundLoop()
+        begun = threading.Barrier(9)
+
+        def call(loop: BackgroundLoop = loop, begun: threading.Barrier = begun) -> None:
+            begun.wait(30)
+            with suppress(RuntimeError, CancelledError):
+                while True:
+                    loop.run(asyncio.sleep(0))
+
+        threads = [threading.Thread(target=call) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        begun.wait(30)
+        loop.stop()
+        for thread in threads:
+            thread.join(30)
+            assert not thread.is_alive()
+
+
+def test_work_that_ignores_its_cancellation_is_not_waited_for(
     loop: BackgroundLoop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("hawse.sync.background.EXIT_TIMEOUT", 0.01)
     started = threading.Event()
-    schedule = asyncio.run_coroutine_threadsafe
 
-    async def wait() -> None:
-        started.set()
-        await asyncio.Event().wait()
+    async def deaf() -> None:
+        for _ in range(2):
+            started.set()
+            with suppress(asyncio.CancelledError):
+                await asyncio.Event().wait()
 
-    def schedule_and_stop(work: Any, target: asyncio.AbstractEventLoop) -> Any:
-        future = schedule(work, target)
-        started.wait(30)
-        loop.stop()
-        return future
+    def run() -> None:
+        with pytest.raises(RuntimeError, match="connect again"):
+            loop.run(deaf())
 
-    monkeypatch.setattr(asyncio, "run_coroutine_threadsafe", schedule_and_stop)
-    with pytest.raises(CancelledError):
-        loop.run(wait())
+    waiting = threading.Thread(target=run)
+    waiting.start()
+    started.wait(30)
+    loop.stop()
+    waiting.join(30)
+    assert not waiting.is_alive()
 
 
 def test_ctrl_c_cancels_the_coroutine() -> None:
