@@ -1,6 +1,7 @@
 """`hawse port`: the ports of a sandbox, previews of them, and local ports that lead to them."""
 
 import asyncio
+import os
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
@@ -85,7 +86,8 @@ def forward(target: Target, mapping: str, bind: str) -> None:
     try:
         target.run(work)
     except OSError as error:
-        raise click.ClickException(f"cannot listen on {bind}:{local}: {error.strerror or error}") from error
+        reason = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror or str(error)
+        raise click.ClickException(f"cannot listen on {bind}:{local}: {reason}") from error
 
 
 def parse_mapping(text: str) -> tuple[int, int]:

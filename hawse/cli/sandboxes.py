@@ -129,7 +129,7 @@ def _sandbox_row(info: SandboxInfo) -> list[object]:
         info.expires and duration(info.expires - now),
         info.provider,
         info.image or info.template,
-        info.network,
+        info.network or (info.enforcement.network if info.enforcement else None),
         " ".join(f"{name}={value}" for name, value in info.labels.items()),
         info.reason,
     ]

@@ -20,6 +20,7 @@ DEFAULT_SANDBOX: Final = "local"
 SILENT: Final = 1.0  # s that connecting may take before the user reads what is tried
 HINTS: Final = {
     "unauthenticated": "run `hawse login`, or set HAWSE_TOKEN",
+    "stopped": "`hawse sandbox start` starts it",
     "unavailable": "is the gateway running? `hawse doctor` checks",
 }
 

@@ -52,7 +52,7 @@ def top(target: Target, interval: float, once: bool) -> None:
         with Live(console=Console(), screen=not once, auto_refresh=False) as live:
             while True:
                 look = await _look(box)
-                live.update(Text(render(look, before, target.sandbox)), refresh=True)
+                live.update(Text(render(look, before, target.sandbox), no_wrap=True, overflow="ellipsis"), refresh=True)
                 if once:
                     return
                 before = look
@@ -78,9 +78,9 @@ def render(look: Look, before: Look | None, sandbox: str) -> str:
     metrics = look.metrics
     cpu = f"{(metrics.cpu - before.metrics.cpu) / passed:.1%}" if before and passed > 0 else "-"
     lines = [
-        f"sandbox {sandbox}   up {duration(look.at - metrics.started)}   runtime {size(metrics.memory)}, CPU {cpu}   "
-        f"{metrics.terminals} terminals, {metrics.viewers} viewers, {metrics.processes} processes, "
-        f"{metrics.sessions} sessions",
+        f"sandbox {sandbox}   up {duration(look.at - metrics.started)}   runtime {size(metrics.memory)}, CPU {cpu}",
+        f"terminals {metrics.terminals}, viewers {metrics.viewers}, processes {metrics.processes}, "
+        f"sessions {metrics.sessions}",
         "",
         f"{'TERMINAL':20} {'SIZE':9} {'VIEWERS':>7} {'OUTPUT':>10} {'RATE':>12}  TITLE OR DIRECTORY",
     ]

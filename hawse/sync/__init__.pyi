@@ -565,9 +565,10 @@ class Files:
     def upload(self, local: PathLike, remote: PathLike, *, mode: int | None=None, resume: bool=False, progress: Progress | None=None) -> api.FileTransferResult:
         """Send a local file. After a lost connection it continues with what had not arrived.
 
-        With `resume`, the bytes that have arrived stay beside the file as `.hawse-….part` if this fails: the next
-        upload of the same local file, unchanged, to the same place continues after them. A new file then belongs to the
-        user of the sandbox; a symlink or a special file at `remote` is written without `resume`.
+        With `resume`, the bytes that have arrived stay beside the file as `.hawse-….part` if the connection is lost for
+        good or the caller ends: the next upload of the same local file, unchanged, to the same place continues after
+        them. An upload removes the parts of others to this place that are older than a day. A new file then belongs to
+        the user of the sandbox; a symlink or a special file at `remote` is written without `resume`.
 
         Args:
             local: The file to send.

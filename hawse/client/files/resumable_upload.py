@@ -1,12 +1,15 @@
 """An upload that another process can continue: into a part beside the file, which replaces it when it is complete.
 
-The name of the part is derived from the local file (device, inode, size, time of its last change) and from the remote
-name, so that the part of another version is never continued.
+The name of the part is derived from the remote name, and from the local file (device, inode, size, time of its last
+change), so that the part of another version is never continued. A part stays only if another upload may continue it:
+not after an error that the next one would have too. Parts of the same remote name that nothing has written to for a day
+are removed by the next upload.
 """
 
 import asyncio
 import hashlib
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
@@ -14,10 +17,16 @@ from hawse.api.files import FileTransferResult
 from hawse.client.base.causes import ConflictError, NotFoundError
 from hawse.client.files.changes import PathLike
 from hawse.client.files.local_files import CHUNK, Progress
+from hawse.wire import HawseError
 
 if TYPE_CHECKING:
     from hawse.client.files.files import Files
 
+STALE: Final = 86_400.0  # seconds without a change after which the part of an earlier upload is removed
+# Errors after which a part is of no use: the file system or the place of the file refuses it.
+LASTING: Final = frozenset(
+    {"no_space", "too_large", "permission_denied", "is_directory", "not_directory", "conflict", "invalid_params"}
+)
 CHECKED: Final = 64 << 10  # bytes before the end of a part that are compared, since a crash may leave zeros there
 
 
@@ -51,18 +60,39 @@ class ResumableUpload:
                     if progress is not None:
                         progress(sent, status.st_size)
             if self._part(os.fstat(file.fileno())) != part:
-                await self._files.delete(part)
                 raise ConflictError(f"{self._local} was changed while it was sent", admitted="yes")
+            await self._remove_stale(part)
+            await self._files.rename(part, self._remote, overwrite=True)
+        except HawseError as error:
+            if error.code in LASTING:
+                await self._remove(part)
+            raise
         finally:
             file.close()
-        await self._files.rename(part, self._remote, overwrite=True)
         return FileTransferResult(bytes=sent, version=(await self._files.stat(self._remote)).version or "")
 
+    async def _remove(self, part: str) -> None:
+        with suppress(HawseError):  # the caller gets the error of the upload
+            await self._files.delete(part)
+
+    async def _remove_stale(self, part: str) -> None:
+        """Remove old parts of other versions. Their age is measured by `part`, with the clock of the sandbox."""
+        parent, name = os.path.split(part)
+        with suppress(HawseError):  # a directory that cannot be read: the upload itself has succeeded
+            now = (await self._files.stat(part)).mtime
+            others = self._files.list(parent or ".", include=[f"{self._prefix()}*.part"])
+            old = [each.path for each in [each async for each in others] if each.mtime < now - STALE]
+            for path in old:
+                if path != name:
+                    await self._remove(os.path.join(parent, path))
+
     def _part(self, status: os.stat_result) -> str:
-        parent, name = os.path.split(self._remote)
-        known = (name, status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
-        identity = hashlib.sha256(repr(known).encode("utf-8", "surrogateescape")).hexdigest()[:24]
-        return os.path.join(parent, f".hawse-{identity}.part")
+        known = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+        return os.path.join(os.path.dirname(self._remote), f"{self._prefix()}{_digest(repr(known))}.part")
+
+    def _prefix(self) -> str:
+        """What the names of all parts of this remote file begin with."""
+        return f".hawse-{_digest(os.path.basename(self._remote))}-"
 
     async def _arrived(self, file: BinaryIO, part: str, size: int) -> int:
         """Return how many bytes of the file are in the part already."""
@@ -79,3 +109,7 @@ class ResumableUpload:
                 there += chunk
         here = await asyncio.to_thread(os.pread, file.fileno(), arrived - start, start)
         return arrived if here == there else 0
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16]

@@ -73,3 +73,46 @@ async def test_a_symlink_stays(stack: Stack, tmp_path: Path) -> None:
         await files.upload(tmp_path / "local", "link", resume=True)
         assert await files.read("target") == b"new"
         assert (await files.stat("link", follow=False)).type == "symlink"
+
+
+async def test_an_upload_that_is_refused_leaves_no_part(stack: Stack, tmp_path: Path) -> None:
+    local = tmp_path / "big"
+    local.write_bytes(b"a" * (2 << 20))
+    workspace = stack.state / "sandboxes" / "local" / "workspace"
+    async with hawse.connect(stack.base, token=stack.token) as hw:
+        files = hw.sandbox().files
+
+        def occupy(done: int, whole: int) -> None:
+            (workspace / "f").mkdir(exist_ok=True)
+            (workspace / "f" / "inside").touch()
+
+        with pytest.raises(hawse.HawseError):
+            await files.upload(local, "f", resume=True, progress=occupy)
+        assert not parts(stack.state)
+
+
+async def test_an_upload_that_is_given_up_leaves_its_part_for_a_day(stack: Stack, tmp_path: Path) -> None:
+    local = tmp_path / "big"
+    workspace = stack.state / "sandboxes" / "local" / "workspace"
+
+    class GivenUpError(Exception):
+        pass
+
+    def give_up(done: int, whole: int) -> None:
+        if done == whole and parts(workspace):
+            raise GivenUpError
+
+    async with hawse.connect(stack.base, token=stack.token) as hw:
+        files = hw.sandbox().files
+        for number in range(2):
+            local.write_bytes(bytes([number]) * (3 << 20))
+            with pytest.raises(GivenUpError):
+                await files.upload(local, "f", resume=True, progress=give_up)
+        (workspace / ".hawse-unrelated.part").touch()
+        old, recent = sorted(path for path in parts(workspace) if path.stat().st_size)
+        for path in (old, workspace / ".hawse-unrelated.part"):
+            os.utime(path, (0, 0))
+        local.write_bytes(b"new")
+        await files.upload(local, "f", resume=True)
+        assert sorted(parts(workspace)) == sorted([recent, workspace / ".hawse-unrelated.part"])
+        assert await files.read("f") == b"new"
