@@ -18,10 +18,10 @@ from gateway.sandboxes import records
 from gateway.sandboxes.admission import Admission
 from gateway.sandboxes.driver import Driver
 from gateway.sandboxes.outcomes import cleanup_pending, not_started
-from gateway.sandboxes.pool import Pool, stocks
+from gateway.sandboxes.pool import MEMBER, Pool, stocks
 from gateway.sandboxes.progress import ProgressTable
 from gateway.sandboxes.records import Rows, Run, SandboxRecord, Stored, Wanted
-from gateway.sandboxes.requests import changed, check_request, fingerprint, free_unit, new_record
+from gateway.sandboxes.requests import REPLACEMENT, changed, check_request, fingerprint, free_unit, new_record
 from gateway.sandboxes.supervisor import SWEEP, RuntimeCalls, Supervisor
 from gateway.sandboxes.table import SandboxTable
 from gateway.sandboxes.templates import Templates
@@ -182,12 +182,14 @@ class Sandboxes:
         provider = resolved.provider or self.default
         check_request(resolved, self._capabilities.get(provider), provider)
         id = params.id or f"s-{secrets.token_hex(5)}"
-        rows = await self._table.read_all()
+        # Only a member of a pool can be taken, or can have the unit of another id: otherwise one row is enough.
+        members = self._pool.stocked or id.startswith((MEMBER, REPLACEMENT))
+        rows = await self._table.read_all() if members else {id: await self._table.read(id)}
         record = new_record(resolved, id, provider, self._clock.now(), free_unit(id, rows), self._idle_timeout, owner)
         # A template may be changed later: the call is still the same then, and new files replace nothing of users.
         known = {"fingerprint": fingerprint(params, id), "files": bool(self.templates.files(params.template))}
         record = msgspec.structs.replace(record, **known)
-        if id not in rows and await self._pool.take(record, rows):
+        if members and id not in rows and await self._pool.take(record, rows):
             self._supervisor.wake()
             return self.describe(await self._table.existing(id))
         try:

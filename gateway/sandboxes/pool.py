@@ -8,7 +8,7 @@ gets its unit, and the run gets the new id. Of two creations that want the same 
 import logging
 import secrets
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -22,6 +22,8 @@ from gateway.store.clock import Clock
 from hawse.api.sandboxes import SandboxCreate
 
 log = logging.getLogger(__name__)
+
+MEMBER: Final = "p-"  # begins the ids of members, which are their units also after they were taken
 
 
 class Stock(NamedTuple):
@@ -60,6 +62,11 @@ class Pool:
         self._driver = driver
         self._stocks = [Stock(msgspec.structs.replace(p, provider=p.provider or provider), n) for p, n in stocks]
         self._clock = clock
+
+    @property
+    def stocked(self) -> bool:
+        """Whether any members are kept."""
+        return bool(self._stocks)
 
     async def take(self, record: SandboxRecord, rows: Mapping[str, Rows]) -> bool:
         """Let a new sandbox have a member that runs, instead of a unit of its own.
@@ -126,7 +133,7 @@ class Pool:
 
     def _member(self, stock: Stock) -> SandboxRecord:
         """Return the row of a new member."""
-        id = f"p-{secrets.token_hex(8)}"
+        id = f"{MEMBER}{secrets.token_hex(8)}"
         assert stock.params.provider is not None
         params = msgspec.structs.replace(stock.params, id=id, keep_alive=True, timeout=None)
         record = new_record(params, id, stock.params.provider, self._clock.now(), id, 0.0)

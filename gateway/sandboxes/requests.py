@@ -12,6 +12,8 @@ from gateway.store.clock import Moment
 from hawse.api.sandboxes import ENV_MAX, LABELS_MAX, PORTS_MAX, SandboxCreate, SandboxUpdate
 from hawse.wire import HawseError
 
+REPLACEMENT = "u-"  # begins the units of sandboxes whose id is the unit of another one
+
 
 def check_request(params: SandboxCreate, capabilities: Capabilities | None, provider: str) -> None:
     """Refuse what the provider cannot fulfil.
@@ -107,7 +109,7 @@ def fingerprint(params: SandboxCreate, id: str) -> str:
 def free_unit(id: str, rows: Mapping[str, Rows]) -> str:
     """Return the id, unless a sandbox of another id has the unit of that name: it came from the pool."""
     taken = any(found.sandbox is not None and found.sandbox.value.unit == id != found.id for found in rows.values())
-    return f"u-{secrets.token_hex(8)}" if taken else id
+    return f"{REPLACEMENT}{secrets.token_hex(8)}" if taken else id
 
 
 def changed(record: SandboxRecord, params: SandboxUpdate, now: Moment) -> SandboxRecord:

@@ -1,0 +1,211 @@
+"""Measure sandboxes in pods: two gateways on one Redis server, with and without a pool, beside bare pods.
+
+`KUBECONFIG=… python -m bench.pods [--rounds N] [--pods N]` prints a table. The images are those of `make
+kubernetes-images`. It also proves that no two creations get the same member of a pool, that the pool of a template that
+has changed is replaced, and that nothing is left.
+"""
+
+import argparse
+import asyncio
+import itertools
+import os
+import secrets
+import statistics
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import uvloop
+from lightkube import AsyncClient
+from lightkube.resources.core_v1 import Pod
+
+import hawse
+from bench.sandboxes import at_once, temporary
+from gateway.providers.kubernetes import pod_state
+from gateway.providers.kubernetes.cluster import name_of
+from gateway.providers.kubernetes.manifests import labels
+from hawse.client import Client
+from tests.support import kubernetes
+from tests.support.redis import redis_server
+from tests.support.stack import Stack
+
+POOL: Final = 4
+AT_ONCE: Final = 8
+TARGETS: Final = {"from the pool, ms": 150.0, "cold, ms": 2000.0}
+TRUE: Final = ["/bin/true"]
+REQUESTS: Final = "resources.requests = { cpu = '10m', memory = '32Mi' }"  # so that many pods have room on a small node
+
+
+async def main(rounds: int, pods: int) -> None:
+    print(f"load before: {os.getloadavg()[0]:.1f}; {rounds} rounds, median (minimum to maximum)")
+    await kubernetes.make_namespace()
+    instance = f"b{secrets.token_hex(4)}"
+    try:
+        with temporary() as name:
+            folder = Path(name)
+            report("bare pod, to Running, ms", [await bare(instance, number) for number in range(rounds)])
+            async with redis_server(folder) as url:
+                async with gateways(folder, url, instance, "--pool", str(POOL)) as (one, other):
+                    turns = itertools.cycle((one, other))
+                    report("from the pool, ms", [await pooled(next(turns), instance) for _ in range(rounds)])
+                    report("cold, ms", [await first_command(next(turns), network="host") for _ in range(rounds)])
+                    await prove_claims(one, other, instance)
+                await prove_templates(folder, url, instance)
+                async with gateways(folder, url, instance) as (one, other):
+                    await many(one, other, pods)
+        async with asyncio.timeout(60):
+            while left := await kubernetes.left(instance):  # noqa: ASYNC110  # the cluster deletes the secrets
+                await asyncio.sleep(0.5)
+        print(f"left in the cluster: {left}")
+    finally:
+        await kubernetes.clean(instance)
+
+
+def report(name: str, values: Sequence[float]) -> None:
+    """Print a row."""
+    target, median = TARGETS.get(name), statistics.median(values)
+    verdict = "" if target is None else f"  target ≤ {target:g}: {'met' if median <= target else 'MISSED'}"
+    print(f"{name:32}{median:9.1f}  ({min(values):.1f} to {max(values):.1f}){verdict}", flush=True)
+
+
+@asynccontextmanager
+async def gateways(folder: Path, url: str, instance: str, *options: str) -> AsyncIterator[tuple[Client, Client]]:
+    """Start two gateways. All sandboxes of clients are deleted at the end."""
+    settings = folder / "kubernetes.toml"
+    settings.write_text(
+        f"runtime_image = '{kubernetes.RUNTIME_IMAGE}'\nimage = '{kubernetes.BUSYBOX}'\ninstance = '{instance}'\n"
+        f"namespace = '{kubernetes.NAMESPACE}'\nworkspace = 'ephemeral'\n"
+        "gateways = [{ ipBlock.cidr = '0.0.0.0/0' }]\n"
+        f"[[pod.spec.containers]]\nname = 'sandbox'\nimagePullPolicy = 'Never'\n{REQUESTS}\n"
+        "[[pod.spec.containers]]\nname = 'runtime'\nimagePullPolicy = 'Never'\n"
+    )
+    more = ("--provider", "kubernetes", "--kubernetes", str(settings), "--store", url, *options)
+    async with (
+        Stack(folder / "state", *more) as first,
+        Stack(folder / "state", *more) as second,
+        hawse.connect(first.base, token=first.token) as one,
+        hawse.connect(second.base, token=second.token) as other,
+    ):
+        yield one, other
+        await at_once(AT_ONCE, (one.sandbox(info.id).delete for info in await one.sandboxes.list()))
+
+
+async def bare(instance: str, number: int) -> float:
+    """Return the time from the creation of a pod with one container to its phase Running, in ms."""
+    name = f"{instance}-{number}"
+    container: dict[str, Any] = {
+        "name": "c",
+        "image": kubernetes.BUSYBOX,
+        "imagePullPolicy": "Never",
+        "command": ["sleep", "1000"],
+    }
+    container["securityContext"] = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+    security = {"runAsNonRoot": True, "runAsUser": 1000, "seccompProfile": {"type": "RuntimeDefault"}}
+    pod = {
+        "metadata": {"name": name, "labels": labels(f"{instance}-bare")},
+        "spec": {"terminationGracePeriodSeconds": 0, "securityContext": security, "containers": [container]},
+    }
+    async with AsyncClient(namespace=kubernetes.NAMESPACE) as cluster:
+        begin = time.perf_counter()
+        await cluster.create(Pod.from_dict(pod))  # type: ignore[call-overload]
+        async for _, seen in cluster.watch(Pod, fields={"metadata.name": name}):
+            if seen.status is not None and seen.status.phase == "Running":
+                break
+        took = (time.perf_counter() - begin) * 1e3
+        await cluster.delete(Pod, name)
+    return took
+
+
+async def first_command(hw: Client, **options: str) -> float:
+    """Return the time from the creation of a sandbox to the end of its first command, in ms."""
+    begin = time.perf_counter()
+    box = await hw.sandboxes.create(**options)  # type: ignore[arg-type]
+    await box.exec(TRUE)
+    took = (time.perf_counter() - begin) * 1e3
+    await box.delete()
+    return took
+
+
+async def running(instance: str) -> set[str]:
+    """Return the pods whose sandboxes run."""
+    async with AsyncClient(namespace=kubernetes.NAMESPACE) as cluster:
+        selector: Any = labels(instance)
+        found = [pod async for pod in cluster.list(Pod, labels=selector)]
+    return {name_of(pod) for pod in found if pod_state.address(pod) is not None}
+
+
+async def until(instance: str, right: Callable[[set[str]], bool]) -> set[str]:
+    """Wait until the pods of an instance are right, and their runtimes can be used."""
+    async with asyncio.timeout(120):
+        while not right(found := await running(instance)):  # noqa: ASYNC110
+            await asyncio.sleep(0.2)
+    await asyncio.sleep(SETTLE)
+    return found
+
+
+SETTLE: Final = 2.0  # s from a pod that runs to its runtime that accepts links, and its row that says so
+
+
+async def pooled(hw: Client, instance: str) -> float:
+    """Return the time of a creation while the pool is full."""
+    await until(instance, lambda found: len(found) == POOL)
+    return await first_command(hw)
+
+
+async def prove_claims(one: Client, other: Client, instance: str) -> None:
+    """Create twice as many sandboxes at once as members wait, at both gateways: each has a runtime of its own."""
+    members = await until(instance, lambda found: len(found) == POOL)
+    boxes = await asyncio.gather(*(hw.sandboxes.create() for hw in (one, other) for _ in range(POOL)))
+    runtimes = [(await box.runtime()).runtime for box in boxes]
+    assert len(set(runtimes)) == len(boxes), "two sandboxes have the same runtime"
+    pods = await running(instance)
+    assert members <= pods
+    print(
+        f"{len(boxes)} creations at once at two gateways: {len(set(runtimes))} runtimes, {POOL} of them from the pool"
+    )
+    await at_once(AT_ONCE, (box.delete for box in boxes))
+    await until(instance, lambda found: len(found) == POOL and not found & members)
+    print("the pool is full again with other pods")
+
+
+async def prove_templates(folder: Path, url: str, instance: str) -> None:
+    """Change a template: members of the old one are ended, those of the new one are started."""
+    templates = folder / "templates.toml"
+    templates.write_text("[t]\npool = 2\nlimits = { memory = 268435456 }\n")
+    async with gateways(folder, url, instance, "--templates", str(templates)):
+        before = await until(instance, lambda found: len(found) == 2)
+    templates.write_text("[t]\npool = 3\nlimits = { memory = 134217728 }\n")
+    async with gateways(folder, url, instance, "--templates", str(templates)):
+        await until(instance, lambda found: len(found) == 3 and not found & before)
+    print("after a change of the template, its pool has other pods")
+
+
+async def many(one: Client, other: Client, count: int) -> None:
+    """Start many pods through both gateways, use each through the other one, and delete them."""
+    begin = time.perf_counter()
+
+    def work(number: int) -> Callable[[], object]:
+        async def create() -> None:
+            made, used = (one, other) if number % 2 else (other, one)
+            box = await made.sandboxes.create(f"many-{number}")
+            answer = await used.sandbox(box.id).exec(f"echo {number}")
+            assert answer.stdout == b"%d\n" % number
+
+        return create
+
+    await at_once(AT_ONCE, (work(number) for number in range(count)))  # type: ignore[misc]
+    started = time.perf_counter()
+    await at_once(AT_ONCE, (one.sandbox(f"many-{number}").delete for number in range(count)))
+    ended = time.perf_counter()
+    print(f"{count} pods started and used in {started - begin:.1f} s, deleted in {ended - started:.1f} s")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m bench.pods")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--pods", type=int, default=50, help="how many run at the same time")
+    args = parser.parse_args()
+    assert kubernetes.HAS_CLUSTER, "KUBECONFIG and HAWSE_KUBERNETES_LOAD are not set"
+    uvloop.run(main(args.rounds, args.pods))
