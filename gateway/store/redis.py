@@ -9,7 +9,7 @@ import logging
 from collections.abc import Awaitable, Mapping
 from typing import Any, Final, TypeVar, cast
 
-from redis.asyncio import Redis
+from redis.asyncio import BlockingConnectionPool, Redis
 from redis.exceptions import RedisError
 
 from gateway.store.base import (
@@ -30,6 +30,9 @@ T = TypeVar("T")
 
 LEASES: Final = "leases"  # the table that listeners get when a lease ends
 TIMEOUT: Final = 5.0  # s for the server to answer
+CONNECTIONS: Final = (
+    32  # for operations, of each gateway; more operations at once wait for one, as long as for an answer
+)
 RETRY: Final = 1.0  # s after which the subscription to changes is made again
 
 # ARGV: prefix, name and value of the lease ("" for none), then for each change: table, key, version that is replaced,
@@ -89,7 +92,10 @@ class RedisStore(Listeners):
 
     def __init__(self, url: str, *, prefix: str = "hawse:", timeout: float = TIMEOUT) -> None:
         super().__init__()
-        self._redis: Redis = Redis.from_url(url, socket_timeout=timeout, socket_connect_timeout=timeout)
+        pool = BlockingConnectionPool.from_url(
+            url, max_connections=CONNECTIONS, timeout=timeout, socket_timeout=timeout, socket_connect_timeout=timeout
+        )
+        self._redis = Redis.from_pool(pool)
         self._subscriber: Redis = Redis.from_url(url, socket_connect_timeout=timeout)
         self._prefix = prefix
         self._listening = asyncio.Event()

@@ -38,6 +38,15 @@ async def test_one_of_several_gateways_gets_a_lease(tmp_path: Path) -> None:
         await asyncio.gather(*(store.close() for store in stores))
 
 
+async def test_operations_wait_for_a_connection_when_there_are_many(tmp_path: Path) -> None:
+    async with redis_server(tmp_path) as url:
+        store = RedisStore(url)
+        version = await store.write(Put("t", "a", b"1"))
+        found = await asyncio.gather(*(store.get("t", "a") for _ in range(2000)))
+        assert set(found) == {(b"1", version)}
+        await store.close()
+
+
 async def test_two_prefixes_share_nothing(tmp_path: Path) -> None:
     async with redis_server(tmp_path) as url:
         first, second = RedisStore(url), RedisStore(url, prefix="other:")
