@@ -10,7 +10,6 @@ from hawse.api.spec import SELECTED, Nothing, Params, ParamsValue, Reply, method
 from hawse.api.types import PATH_ERRORS, Id, Path
 
 BackupCompression = Literal["none", "gzip"]
-BackupMode = Literal["copy", "overlay"]
 BackupPhase = Literal["packing", "unpacking", "storing", "reading"]
 Lifetime = Annotated[float, Meta(gt=0, le=10**9)]  # seconds
 BackupName = Annotated[str, Meta(min_length=1, max_length=255)]
@@ -83,13 +82,11 @@ class BackupRestoreResult(Reply, frozen=True, kw_only=True, omit_defaults=True):
     Attributes:
         entries: Files, directories and others that were restored.
         bytes: Bytes of files that were written.
-        mode: `overlay` if the backup was mounted, `copy` if it was unpacked.
         skipped: Attributes that this sandbox may not set, such as capabilities of programs.
     """
 
     entries: int
     bytes: int
-    mode: BackupMode = "copy"
     skipped: int = 0
 
 
@@ -213,13 +210,10 @@ class BackupRestore(BackupTarget, Params[BackupRestoreResult], kw_only=True):
     Args:
         sandbox: Id of the sandbox, which may be another one; null: that of the backup.
         path: The directory, which is created if it is missing; null: that of the backup.
-        mode: `overlay`: mount the backup and keep only changes, where the sandbox may do that; otherwise, and with
-            `copy`, it is unpacked. The result states which.
     """
 
     sandbox: Id | None = None
     path: Path | None = None
-    mode: BackupMode = "copy"
 
 
 @method("backup.list", safe=True, terminal=SELECTED, sandbox=False)

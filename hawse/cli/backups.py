@@ -100,21 +100,18 @@ def list_backups(target: Target, everywhere: bool) -> None:
 @backup.command()
 @click.argument("backup")
 @click.argument("path", required=False)
-@click.option("--overlay", is_flag=True, help="mount it instead of unpacking it, where the sandbox may do that")
 @target_options
-def restore(target: Target, backup: str, path: str | None, overlay: bool) -> None:
+def restore(target: Target, backup: str, path: str | None) -> None:
     """Make PATH what it was in the backup BACKUP. What it contains now is removed.
 
     PATH is in the sandbox of --sandbox; by default it is the directory that the backup was made of.
     """
 
     async def work(client: Client, box: Sandbox) -> BackupRestoreResult:
-        mode = "overlay" if overlay else "copy"
         return await client.backups.restore(
             backup,
             sandbox=box.id,
             path=path,
-            mode=mode,  # type: ignore[arg-type]  # one of both
             on_progress=line.show,
         )
 
@@ -124,7 +121,7 @@ def restore(target: Target, backup: str, path: str | None, overlay: bool) -> Non
         print_json(done)
     else:
         skipped = f", {done.skipped} attributes may not be set here" if done.skipped else ""
-        click.echo(f"{done.entries:,} entries, {size(done.bytes)} ({done.mode}){skipped}")
+        click.echo(f"{done.entries:,} entries, {size(done.bytes)}{skipped}")
 
 
 @backup.command()

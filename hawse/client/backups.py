@@ -15,7 +15,6 @@ from hawse.api.backups import (
     BackupGet,
     BackupInfo,
     BackupList,
-    BackupMode,
     BackupProgress,
     BackupRestore,
     BackupRestoreResult,
@@ -100,7 +99,6 @@ class Backups:
         *,
         sandbox: str | None = None,
         path: PathLike | None = None,
-        mode: BackupMode = "copy",
         on_progress: OnProgress | None = None,
     ) -> BackupRestoreResult:
         """Make a directory what it was. If it fails, or the caller is cancelled, the directory is as it is now.
@@ -109,7 +107,6 @@ class Backups:
             backup: The id of the backup.
             sandbox: The id of another sandbox; None: that of the backup.
             path: Another directory, which need not exist; None: that of the backup.
-            mode: `overlay`: mount the backup where that is possible. The result states what was done.
             on_progress: Is called from the event loop; it must return soon.
 
         Raises:
@@ -118,7 +115,7 @@ class Backups:
         """
         to = None if path is None else wire_path(path)
         result: BackupRestoreResult = await self._perform(
-            BackupRestore(backup=backup, sandbox=sandbox, path=to, mode=mode), on_progress
+            BackupRestore(backup=backup, sandbox=sandbox, path=to), on_progress
         )
         return result
 

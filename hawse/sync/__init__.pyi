@@ -22,7 +22,6 @@ from hawse.api.automation import TerminalSendResult
 from hawse.api.automation import TerminalWaitResult
 from hawse.api.backups import BackupCompression
 from hawse.api.backups import BackupInfo
-from hawse.api.backups import BackupMode
 from hawse.api.backups import BackupRestoreResult
 from hawse.api.code import CodeCompleteResult
 from hawse.api.code import CodeContextInfo
@@ -272,14 +271,13 @@ class Backups:
                 (`details["entry"]`), `no_space`, `limit_exceeded`.
         """
 
-    def restore(self, backup: str, *, sandbox: str | None=None, path: PathLike | None=None, mode: BackupMode='copy', on_progress: OnProgress | None=None) -> BackupRestoreResult:
+    def restore(self, backup: str, *, sandbox: str | None=None, path: PathLike | None=None, on_progress: OnProgress | None=None) -> BackupRestoreResult:
         """Make a directory what it was. If it fails, or the caller is cancelled, the directory is as it is now.
 
         Args:
             backup: The id of the backup.
             sandbox: The id of another sandbox; None: that of the backup.
             path: Another directory, which need not exist; None: that of the backup.
-            mode: `overlay`: mount the backup where that is possible. The result states what was done.
             on_progress: Is called from the event loop; it must return soon.
 
         Raises:

@@ -64,7 +64,7 @@ async def test_backups_are_created_restored_listed_and_deleted() -> None:
     reports: list[BackupProgress] = []
     name = os.fsdecode(b"\xe9")
     assert await backups.create("box", name, exclude=[name], ttl=5, on_progress=reports.append) == INFO
-    assert (await backups.restore("b", sandbox="other", path=name, mode="overlay")).bytes == 2
+    assert (await backups.restore("b", sandbox="other", path=name)).bytes == 2
     await backups.restore("b")
     assert await backups.get("b") == INFO
     assert await backups.list(sandbox="box") == [INFO]
@@ -72,7 +72,7 @@ async def test_backups_are_created_restored_listed_and_deleted() -> None:
     assert reports == [PROGRESS]
     assert recorded.requests == [
         BackupCreate(sandbox="box", path=to_text(os.fsdecode(b"\xe9")), exclude=[to_text(os.fsdecode(b"\xe9"))], ttl=5),
-        BackupRestore(backup="b", sandbox="other", path=to_text(os.fsdecode(b"\xe9")), mode="overlay"),
+        BackupRestore(backup="b", sandbox="other", path=to_text(os.fsdecode(b"\xe9"))),
         BackupRestore(backup="b"),
         BackupGet(backup="b"),
         BackupList(sandbox="box"),

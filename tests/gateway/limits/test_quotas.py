@@ -22,7 +22,7 @@ def test_texts_are_parsed_and_replace_defaults() -> None:
     "text",
     [
         *("calls=1", "user:calls", "user:calls=-1", "user:calls=0", "user:calls=1K", "nobody:calls=1", "user:files=1"),
-        *("link:sandboxes=1", "address:sandboxes=1", "user:bytes=4095", "user:calls=1.5"),
+        *("link:sandboxes=1", "address:sandboxes=1", "link:backups=1", "user:bytes=4095", "user:calls=1.5"),
     ],
 )
 def test_other_texts_are_refused(text: str) -> None:

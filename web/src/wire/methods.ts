@@ -200,8 +200,6 @@ export interface BackupRestore {
   sandbox?: string | null;
   /** The directory, which is created if it is missing; null: that of the backup. */
   path?: string | null;
-  /** `overlay`: mount the backup and keep only changes, where the sandbox may do that; otherwise, and with `copy`, it is unpacked. The result states which. */
-  mode?: "copy" | "overlay";
 }
 
 /** A backup was restored. */
@@ -210,8 +208,6 @@ export interface BackupRestoreResult {
   entries: number;
   /** Bytes of files that were written. */
   bytes: number;
-  /** `overlay` if the backup was mounted, `copy` if it was unpacked. */
-  mode?: "copy" | "overlay";
   /** Attributes that this sandbox may not set, such as capabilities of programs. */
   skipped?: number;
 }
