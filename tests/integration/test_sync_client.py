@@ -95,7 +95,7 @@ def test_what_a_callback_raises_ends_the_command(box: hawse.sync.Sandbox) -> Non
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        box.exec("trap ': > ended; exit' TERM; echo $$; sleep 1000 & wait", on_stdout=refuse)
+        box.exec("trap ': > ended; exit' TERM; echo $$; while :; do sleep 1000 & wait; done", on_stdout=refuse)
     assert box.exec("while [ ! -e ended ]; do sleep 0.01; done", timeout=30).code == 0
 
 
