@@ -1,5 +1,6 @@
 """The list of sandboxes in the page: create, open, stop, start and delete them."""
 
+import re
 from typing import Any
 
 import pytest
@@ -152,3 +153,16 @@ async def test_on_a_phone_the_actions_on_sandboxes_are_large_enough(open_page: O
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= 390
         assert box["height"] >= 44
+
+
+async def test_the_list_shows_what_each_sandbox_does(open_page: Open) -> None:
+    view = await open_page()
+    await view.run("python3 -m http.server --bind 127.0.0.1 8123")
+    await view.until_text("8123")
+    await show(view.page)
+    usage = row(view.page, "local").locator(".usage")
+    await expect(usage).to_contain_text("1 terminal · 1 viewer")
+    await expect(usage).to_contain_text("8123")
+    await expect(usage.locator(".graph").first).to_contain_text("%")
+    await expect(usage.locator("path").first).to_have_attribute("d", re.compile("M.*L"))
+    await expect(row(view.page, "local").get_by_role("button", name="Stop local")).to_be_visible()

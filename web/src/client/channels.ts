@@ -45,11 +45,14 @@ interface Entry {
 
 export class Channels {
   readonly #flush: () => void;
+  readonly #starting: (progress: SandboxStarting) => void;
   readonly #open = new Map<number, Entry>();
   #connection: Connection | undefined;
 
-  constructor(flush: () => void) {
+  /** `starting` is called with the progress of a sandbox that any call waits for. */
+  constructor(flush: () => void, starting: (progress: SandboxStarting) => void = () => {}) {
     this.#flush = flush;
+    this.#starting = starting;
   }
 
   /** Opens a channel. Returns undefined while there is no live connection. */
@@ -96,6 +99,7 @@ export class Channels {
         if (event.name === STARTING) {
           this.#connection?.consume(ch, event.cost);
           handlers?.starting?.(event.value as SandboxStarting);
+          this.#starting(event.value as SandboxStarting);
         } else if (handlers?.event) handlers.event(event.name, event.value, event.cost);
         else this.#connection?.consume(ch, event.cost);
         break;

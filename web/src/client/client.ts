@@ -1,7 +1,7 @@
 // A client of one gateway: calls, and channels to build on. Terminals and other objects that outlive a connection
 // are built from these.
 
-import type { Disposable } from "../base/disposables";
+import { type Disposable, Emitter } from "../base/disposables";
 import {
   type ConnectionState,
   ReconnectingConnection,
@@ -11,7 +11,7 @@ import type { CallOptions, Connection } from "../wire/connection";
 import { HawseError } from "../wire/errors";
 import type { Welcome } from "../wire/protocol";
 import { type CallArguments, Calls, type MethodName, type MethodResult } from "./calls";
-import { type Channel, type ChannelHandlers, Channels } from "./channels";
+import { type Channel, type ChannelHandlers, Channels, type SandboxStarting } from "./channels";
 import { type SandboxHandle, sandboxHandle } from "./sandbox";
 
 /** Initial credit of each channel in bytes: bandwidth × round-trip time of a good network. */
@@ -26,6 +26,7 @@ export class HawseClient {
   readonly #connection: ReconnectingConnection;
   readonly #channels: Channels;
   readonly #calls: Calls;
+  readonly #onStarting = new Emitter<SandboxStarting>();
   #roundTrip: number | undefined;
   #welcome: Welcome | undefined;
 
@@ -38,7 +39,10 @@ export class HawseClient {
       base,
     });
     this.#connection = connection;
-    this.#channels = new Channels(() => connection.flush());
+    this.#channels = new Channels(
+      () => connection.flush(),
+      progress => this.#onStarting.emit(progress),
+    );
     this.#calls = new Calls((method, callOptions, handlers) => this.open(method, callOptions, handlers));
     this.onState = connection.onState;
     this.onUp = connection.onUp;
@@ -56,6 +60,9 @@ export class HawseClient {
     connection.onState(state => this.#updateCalls(state));
   }
 
+  /** A sandbox that a call waits for is being started. */
+  readonly onStarting = (listener: (progress: SandboxStarting) => void): Disposable =>
+    this.#onStarting.on(listener);
   readonly onState: (listener: (state: ConnectionState) => void) => Disposable;
   readonly onUp: (listener: (connection: Connection) => void) => Disposable;
   readonly onRoundTrip: (listener: (milliseconds: number) => void) => Disposable;

@@ -19,6 +19,8 @@ export class SandboxForm implements Disposable {
   readonly #toggle = byId<HTMLButtonElement>("sandboxes-new");
   readonly #submit = byId<HTMLButtonElement>("sandbox-create");
   readonly #templates = byId<HTMLSelectElement>("sandbox-template");
+  readonly #image = byId<HTMLInputElement>("sandbox-image");
+  readonly #images = byId("sandbox-images");
 
   /** `created` is called with each new sandbox, which runs. */
   constructor(client: HawseClient, created: (sandbox: SandboxInfo) => void) {
@@ -43,6 +45,7 @@ export class SandboxForm implements Disposable {
     this.#form.reset();
     byId("sandbox-id").focus();
     void this.#loadTemplates();
+    void this.#loadImages();
   }
 
   dispose(): void {
@@ -69,6 +72,24 @@ export class SandboxForm implements Disposable {
     this.#templates.value = found.some(({ name }) => name === chosen) ? chosen : "";
     for (const element of [this.#templates, within(this.#form, "label[for=sandbox-template]")])
       element.hidden = found.length === 0;
+  }
+
+  /** Offers the images that are there. Without images, as processes of this machine are, the field is not shown. */
+  async #loadImages(): Promise<void> {
+    let names: string[] | undefined;
+    try {
+      names = (await this.#client.call("image.list", {})).images.flatMap(image => image.names ?? []);
+    } catch (problem) {
+      if (!(problem instanceof HawseError)) throw problem;
+    }
+    const options = (names ?? []).map(name => {
+      const option = make("option", "");
+      option.value = name;
+      return option;
+    });
+    this.#images.replaceChildren(...options);
+    for (const element of [this.#image, within(this.#form, "label[for=sandbox-image]")])
+      element.hidden = names === undefined;
   }
 
   async #create(): Promise<void> {
@@ -101,6 +122,7 @@ export class SandboxForm implements Disposable {
     return {
       id: text("id").trim() || null,
       template: text("template") || null,
+      image: text("image").trim() || null,
       network: (text("network") || null) as Network | null,
       env: parsePairs(text("env")),
       labels: parsePairs(text("labels")),

@@ -6,6 +6,7 @@ import { HawseError } from "../wire/errors";
 import type { SandboxInfo } from "../wire/methods";
 import { iconButton, make, setText } from "./dom";
 import { actionsFor, describeSandbox, describeState, type SandboxAction } from "./sandbox-table";
+import { SandboxUsage } from "./sandbox-usage";
 import { NOT_CONNECTED } from "./status";
 
 const ICONS: Record<SandboxAction, string> = {
@@ -39,6 +40,7 @@ export class SandboxRow {
   readonly #facts = make("small", "facts");
   readonly #reason = make("small", "reason");
   readonly #labels = make("span", "labels");
+  readonly #usage: SandboxUsage;
   readonly #actions = make("span", "actions");
   readonly #problem = make("p", "problem");
   /** The actions whose buttons are shown; undefined while the row asks for confirmation. */
@@ -54,12 +56,13 @@ export class SandboxRow {
     const name = make("strong", "", info.id);
     if (options.current) name.append(" ", make("em", "", "this page"));
     this.#link = make("a", "open", name, make("small", "line", this.#dot, this.#state, this.#facts));
+    this.#usage = new SandboxUsage(client.sandbox(info.id));
     this.#link.append(this.#reason, this.#labels);
     this.#link.href = options.href;
     if (options.current) this.#link.setAttribute("aria-current", "page");
     this.#dot.setAttribute("aria-hidden", "true");
     this.#problem.setAttribute("role", "alert");
-    this.element.append(this.#link, this.#actions, this.#problem);
+    this.element.append(this.#link, this.#actions, this.#usage.element, this.#problem);
     this.update(info);
   }
 
@@ -69,11 +72,18 @@ export class SandboxRow {
     setText(this.#state, describeState(info));
     setText(this.#facts, describeSandbox(info).join(" · "));
     setText(this.#reason, info.reason ?? "");
+    this.#usage.running = info.state === "running";
     const labels = Object.entries(info.labels ?? {}).map(([name, value]) =>
       make("b", "", value ? `${name}=${value}` : name),
     );
     this.#labels.replaceChildren(...labels);
     this.#showActions();
+  }
+
+  /** Ends the measurements. */
+  dispose(): void {
+    this.#usage.dispose();
+    this.element.remove();
   }
 
   /** Replaces the buttons only if the possible actions have changed, so that a focused button stays. */

@@ -56,7 +56,7 @@ export class SandboxesDialog implements Disposable {
   #stopWatching(): void {
     this.#table?.dispose();
     this.#table = undefined;
-    for (const { element } of this.#rows.values()) element.remove();
+    for (const row of this.#rows.values()) row.dispose();
     this.#rows.clear();
   }
 
@@ -90,7 +90,7 @@ export class SandboxesDialog implements Disposable {
 
   #remove(id: string, row: SandboxRow): void {
     const hadFocus = row.element.contains(document.activeElement);
-    row.element.remove();
+    row.dispose();
     this.#rows.delete(id);
     if (hadFocus) byId(this.#readOnly ? "sandboxes-close" : "sandboxes-new").focus();
   }

@@ -1,6 +1,7 @@
 // Derives the page's status from the connection's and the terminal's state. Pure functions; the page displays the
 // result.
 
+import type { SandboxStarting } from "../client/channels";
 import type { ConnectionState } from "../connection/reconnecting";
 import type { TerminalState } from "../terminal/terminal-channel";
 import type { HawseError } from "../wire/errors";
@@ -37,10 +38,12 @@ export interface StatusInput {
   connectedBefore: boolean;
   /** Whether this page may only view, so it cannot start a shell. */
   readOnly: boolean;
+  /** What is being done to start the sandbox, if it is. */
+  starting?: Pick<SandboxStarting, "phase" | "progress"> | undefined;
 }
 
 export function statusOf(input: StatusInput): Status {
-  const { connection, terminal, online, now, connectedBefore, readOnly } = input;
+  const { connection, terminal, online, now, connectedBefore, readOnly, starting } = input;
   if (connection.phase === "failed") return failure(connection.reason);
   if (connection.phase === "signed-out") return signedOut(connection.reason);
   if (terminal.phase === "failed") return failure(terminal.reason);
@@ -52,7 +55,13 @@ export function statusOf(input: StatusInput): Status {
   if (connection.phase === "waiting") return waiting(Math.max(0, connection.retryAt - now), connectedBefore);
   if (connectedBefore)
     return { kind: "reconnecting", label: "Reconnecting", text: "Reconnecting. Your input is kept." };
-  return { kind: "connecting", label: "Connecting", text: "Connecting" };
+  const text = connection.phase === "live" && starting ? startingText(starting) : "Connecting";
+  return { kind: "connecting", label: "Connecting", text };
+}
+
+function startingText({ phase, progress }: Pick<SandboxStarting, "phase" | "progress">): string {
+  const part = progress == null ? "" : ` ${Math.round(progress * 100)} %`;
+  return phase === "starting" ? `Starting the sandbox${part}` : `Starting the sandbox: ${phase}${part}`;
 }
 
 function waiting(milliseconds: number, connectedBefore: boolean): Status {

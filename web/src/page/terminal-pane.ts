@@ -3,6 +3,7 @@
 import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../base/disposables";
+import type { SandboxStarting } from "../client/channels";
 import type { AppContext, Pane, PaneState, PaneStatus, Progress } from "../frame/pane";
 import { TERMINAL } from "../frame/workspace";
 import { type AttachedTerminal, attachXterm } from "../terminal/attach-xterm";
@@ -77,6 +78,7 @@ export class TerminalPane implements Pane {
   readonly #rung = signal(false);
   readonly #connectedBefore = signal(false);
   readonly #failure = signal<HawseError | undefined>(undefined);
+  readonly #starting = signal<SandboxStarting | undefined>(undefined);
   #disposed = false;
   #search: SearchBar | undefined;
   #element: HTMLElement | undefined;
@@ -87,6 +89,11 @@ export class TerminalPane implements Pane {
     this.#app = app;
     this.#options = options;
     this.id = state.id || "main";
+    this.#disposables.add(
+      app.client.onStarting(progress => {
+        this.#starting.value = progress;
+      }),
+    );
   }
 
   /** Undefined until the emulator is open. */
@@ -114,6 +121,7 @@ export class TerminalPane implements Pane {
       now: Date.now(),
       connectedBefore: this.#connectedBefore.value,
       readOnly: this.readOnly,
+      starting: this.#starting.value,
     });
   });
 

@@ -65,3 +65,13 @@ test("failures take precedence and have a description", () => {
     text: "",
   });
 });
+
+test("a sandbox that is being started is said to be", () => {
+  const attaching: StatusInput = { ...live, terminal: { phase: "detached" }, connectedBefore: false };
+  expect(statusOf(attaching).text).toBe("Connecting");
+  expect(statusOf({ ...attaching, starting: { phase: "starting" } }).text).toBe("Starting the sandbox");
+  expect(statusOf({ ...attaching, starting: { phase: "pulling", progress: 0.4 } }).text).toBe(
+    "Starting the sandbox: pulling 40 %",
+  );
+  expect(statusOf({ ...live, starting: { phase: "pulling" } }).kind).toBe("live");
+});

@@ -32,6 +32,9 @@ const DIFF_THEME = EditorView.theme({
     color: "var(--quiet)",
     fontFamily: "var(--sans)",
   },
+  // Their default is a character that few fonts have.
+  ".cm-collapsedLines:before": { content: '"↕"' },
+  ".cm-collapsedLines:after": { content: '""' },
 });
 
 export interface Comparison {
