@@ -157,3 +157,8 @@ def _errors() -> Iterator[None]:
     except (httpx2.HTTPError, OSError) as error:
         reason = str(error) or type(error).__name__
         raise HawseError("unavailable", f"the cluster cannot be reached: {reason}") from error
+    except ConfigError as error:  # a token that has to be read again, or a command that prints one
+        raise HawseError("unavailable", f"the cluster cannot be reached: {error}") from error
+    except (ValueError, LookupError, TypeError, AttributeError) as error:  # of a proxy between, perhaps
+        message = f"the cluster's answer is not of Kubernetes: {type(error).__name__}: {error}"
+        raise HawseError("unavailable", message) from error

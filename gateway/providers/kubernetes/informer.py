@@ -78,7 +78,7 @@ class Informer(Generic[O]):
         while True:
             try:
                 objects, version = await self._source.list()
-                self.objects = {self._source.name(each): each for each in objects}
+                self._replace({self._source.name(each): each for each in objects})
                 self.listed = self.current = True
                 delay = RETRY_MIN
                 self._notify()
@@ -105,16 +105,29 @@ class Informer(Generic[O]):
         """Wait for the next change."""
         await self._changed.wait()
 
+    def _replace(self, objects: dict[str, O]) -> None:
+        """Take a list: some of what was known may have been removed, or have a successor, without a report."""
+        for name, each in self.objects.items():
+            if name not in objects:
+                self._remember(name, each)
+        for name in objects:
+            self.removed.pop(name, None)
+        self.objects = objects
+
+    def _remember(self, name: str, removed: O) -> None:
+        self.removed.pop(name, None)
+        self.removed[name] = removed
+        if len(self.removed) > REMOVED:
+            del self.removed[next(iter(self.removed))]
+
     async def _follow(self, version: str) -> None:
         async for change, each in self._source.watch(version):
             name = self._source.name(each)
-            self.removed.pop(name, None)
             if change == "DELETED":
                 self.objects.pop(name, None)
-                self.removed[name] = each
-                if len(self.removed) > REMOVED:
-                    del self.removed[next(iter(self.removed))]
+                self._remember(name, each)
             else:
+                self.removed.pop(name, None)
                 self.objects[name] = each
             self._notify()
 

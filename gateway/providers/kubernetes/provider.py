@@ -145,10 +145,17 @@ class KubernetesProvider:
         raise HawseError("invalid_params", "the Kubernetes provider cannot suspend sandboxes")
 
     async def observe(self, unit: str) -> Observation:
-        """Return what was reported last. While the cluster cannot be reached, sandboxes that run can be used."""
+        """Return what was reported last. While the cluster cannot be reached, sandboxes that run can be used.
+
+        What does not run is looked at: its start by another gateway may not have been reported here yet.
+        """
         await self._synchronized()
         name = self._name(unit)
-        return self._observation(unit, self._pods.objects.get(name), exists=name in self._claims.objects)
+        exists, reported = name in self._claims.objects, self._pods.objects.get(name)
+        seen = self._observation(unit, reported, exists=exists)
+        if seen.state in ("running", "frozen"):
+            return seen
+        return self._observation(unit, await self._cluster.get(Pod, name), exists=exists, last=reported)
 
     async def discover(self) -> list[Observation]:
         await self._synchronized()
@@ -181,9 +188,10 @@ class KubernetesProvider:
         except TimeoutError:
             raise HawseError("unavailable", "the cluster has not answered yet") from None
 
-    def _observation(self, unit: str, pod: Pod | None, *, exists: bool) -> Observation:
+    def _observation(self, unit: str, pod: Pod | None, *, exists: bool, last: Pod | None = None) -> Observation:
+        """Describe a unit by its pod. If it has none, `last` or the one that was removed says why."""
         if pod is None or (pod_state.has_ended(pod) and not pod_state.is_ending(pod)):
-            last = pod or self._pods.removed.get(self._name(unit))
+            last = pod or self._pods.removed.get(self._name(unit)) or last
             reason = None if last is None else pod_state.end_reason(last)
             return Observation(unit=unit, state="stopped" if exists or pod is not None else "absent", reason=reason)
         runtime = _label(pod, RUNTIME_LABEL)
@@ -210,8 +218,12 @@ class KubernetesProvider:
             return pod if pod is not None and _same(pod, created) else None
 
         def placed() -> Pod | None:
+            """Return the pod when there is no need to wait for a node any more, perhaps because it was removed."""
             pod = now()
-            return pod if pod is not None and (pod_state.scheduled(pod) or pod_state.failure(pod, image)) else None
+            if pod is None:
+                removed = self._pods.removed.get(name)
+                return removed if removed is not None and _same(removed, created) else None
+            return pod if pod_state.scheduled(pod) or pod_state.failure(pod, image) else None
 
         def decided() -> HawseError | str | None:
             nonlocal reported
@@ -254,9 +266,10 @@ class KubernetesProvider:
                         writer.transport.abort()
                         return
                     pod = self._pods.objects.get(name_of(created))
-                    if pod is None or pod_state.address(pod) is None:
-                        reason = "its pod was deleted" if pod is None else pod_state.end_reason(pod)
-                        raise HawseError("unavailable", f"the runtime has ended: {reason}")
+                    if pod is None or not _same(pod, created):
+                        raise HawseError("unavailable", "the runtime has ended: its pod was deleted")
+                    if pod_state.address(pod) is None:
+                        raise HawseError("unavailable", f"the runtime has ended: {pod_state.end_reason(pod)}")
                     await asyncio.sleep(delay)
                     delay = min(2 * delay, POLL_MAX)
         except TimeoutError:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -41,13 +42,13 @@ class Api:
         self.handler = handler
 
 
-def use_kubeconfig(monkeypatch: pytest.MonkeyPatch, folder: Path, port: int) -> None:
-    """Let KUBECONFIG name a server of this machine."""
+def use_kubeconfig(monkeypatch: pytest.MonkeyPatch, folder: Path, port: int, user: Any = None) -> None:
+    """Let KUBECONFIG name a server of this machine, and a user."""
     config = {
         "apiVersion": "v1",
         "kind": "Config",
         "clusters": [{"name": "c", "cluster": {"server": f"http://127.0.0.1:{port}"}}],
-        "users": [{"name": "u", "user": {"token": "t"}}],
+        "users": [{"name": "u", "user": user or {"token": "t"}}],
         "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
         "current-context": "x",
     }
@@ -115,6 +116,30 @@ async def test_an_answer_that_is_not_of_kubernetes_is_unavailable(api: Api, clus
     with pytest.raises(HawseError, match=r"the cluster cannot be reached: .*502") as caught:
         await cluster.get(Pod, "p")
     assert caught.value.code == "unavailable"
+
+
+@pytest.mark.parametrize("text", ["<html>please log in</html>", "[]", '{"kind": "PodList", "items": 1}', "{"])
+async def test_a_success_that_is_not_of_kubernetes_is_unavailable(api: Api, cluster: Cluster, text: str) -> None:
+    async def handler(request: web.Request) -> web.Response:
+        return web.Response(text=text)
+
+    api.handler = handler
+    pods = cluster.objects(Pod)
+    with pytest.raises(HawseError) as listed:
+        await pods.list()
+    with pytest.raises(HawseError) as watched:
+        _ = [each async for each in pods.watch("1")]
+    assert (listed.value.code, watched.value.code) == ("unavailable", "unavailable")
+
+
+async def test_a_command_that_prints_no_token_is_unavailable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    command = {"apiVersion": "client.authentication.k8s.io/v1beta1", "command": "/bin/false"}
+    use_kubeconfig(monkeypatch, tmp_path, free_port(), {"exec": command})
+    cluster = Cluster(SETTINGS)
+    with pytest.raises(HawseError, match="the cluster cannot be reached: Exec /bin/false returned 1") as caught:
+        await cluster.get(Pod, "p")
+    assert caught.value.code == "unavailable"
+    await cluster.close()
 
 
 async def test_a_cluster_that_does_not_answer_is_unavailable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -59,6 +59,16 @@ async def test_changes_follow_the_list() -> None:
     assert informer.removed == {"c": "c=1"}
 
 
+async def test_what_a_list_does_not_have_any_more_was_removed_and_a_successor_was_not() -> None:
+    class Later(Source):
+        async def list(self) -> tuple[list[str], str]:
+            self.names = ["a=2"] if self.lists else ["a=1", "b=1"]
+            return await super().list()
+
+    informer = await followed(Later([("DELETED", "a=1"), ExpiredError()], [("ADDED", "c=1")]), {"a=2", "c=1"})
+    assert informer.removed == {"b": "b=1"}
+
+
 @pytest.mark.parametrize("problem", [ExpiredError(), HawseError("unavailable", "the connection was lost")])
 async def test_after_a_gap_everything_is_listed_again(problem: Exception) -> None:
     source = Source([("ADDED", "a=1"), problem], [("ADDED", "c=1")])

@@ -13,6 +13,7 @@ from lightkube.models.meta_v1 import ObjectMeta
 from lightkube.resources.core_v1 import Pod, ResourceQuota
 
 from gateway.providers.base import Endpoint, Progress, SandboxSpec
+from gateway.providers.kubernetes.cluster import Cluster, Objects
 from gateway.providers.kubernetes.manifests import object_name
 from gateway.providers.kubernetes.provider import KubernetesProvider
 from gateway.upstream.dial import dial
@@ -48,6 +49,13 @@ async def provider(instance: str) -> AsyncIterator[KubernetesProvider]:
 async def started(provider: KubernetesProvider, spec: SandboxSpec = SPEC, runtime: str = RUNTIME) -> Endpoint:
     await provider.create("box", spec, ignore)
     return await provider.start("box", spec, runtime, ignore)
+
+
+async def started_or_error(provider: KubernetesProvider) -> tuple[str, str | None]:
+    """Return the code and the message of the error of a start."""
+    with pytest.raises(HawseError) as caught:
+        await started(provider)
+    return caught.value.code, caught.value.message
 
 
 async def pod_of(instance: str) -> Any:
@@ -106,6 +114,36 @@ async def test_another_gateway_of_the_instance_finds_the_unit_and_others_do_not(
         assert [(found.unit, found.runtime) for found in await same.discover()] == [("box", RUNTIME)]
 
 
+class Unreported(Objects[Any]):
+    """Objects whose changes are never reported, as on a connection that was lost without a word."""
+
+    async def watch(self, version: str) -> AsyncIterator[tuple[str, Any]]:
+        await asyncio.Event().wait()
+        yield "", None
+
+
+class SilentCluster(Cluster):
+    """A cluster that lists and answers, and does not report changes."""
+
+    def objects(self, kind: Any) -> Objects[Any]:
+        followed = super().objects(kind)
+        followed.__class__ = Unreported
+        return followed
+
+
+async def test_what_another_gateway_has_started_runs_before_that_is_reported(
+    provider: KubernetesProvider, instance: str
+) -> None:
+    settings = kubernetes.settings(instance)
+    other = KubernetesProvider(settings, cluster=SilentCluster(settings))
+    async with kubernetes.running(other, f"{instance}y"):
+        assert (await other.observe("box")).state == "absent"
+        await started(provider)
+        assert [found.unit for found in await other.discover()] == []
+        seen = await other.observe("box")
+        assert (seen.state, seen.runtime) == ("running", RUNTIME)
+
+
 async def test_of_two_starts_of_a_unit_the_cluster_refuses_one(provider: KubernetesProvider) -> None:
     await provider.create("box", SPEC, ignore)
     starts = (provider.start("box", SPEC, runtime, ignore) for runtime in (RUNTIME, OTHER))
@@ -160,6 +198,17 @@ async def test_a_sandbox_for_which_no_node_has_room_is_refused(instance: str) ->
             await started(provider)
         assert caught.value.code == "capacity_exceeded"
         await provider.stop("box")
+
+
+async def test_a_pod_that_is_deleted_before_it_has_a_node_is_not_waited_for(instance: str) -> None:
+    settings = kubernetes.settings(instance, schedule_timeout=1000.0, pod=kubernetes.pod(nodeSelector={"no": "such"}))
+    async with kubernetes.running(KubernetesProvider(settings), instance) as provider, asyncio.TaskGroup() as tasks:
+        starting = tasks.create_task(started_or_error(provider))
+        await until_observed(provider, "unreachable")
+        async with AsyncClient(namespace=kubernetes.NAMESPACE) as client:
+            await client.delete(Pod, object_name(instance, "box"), grace_period=0)
+        async with asyncio.timeout(TIMEOUT):
+            assert await starting == ("unavailable", "its pod was deleted")
 
 
 async def test_a_quota_that_is_used_up_is_a_lack_of_capacity(provider: KubernetesProvider, instance: str) -> None:
