@@ -181,8 +181,13 @@ class BackupMethods:
         job = BackupJob(outcome)
         self._jobs.add(job)
         job.task = self._tasks.create_task(job.run(work), name=name)
-        job.task.add_done_callback(lambda task: self._jobs.discard(job))
+        job.task.add_done_callback(lambda task: self._ended(job))
         return job
+
+    def _ended(self, job: "BackupJob") -> None:
+        self._jobs.discard(job)
+        if job.result is None:  # it was cancelled before it began
+            job.end(HawseError("cancelled", "the work was cancelled"))
 
 
 class BackupJob:
@@ -199,11 +204,15 @@ class BackupJob:
     async def run(self, work: Work) -> None:
         """Do the work, and complete the outcome."""
         try:
-            self.result = await work(self._report)
+            self.end(await work(self._report))
         except asyncio.CancelledError:
-            self.result = HawseError("cancelled", "the work was cancelled", admitted="yes")
+            self.end(HawseError("cancelled", "the work was cancelled", admitted="yes"))
         except Exception as error:
-            self.result = typed(error)
+            self.end(typed(error))
+
+    def end(self, result: BackupInfo | BackupRestoreResult | HawseError) -> None:
+        """Complete the outcome."""
+        self.result = result
         self._stop_timer()
         if isinstance(self.result, HawseError):
             self._outcome.fail(self.result)
@@ -212,7 +221,8 @@ class BackupJob:
         self._wake()
 
     def cancel(self) -> None:
-        if self.task is not None and self.result is None:
+        """Cancel the work, once: a second cancellation would interrupt the removal of what it has left."""
+        if self.task is not None and self.result is None and not self.task.cancelling():
             self.task.cancel()
 
     def attach(self, call: "JobStream") -> None:

@@ -3,17 +3,19 @@
 import asyncio
 import errno
 import os
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
-from typing import BinaryIO, Final, Protocol
+from typing import BinaryIO, Final, Protocol, TypeVar
 
 from hawse.wire import HawseError
 
 BLOCK: Final = 1 << 20  # bytes that are read at a time
 PART: Final = ".part"  # ends the name of an archive that is being written
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT)
+
+T = TypeVar("T")
 
 
 class BackupWriter(Protocol):
@@ -57,6 +59,21 @@ def open_store(place: str) -> BackupStore:
     return found
 
 
+async def in_thread(work: Callable[[], T]) -> T:
+    """Do work that blocks in a thread. A cancellation waits until it has ended, so that nothing it uses is closed."""
+    running = asyncio.get_running_loop().run_in_executor(None, work)
+    cancelled: asyncio.CancelledError | None = None
+    while not running.done():
+        try:
+            await asyncio.wait([running])
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        running.exception()  # the cancellation matters more
+        raise cancelled
+    return running.result()
+
+
 @contextmanager
 def store_errors() -> Iterator[None]:
     """Raise an `OSError` of the store as an error of the call."""
@@ -82,13 +99,13 @@ class DirectoryStore:
 
     @asynccontextmanager
     async def writing(self, id: str) -> AsyncIterator["FileWriter"]:
-        with store_errors():
-            writer = await asyncio.to_thread(FileWriter, self._directory / id)
+        writer = FileWriter(self._directory / id)
         try:
+            await writer.open()
             yield writer
         finally:
             with store_errors():
-                await asyncio.to_thread(writer.close)
+                await in_thread(writer.close)
 
     async def read(self, id: str) -> AsyncGenerator[bytes, None]:
         with store_errors():
@@ -96,7 +113,7 @@ class DirectoryStore:
         try:
             while True:
                 with store_errors():
-                    data = await asyncio.to_thread(file.read, BLOCK)
+                    data = await in_thread(lambda: file.read(BLOCK))
                 if not data:
                     return
                 yield data
@@ -105,35 +122,43 @@ class DirectoryStore:
 
     async def delete(self, id: str) -> None:
         with store_errors():
-            await asyncio.to_thread(_delete, self._directory / id)
+            await in_thread(lambda: _delete(self._directory / id))
 
 
 class FileWriter:
-    """The `BackupWriter` of a directory. The constructor and `close` block.
+    """The `BackupWriter` of a directory. `close` blocks.
 
     Args:
         path: The path of the archive.
     """
 
     def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._path = path
         self._part = path.with_name(path.name + PART)
-        self._fd = os.open(self._part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        self._fd = -1  # until it is open
+
+    async def open(self) -> None:
+        with store_errors():
+            await in_thread(self._open)
 
     async def write(self, data: bytes) -> None:
         with store_errors():
-            await asyncio.to_thread(self._write, data)
+            await in_thread(lambda: self._write(data))
 
     async def commit(self) -> None:
         with store_errors():
-            await asyncio.to_thread(self._commit)
+            await in_thread(self._commit)
 
     def close(self) -> None:
         """Remove the archive unless it was committed."""
-        os.close(self._fd)
-        with suppress(FileNotFoundError):
-            self._part.unlink()
+        if self._fd >= 0:
+            os.close(self._fd)
+            with suppress(FileNotFoundError):
+                self._part.unlink()
+
+    def _open(self) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._fd = os.open(self._part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
 
     def _write(self, data: bytes) -> None:
         rest = memoryview(data)

@@ -111,7 +111,10 @@ class BackupTransfers:
         for id, record in (await self._records.all()).items():
             if self._records.expired(record):
                 log.info("= backup %s has expired", id)
-                await self.delete(id)
+                try:
+                    await self.delete(id)
+                except HawseError as error:  # the others are deleted anyway
+                    log.warning("! backup %s: %s", id, error)
 
     async def _store_archive(self, id: str, params: BackupCreate, report: Report) -> BackupPackResult:
         source = BackupPack(

@@ -22,6 +22,7 @@ _DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _libc = ctypes.CDLL(None, use_errno=True)
 
 Place = tuple[int, str]  # a directory's descriptor, and a name in it
+Move = Callable[[str, int, int], None]  # moves a name from one directory to another
 
 
 def exchange_by_kernel(one: Place, other: Place) -> bool:
@@ -43,13 +44,15 @@ class DirectorySwap:
         self._name = name  # of the new one in it
         self._old = old  # the directory that is replaced; None: there is none
         self._kept = kept
+        self._stays = False  # something of the old directory could not be put back
         self.new = os.open(name, _DIRECTORY | os.O_NOFOLLOW, dir_fd=top)
 
-    def commit(self, exchange: Callable[[Place, Place], bool] = exchange_by_kernel) -> None:
+    def commit(self, exchange: Callable[[Place, Place], bool] = exchange_by_kernel, move: Move | None = None) -> None:
         """Put the new directory into the place of the old one.
 
         Raises:
-            HawseError: `conflict` if something has appeared at the path meanwhile.
+            HawseError: `conflict` if something has appeared at the path, or in the directory, meanwhile. Entries that
+                could not be put back because of that stay in the new directory; the message names the place.
             OSError: It was not possible. Nothing has changed.
         """
         if self._old is None:
@@ -61,14 +64,15 @@ class DirectorySwap:
             return
         if not self._in_place() and self._exchanged(exchange):
             return
-        self._rename_entries(self._old)
+        self._rename_entries(self._old, move or move_entry)
 
     def close(self) -> None:
         """Remove what is not in place: the new directory before `commit`, the old one after it."""
         os.close(self.new)
         if self._old is not None:
             os.close(self._old)
-        remove_beneath(self._top, self._name)
+        if not self._stays:
+            remove_beneath(self._top, self._name)
         os.close(self._top)
 
     def _in_place(self) -> bool:
@@ -80,7 +84,7 @@ class DirectorySwap:
         with self._target.parent() as (fd, name):
             return exchange((self._top, self._name), (fd, name))
 
-    def _rename_entries(self, old: int) -> None:
+    def _rename_entries(self, old: int, move: Move) -> None:
         before = [name for name in os.listdir(old) if name not in self._kept and name != self._name]
         after = os.listdir(self.new)
         aside = f"{MARK}{secrets.token_hex(8)}"
@@ -90,12 +94,18 @@ class DirectorySwap:
         try:
             for names, source, target in ((before, old, aside_fd), (after, self.new, old)):
                 for name in names:
-                    _move(name, source, target)
+                    move(name, source, target)
                     undo.append((name, target, source))
             _copy_attributes(self.new, old)
         except BaseException as error:
             for name, source, target in reversed(undo):
-                _move(name, source, target)
+                try:
+                    move(name, source, target)
+                except OSError:  # such as a name that is taken: the others are put back anyway
+                    self._stays = self._stays or source == aside_fd
+            if self._stays:
+                text = f"files were created meanwhile: what could not be put back is in {self._name}/{aside}"
+                raise HawseError("conflict", text, admitted="yes") from error
             if isinstance(error, FileExistsError):
                 raise HawseError("conflict", "a file was created meanwhile", admitted="yes") from None
             raise
@@ -166,7 +176,7 @@ def _mount(fd: int) -> bytes:
     return next(line for line in read_proc(f"self/fdinfo/{fd}").splitlines() if line.startswith(b"mnt_id:"))
 
 
-def _move(name: str, source: int, target: int) -> None:
+def move_entry(name: str, source: int, target: int) -> None:
     """Rename into another directory, unless the name is taken. A directory has to be writable for that: rename(2)."""
     try:
         rename((source, name), (target, name), overwrite=False)
@@ -204,11 +214,14 @@ def _allow_removal(folder: int, name: str) -> None:
     fd = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
     try:
         os.chmod(f"self/fd/{fd}", 0o700, dir_fd=PROC)
-        with os.scandir(reading := reopen(fd, os.O_RDONLY | os.O_DIRECTORY)) as entries:
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    _allow_removal(reading, entry.name)
-        os.close(reading)
+        reading = reopen(fd, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            with os.scandir(reading) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        _allow_removal(reading, entry.name)
+        finally:
+            os.close(reading)
     finally:
         os.close(fd)
 

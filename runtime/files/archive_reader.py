@@ -32,6 +32,7 @@ _DAMAGED: Final = (
     EOFError,
     ValueError,
     NotImplementedError,
+    RecursionError,  # headers in a row about the next header, of which `tarfile` has one call each
 )
 
 Kind = Literal["file", "directory", "symlink", "link", "special"]

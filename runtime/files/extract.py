@@ -57,13 +57,19 @@ class _Extraction:
         self._symlinks: list[Names] = []  # are checked in the end, when everything that they lead to exists
 
     def run(self, archive: int) -> Work:
-        with closing(entries(archive)) as found:  # type: ignore[type-var]
-            for entry in found:
-                self._seen += 1
-                if self._seen > self._params.max_entries:
-                    raise HawseError("too_large", f"the archive has more than {self._params.max_entries} entries")
-                yield from self._add(entry)
-                yield from self._pause()
+        try:
+            with closing(entries(archive)) as found:  # type: ignore[type-var]
+                for entry in found:
+                    self._seen += 1
+                    if self._seen > self._params.max_entries:
+                        raise HawseError("too_large", f"the archive has more than {self._params.max_entries} entries")
+                    yield from self._add(entry)
+                    yield from self._pause()
+        except BaseException:  # what was extracted stays, but no symlink that leaves the directory
+            for names in self._symlinks:
+                with suppress(HawseError, OSError):
+                    self._check(names)
+            raise
         for names in self._symlinks:
             self._check(names)
         for names, entry in reversed(self._directories):
@@ -145,7 +151,7 @@ class _Extraction:
                 os.fchmod(fd, mode)
             elif entry.kind == "file":
                 os.fchmod(fd, 0o644)  # a zip that was not made on Unix has no modes
-            time = min(max(entry.mtime, 0.0), TIME_MAX)
+            time = min(max(0.0, entry.mtime), TIME_MAX)  # 0 for one that is not a number
             os.utime(fd, (time, time))
         finally:
             os.close(fd)

@@ -221,6 +221,45 @@ async def test_a_job_ends_without_calls_or_when_it_is_cancelled(bench: Bench) ->
     assert bench.transfers.ended == ["cancelled"] * 3
 
 
+async def test_a_job_that_is_cancelled_before_it_begins_has_an_outcome(bench: Bench) -> None:
+    cancelling = bench.call(BackupCancel(key="k"))  # its handler runs before the task of the job
+    call = bench.call(CREATE, key="k")
+    with pytest.raises(HawseError, match="cancelled"):
+        await call.outcome
+    await cancelling.outcome
+    assert bench.transfers.ended == []
+
+
+async def test_a_second_cancellation_does_not_interrupt_the_first(bench: Bench) -> None:
+    """What was begun is removed after a cancellation."""
+    cleaned = asyncio.Event()
+
+    async def restore(params: BackupRestore, *_: Any) -> BackupRestoreResult:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            bench.transfers.begun.release()
+            await bench.transfers.go.wait()
+            cleaned.set()
+        raise AssertionError
+
+    bench.transfers.go.set()
+    info = await bench.done(CREATE)
+    bench.transfers.go.clear()
+    await bench.transfers.begun.acquire()
+    bench.transfers.restore = restore  # type: ignore[method-assign]
+    call = bench.call(BackupRestore(backup=info.id), key="k")
+    await eventually(lambda: call.stream is not None)
+    await asyncio.sleep(0)
+    await bench.done(BackupCancel(key="k"))
+    await bench.transfers.begun.acquire()
+    await bench.done(BackupCancel(key="k"))
+    bench.transfers.go.set()
+    with pytest.raises(HawseError, match="cancelled"):
+        await call.outcome
+    assert cleaned.is_set()
+
+
 async def test_there_is_a_limit_of_jobs_and_of_backups(bench: Bench) -> None:
     owner = Principal(id="owner", name="", kind="owner", rights=("*",))
     calls = [bench.call(CREATE, owner) for _ in range(JOBS)]

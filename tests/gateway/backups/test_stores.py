@@ -1,15 +1,18 @@
 """An archive in a directory is there completely or not at all."""
 
+import asyncio
 import errno
 import os
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 from gateway.backups.object_store import ObjectStore
-from gateway.backups.stores import DirectoryStore, open_store, store_errors
+from gateway.backups.stores import DirectoryStore, in_thread, open_store, store_errors
 from hawse.wire import HawseError
+from tests.support.runtime import no_fd_leaked
 
 
 async def content(store: DirectoryStore, id: str) -> bytes:
@@ -42,6 +45,46 @@ async def test_what_is_not_committed_is_removed(tmp_path: Path) -> None:
     async with store.writing("y"):
         pass
     assert os.listdir(tmp_path) == []
+
+
+async def test_a_cancellation_waits_for_the_thread() -> None:
+    """The descriptor that a thread uses must not be closed: another file may get its number."""
+    begun, go, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def work() -> None:
+        begun.set()
+        go.wait()
+        ended.set()
+
+    task = asyncio.create_task(in_thread(work))
+    await asyncio.to_thread(begun.wait)
+    task.cancel()
+    await asyncio.sleep(0)
+    task.cancel()
+    assert not task.done()
+    go.set()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert ended.is_set()
+
+
+async def test_a_cancelled_archive_leaves_no_file_and_no_descriptor(tmp_path: Path) -> None:
+    store = DirectoryStore(tmp_path)
+
+    async def write() -> None:
+        async with store.writing("x") as writer:
+            while True:
+                await writer.write(b"x")
+
+    with no_fd_leaked():
+        for turns in range(10):
+            task = asyncio.create_task(write())
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert os.listdir(tmp_path) == []
 
 
 async def test_what_a_killed_gateway_has_left_is_deleted(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hawse.wire import HawseError
-from runtime.backup.directory_swap import exchange_by_kernel, remove_beneath, replacing
+from runtime.backup.directory_swap import exchange_by_kernel, move_entry, remove_beneath, replacing
 from runtime.files.rooted_path import RootedPath
 from tests.support.runtime import no_fd_leaked
 from tests.support.trees import plant, seen
@@ -129,3 +129,25 @@ def test_trees_are_removed_whose_directories_cannot_be_written_to(tmp_path: Path
     finally:
         os.close(fd)
     assert os.listdir(tmp_path) == []
+
+
+def test_an_entry_whose_name_was_taken_meanwhile_is_not_lost(tmp_path: Path) -> None:
+    """A program creates `a` after the old one was moved aside, and another failure ends the replacement."""
+    plant(tmp_path / "t", {b"a": b"old", b"b": b"old", b"c": b"kept"})
+
+    def move(name: str, source: int, target: int) -> None:
+        move_entry(name, source, target)
+        if name == "a":
+            (tmp_path / "t/a").write_text("new")
+
+    with (
+        no_fd_leaked(),
+        pytest.raises(HawseError, match="what could not be put back") as raised,
+        replacing(RootedPath(str(tmp_path / "t")), frozenset({"c"}), in_place=True) as swap,
+    ):
+        fill(swap.new)
+        swap.commit(move=move)
+    assert (raised.value.code, raised.value.admitted) == ("conflict", "yes")
+    aside = tmp_path / "t" / raised.value.message.split()[-1]
+    found = [(path / name).read_text() for path, name in ((aside, "a"), (tmp_path / "t", "a"), (tmp_path / "t", "b"))]
+    assert found == ["old", "new", "old"]

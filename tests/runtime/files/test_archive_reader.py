@@ -50,6 +50,14 @@ def test_a_large_file_is_decompressed_by_blocks(tmp_path: Path, mode: str) -> No
         tracemalloc.stop()
 
 
+def test_headers_in_a_row_are_refused(tmp_path: Path) -> None:
+    info = tarfile.TarInfo("f" * 300)
+    header = info.tobuf(tarfile.GNU_FORMAT)[: 2 * tarfile.BLOCKSIZE]  # a long name for the next header
+    (tmp_path / "a").write_bytes(header * 5000)
+    with pytest.raises(HawseError, match="invalid_params"):
+        names(tmp_path / "a")
+
+
 def test_a_zip_that_is_encrypted_or_compressed_otherwise_is_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "a", "w", zipfile.ZIP_BZIP2) as file:
         file.writestr("f", b"x")

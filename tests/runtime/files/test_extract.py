@@ -135,6 +135,26 @@ def test_a_directory_that_is_a_symlink_already_is_not_followed_outside(tmp_path:
     assert sorted(os.listdir(tmp_path)) == ["a", "t"]
 
 
+def test_a_symlink_that_leaves_through_another_one_does_not_stay_after_an_error(tmp_path: Path) -> None:
+    archive = tar(
+        tmp_path / "a",
+        ("p/q/up", link("../.."), b""),
+        ("p/q/up/out", link("../../../tmp"), b""),
+        ("p/same", {}, b""),
+        ("p/same", {}, b""),
+    )
+    with pytest.raises(HawseError, match="conflict"):
+        extracted(archive, tmp_path / "t")
+    assert (tmp_path / "t/p/q/up").is_symlink()
+    assert not (tmp_path / "t/out").is_symlink()
+
+
+def test_a_time_that_is_not_a_number_is_not_an_error(tmp_path: Path) -> None:
+    archive = tar(tmp_path / "a", ("f", {"pax_headers": {"mtime": "nan"}}, b"x"))
+    extracted(archive, tmp_path / "t")
+    assert (tmp_path / "t/f").stat().st_mtime == 0
+
+
 def test_devices_are_left_out(tmp_path: Path) -> None:
     archive = tar(tmp_path / "a", ("null", {"type": tarfile.CHRTYPE}, b""), ("p", {"type": tarfile.FIFOTYPE}, b""))
     assert extracted(archive, tmp_path / "t").skipped == 2
