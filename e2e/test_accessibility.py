@@ -59,12 +59,17 @@ async def test_forced_colours_keep_the_status_and_the_button_of_this_viewer_is_n
 
 async def test_on_a_phone_all_keys_are_on_the_screen_and_large_enough(open_page: Open) -> None:
     page = (await open_page(width=390, height=844, touch=True)).page
-    for key in await page.locator("#keys button:visible").all():
-        box = await key.bounding_box()
-        assert box is not None
-        assert box["x"] >= 0
-        assert box["x"] + box["width"] <= 390
-        assert (box["width"], box["height"]) >= (44, 44)
+    shown = page.locator("#keys button:visible")
+    for name in ("Up", "Page up"):
+        await expect(page.get_by_role("button", name=name, exact=True)).to_be_visible()
+        assert await shown.count() == 12
+        for key in await shown.all():
+            box = await key.bounding_box()
+            assert box is not None
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= 390
+            assert (box["width"], box["height"]) >= (44, 44)
+        await shown.get_by_text("···").click()
 
 
 async def test_the_scrollbar_is_beside_the_cells(open_page: Open) -> None:

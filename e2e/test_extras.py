@@ -76,6 +76,27 @@ async def test_the_right_button_opens_a_menu_that_copies_and_pastes(open_page: O
     await view.until_text("echo again-echo-me")
 
 
+async def test_a_long_press_selects_a_word_and_opens_the_menu(open_page: Open) -> None:
+    view = await open_page(width=390, height=844, touch=True)
+    page = view.page
+    await with_clipboard(view)
+    await view.run("clear; echo under-fin''ger")
+    await view.until_text("under-finger")
+    box = await page.locator(".xterm-screen").bounding_box()
+    assert box is not None
+    row = next(y for y, line in enumerate(await view.screen()) if line.startswith("under-finger"))
+    finger = await page.context.new_cdp_session(page)
+    rows = (await view.state())["rows"]
+    point = {"x": box["x"] + 30, "y": box["y"] + (row + 0.5) * box["height"] / rows}
+    await finger.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [point]})
+    await view.until("() => window.hawse.terminal.getSelection() === 'under-finger'")
+    await finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    menu = page.get_by_role("menu", name="Terminal")
+    await expect(menu).to_be_visible()
+    await menu.get_by_text("Copy", exact=True).tap()
+    await view.until("async () => (await navigator.clipboard.readText()) === 'under-finger'")
+
+
 async def test_a_program_copies_after_a_question_and_never_reads(open_page: Open) -> None:
     view = await open_page()
     other = await open_page()

@@ -194,3 +194,22 @@ async def test_a_link_is_shared_with_a_time_and_revoked(open_page: Open) -> None
     await ada.until("() => document.activeElement === window.hawse.terminal.textarea")
     await ada.run("echo al''one")
     await ada.until_text("alone")
+
+
+async def test_the_page_can_be_installed(open_page: Open) -> None:
+    page = (await open_page()).page
+    manifest = await page.evaluate("async () => (await fetch(document.querySelector('link[rel=manifest]').href)).json()")
+    assert manifest["display"] == "standalone"
+    for icon in manifest["icons"]:
+        size = await page.evaluate(
+            """async src => {
+              const image = new Image();
+              image.src = src;
+              await image.decode();
+              return `${image.naturalWidth}x${image.naturalHeight}`;
+            }""",
+            icon["src"],
+        )
+        assert icon["sizes"] in (size, "any")
+    session = await page.context.new_cdp_session(page)
+    assert (await session.send("Page.getInstallabilityErrors"))["installabilityErrors"] == []

@@ -117,6 +117,30 @@ async def test_touch_scrolls_the_scrollback_and_a_pager(open_page: Open) -> None
     await view.until("() => window.hawse.terminal.buffer.active.getLine(0).translateToString(true) !== '1'")
 
 
+async def test_keys_of_the_bar_repeat_and_modifiers_apply_once(open_page: Open) -> None:
+    view = await open_page(width=390, height=844, touch=True)
+    page = view.page
+    size = await view.page.evaluate("() => window.hawse.state().rows")
+    await view.run("stty -echo; cat -v; stty echo")
+    left = page.get_by_role("button", name="Left", exact=True)
+    box = await left.bounding_box()
+    assert box is not None
+    await page.mouse.move(box["x"] + 20, box["y"] + 20)
+    await page.mouse.down()
+    await view.until("() => window.hawse.state().inputEnd > 30 + 5 * 3")
+    await page.mouse.up()
+    await view.press("Enter")
+    await view.until_pattern(r"(\^\[\[D){5}")
+    await page.get_by_role("button", name="ctrl", exact=True).click()
+    await page.get_by_role("button", name="alt", exact=True).click()
+    await left.click()
+    await page.get_by_role("button", name="alt", exact=True).click()
+    await view.type("xy")
+    await view.press("Enter")
+    await view.until_text("^[[1;7D^[xy")
+    assert await page.evaluate("() => window.hawse.state().rows") == size, "the bar has its place before its keys"
+
+
 async def test_a_killed_shell_shows_its_signal(open_page: Open) -> None:
     view = await open_page()
     await view.run("kill -9 $$")

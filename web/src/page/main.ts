@@ -20,7 +20,7 @@ import { HawseError } from "../wire/errors";
 import { readAddress, withoutToken } from "./address";
 import { copyText } from "./clipboard";
 import { byId } from "./dom";
-import { KeyBar } from "./key-bar";
+import type { KeyBar } from "./key-bar";
 import { Overlays } from "./overlays";
 import { pageActions } from "./page-actions";
 import { PageAddress, tabLink } from "./page-address";
@@ -138,7 +138,17 @@ const app: AppContext = {
   focus: () => workspace.active.peek()?.focus(),
 };
 
-const keys = new KeyBar(byId("keys"), () => activeTerminal.peek()?.opened.peek()?.terminal);
+let keyBar: KeyBar | undefined;
+const phone = matchMedia("(pointer: coarse), (max-width: 600px)");
+/** Fills the bar with keys, on devices that show it. */
+async function showKeys(): Promise<void> {
+  if (!phone.matches || keyBar) return;
+  const loaded = await import("./key-bar").catch(() => undefined); // the next change of the state tries it again
+  if (!loaded || keyBar) return;
+  keyBar = new loaded.KeyBar(byId("keys"), () => activeTerminal.peek()?.opened.peek()?.terminal);
+  disposables.add(keyBar);
+}
+disposables.listen(phone, "change", () => void showKeys());
 registry.addPane({
   kind: TERMINAL,
   load: async () => (context, state) =>
@@ -148,7 +158,7 @@ registry.addPane({
         settings,
         theme,
         viewerKey,
-        translate: keys.translate,
+        translate: text => keyBar?.translate(text) ?? text,
         listChanged: terminals.refresh,
         rung: unseen => {
           unseenBell.value = unseen;
@@ -168,7 +178,7 @@ registry.addPane({
 const ports = new PortNotice(client, { sandbox, preview: openPreview, focus: app.focus });
 const stage = new Stage(byId("panes"), workspace, registry, app, id => void closePane(id));
 const pageAddress = new PageAddress(workspace, () => sessionStorage);
-disposables.add(theme, overlays, followViewport(), terminals, facts, keys, ports, stage, pageAddress);
+disposables.add(theme, overlays, followViewport(), terminals, facts, ports, stage, pageAddress);
 disposables.defer(
   effect(() => {
     const running = runningIds(terminals.list.value);
@@ -206,6 +216,7 @@ disposables.add(
     client.signIn(BY_SESSION);
   }),
   overlays.onKind(kind => {
+    if (kind === "live") void showKeys();
     if (kind === "live" || kind === "ended" || kind === "signed-out" || kind === "failed")
       void import("./fonts").then(fonts => fonts.loadFonts()).catch(() => {});
     if (kind === "signed-out") {

@@ -5,6 +5,7 @@ import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../base/disposables";
 import { openMenu } from "../frame/menu";
 import { copyText } from "./clipboard";
+import { LongPress } from "./long-press";
 import { type Preferences, preferences, type RightClick } from "./preferences";
 
 export interface MouseActions {
@@ -12,6 +13,9 @@ export interface MouseActions {
   find: () => void;
   toast: (text: string) => void;
 }
+
+/** Pixels between a finger and the menu below it. */
+const FINGER = 24;
 
 type Effect = "program" | "browser" | "menu" | "copy" | "paste";
 
@@ -52,6 +56,7 @@ export class Mouse implements Disposable {
       capture: true,
     });
     this.#disposables.add(
+      new LongPress(host, terminal, ({ x, y }) => this.#menu({ x, y: y + FINGER })),
       terminal.onSelectionChange(() => {
         this.#changed = true;
       }),
@@ -73,9 +78,8 @@ export class Mouse implements Disposable {
   }
 
   #pressed(event: PointerEvent): void {
-    // A long press on a touch screen selects (touch-selection.ts).
     if (event.pointerType === "touch") {
-      event.preventDefault();
+      event.preventDefault(); // see long-press.ts
       return;
     }
     const terminal = this.#terminal;
