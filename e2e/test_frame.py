@@ -198,7 +198,9 @@ async def test_a_link_is_shared_with_a_time_and_revoked(open_page: Open) -> None
 
 async def test_the_page_can_be_installed(open_page: Open) -> None:
     page = (await open_page()).page
-    manifest = await page.evaluate("async () => (await fetch(document.querySelector('link[rel=manifest]').href)).json()")
+    manifest = await page.evaluate(
+        "async () => (await fetch(document.querySelector('link[rel=manifest]').href)).json()"
+    )
     assert manifest["display"] == "standalone"
     for icon in manifest["icons"]:
         size = await page.evaluate(
