@@ -228,6 +228,8 @@ async def test_a_double_click_on_record_starts_one_recording_and_offers_markers(
 
 async def test_buttons_pressed_while_disconnected_do_nothing_later(open_page: Open, stack: Stack) -> None:
     view = await open_page()
+    # The menu is a module that is loaded after the first prompt: it cannot be loaded without a network.
+    await view.until("() => performance.getEntriesByType('resource').some(e => e.name.includes('page-dialogs'))")
     page = view.page
     await stack.kill()
     await view.until("() => window.hawse.state().connection !== 'live'")
