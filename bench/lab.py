@@ -31,14 +31,15 @@ class Lab:
         self.limit = limit
         self.stack = stack
         self.runtime_pid = 0
+        self.screen_pid = 0
 
     async def hawse(self) -> HawseSocket:
         return await HawseSocket.open(self.stack.port, self.stack.token)
 
     @property
-    def hawse_pids(self) -> tuple[int, int]:
-        """The pids of the gateway and the runtime."""
-        return self.stack.pid, self.runtime_pid
+    def hawse_pids(self) -> tuple[int, int, int]:
+        """The pids of the gateway, the runtime and its screen process."""
+        return self.stack.pid, self.runtime_pid, self.screen_pid
 
     async def read_pty(self, command: str) -> tuple[float, float]:
         """(MB/s, CPU seconds per 100 MB) of a reader that does nothing else, on the servers' cores."""
@@ -88,9 +89,18 @@ async def open_lab() -> AsyncIterator[Lab]:
         lab = Lab(naive_port, naive, limit_port, hawse)
         socket = await lab.hawse()
         lab.runtime_pid = (await socket.call("runtime.info", {}))["pid"]
+        lab.screen_pid = await _screen_pid(socket, lab.runtime_pid)
         socket.close()
         await until_open(naive_port)
         yield lab
+
+
+async def _screen_pid(socket: HawseSocket, runtime: int) -> int:
+    """The pid of the screen process, which starts when a screen is needed."""
+    await socket.call("terminal.create", {"id": "first", "argv": ["true"]})
+    await socket.call("terminal.screen", {"id": "first"})
+    (screen,) = (each for each in psutil.Process(runtime).children() if "runtime.screen.process" in each.cmdline())
+    return screen.pid
 
 
 @asynccontextmanager
