@@ -5,7 +5,7 @@ Reading it takes about 10 µs for each process of the machine, so concurrent cal
 
 import asyncio
 import os
-import time
+import select
 from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
@@ -168,7 +168,7 @@ def read_marks_of(pid: int) -> frozenset[bytes] | None:
             if place is None or (place == seen and place[0] == place[1] != 0):  # once may be a moment of exec
                 return frozenset()
             seen = place
-            time.sleep(pause)
+            select.select([], [], [], pause)  # time.sleep() fails with some tools that change the date
     except (FileNotFoundError, ProcessLookupError, PermissionError):  # it has ended, or it is another user's
         return frozenset()
     return None

@@ -15,6 +15,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from gateway.app import create_app
 from gateway.audit.log import AuditLog
 from gateway.auth.credentials import Credentials
+from gateway.backups.stores import DirectoryStore
 from gateway.oidc.service import SingleSignOn
 from gateway.providers.base import Capabilities, Endpoint, Report
 from gateway.proxy_sign_on import ProxySignOn
@@ -318,6 +319,7 @@ class Gateway:
             sign_on=self.sign_on or by_proxy,
             observers=observers,
             quotas=self.settings.quotas(),
+            backups=DirectoryStore(runtime.path.parent / "backups"),
             **limiters,
         )
         self.connect = self.app.state.connect
