@@ -154,6 +154,7 @@ async def test_a_page_whose_idle_connections_are_dead_reconnects_in_one_attempt(
     """Right after the page has loaded, the browser keeps idle connections to send its next requests on."""
     async with CuttingProxy(stack.port) as proxy:
         view = await open_page(port=proxy.port)
+        await view.page.wait_for_load_state("networkidle")  # what is loaded later would hold all connections to a host
         lost = proxy.lose()
         assert lost > 1, "the browser has no idle connection, so this tests nothing"
         await view.page.evaluate(

@@ -1,5 +1,6 @@
 """Drives a page with a terminal. All waits are for conditions, not for a fixed time."""
 
+import asyncio
 from typing import Any
 
 from playwright.async_api import Page
@@ -49,7 +50,13 @@ class View:
 
     async def until(self, expression: str, argument: Any = None) -> None:
         """Wait until the JavaScript function `expression`, called with `argument`, returns a truthy value."""
-        await self.page.wait_for_function(expression, arg=argument, timeout=WAIT, polling=50)
+        if not expression.startswith("async"):
+            await self.page.wait_for_function(expression, arg=argument, timeout=WAIT, polling=50)
+            return
+        async with asyncio.timeout(WAIT / 1000):
+            # `wait_for_function` takes a promise for true, and returns.
+            while not await self.page.evaluate(expression, argument):  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
 
     async def until_text(self, text: str) -> None:
         """Wait until the screen shows `text`."""

@@ -51,7 +51,8 @@ export class Mouse implements Disposable {
     this.#disposables.listen<PointerEvent>(host, "pointerdown", () => {
       this.#changed = false;
     });
-    this.#disposables.listen(window, "pointerup", () => this.#released());
+    // xterm reports a selection when it receives `mouseup`, which is after `pointerup`.
+    this.#disposables.listen(window, "mouseup", () => this.#released());
     this.#disposables.listen<PointerEvent>(host, "contextmenu", event => this.#pressed(event), {
       capture: true,
     });
