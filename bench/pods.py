@@ -22,7 +22,7 @@ from lightkube import AsyncClient
 from lightkube.resources.core_v1 import Pod
 
 import hawse
-from bench.sandboxes import at_once, temporary
+from bench.sandboxes import at_once, first_command, temporary
 from gateway.providers.kubernetes import pod_state
 from gateway.providers.kubernetes.cluster import name_of
 from gateway.providers.kubernetes.manifests import labels
@@ -34,7 +34,6 @@ from tests.support.stack import Stack
 POOL: Final = 4
 AT_ONCE: Final = 8
 TARGETS: Final = {"from the pool, ms": 150.0, "cold, ms": 2000.0}
-TRUE: Final = ["/bin/true"]
 REQUESTS: Final = "resources.requests = { cpu = '10m', memory = '32Mi' }"  # so that many pods have room on a small node
 
 
@@ -115,16 +114,6 @@ async def bare(instance: str, number: int) -> float:
                 break
         took = (time.perf_counter() - begin) * 1e3
         await cluster.delete(Pod, name)
-    return took
-
-
-async def first_command(hw: Client, **options: str) -> float:
-    """Return the time from the creation of a sandbox to the end of its first command, in ms."""
-    begin = time.perf_counter()
-    box = await hw.sandboxes.create(**options)  # type: ignore[arg-type]
-    await box.exec(TRUE)
-    took = (time.perf_counter() - begin) * 1e3
-    await box.delete()
     return took
 
 

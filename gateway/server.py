@@ -140,7 +140,7 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
     async def announce() -> None:
         for line in _isolation_lines(sandboxes.capabilities(), await sandboxes.list()):
             print(line)
-        # The output of a container is collected and stored, as logs in JSON say; whoever has set the token knows it.
+        # Logs in JSON are collected and stored, so a token that was given as a setting is not printed.
         known = settings.token is not None and settings.log_format == "json"
         print(f"  {_address(settings, listener)}/{'' if known else '#token=' + quote(token, safe='')}", flush=True)
 

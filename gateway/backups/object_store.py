@@ -107,7 +107,7 @@ class ObjectStore:
 
 
 class _AbandonedError(Exception):
-    """Nobody wants the upload any more. Raised by its source, it lets obstore abort the upload."""
+    """The upload was given up. Its source raises this, so that obstore aborts the upload."""
 
 
 class Upload:

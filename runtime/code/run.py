@@ -61,7 +61,7 @@ class Run:
             params: The parameters of the call.
             on_settled: Is called once when the run has ended or failed.
             keyed: Whether a call can join it.
-            caller: Who has called it; None: it is not known.
+            caller: The principal of the call; None: unknown.
         """
         self.id = f"r-{secrets.token_hex(8)}"
         self.params = params

@@ -147,7 +147,7 @@ def living(members: Iterable[Member]) -> set[Member]:
 def read_stat(pid: int) -> ProcessStat | None:
     """Return the fields of /proc/PID/stat; None without such a process. Raises `OSError` if no descriptor is free."""
     try:
-        fields = read_proc(f"{pid}/stat").rpartition(b")")[2].split()
+        fields = _stat_fields(pid)
     except (FileNotFoundError, ProcessLookupError):
         return None
     return ProcessStat(fields[0].decode(), int(fields[1]), int(fields[3]), int(fields[19]))
@@ -180,7 +180,12 @@ def _place_of_environment(pid: int) -> tuple[int, int] | None:
     Raises:
         OSError: There is no such process.
     """
-    fields = read_proc(f"{pid}/stat").rpartition(b")")[2].split()
+    fields = _stat_fields(pid)
     if fields[0] in b"ZX" or int(fields[6]) & (_EXITING | _KERNEL_THREAD):
         return None
     return int(fields[47]), int(fields[48])
+
+
+def _stat_fields(pid: int) -> list[bytes]:
+    """Return the fields of /proc/PID/stat from the third one (`state`) on. Raises `OSError`."""
+    return read_proc(f"{pid}/stat").rpartition(b")")[2].split()

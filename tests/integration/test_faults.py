@@ -133,8 +133,7 @@ async def test_a_store_that_was_lost_does_not_leave_what_ran(stack: Stack) -> No
         process = await box.processes.start("sleep 300")
         pid = (await box.runtime()).pid
     await stack.kill()
-    for file in stack.state.glob("store.db*"):
-        file.unlink()
+    stack.lose_store()
     await stack.start()
     async with hawse.connect(stack.base, token=stack.token) as hw:
         box = hw.sandbox("a")

@@ -183,8 +183,7 @@ async def test_pods_of_a_store_that_was_lost_are_ended_and_their_sandboxes_start
                 box = await client.sandboxes.create("a")
                 before = (await box.runtime()).runtime
             await stack.kill()
-            for file in stack.state.glob("store.db*"):
-                file.unlink()
+            stack.lose_store()
             await stack.start()
             async with hawse.connect(stack.base, token=stack.token) as client:
                 box = client.sandbox("a")

@@ -129,6 +129,11 @@ class Stack:
         await self._process.wait()
         await self._output
 
+    def lose_store(self) -> None:
+        """Delete the store of the gateway, which does not run."""
+        for file in self.state.glob("store.db*"):
+            file.unlink()
+
     async def terminate(self) -> int:
         """Ask it to stop, as Ctrl-C or a service manager does; return its exit code."""
         assert self._process is not None

@@ -6,7 +6,7 @@ import type { Progress } from "../frame/pane";
 import { askInPane } from "./pane-question";
 import { preferences } from "./preferences";
 
-/** Maximum number of notifications in `PERIOD`; programs may send more, but nobody reads them. */
+/** Maximum number of notifications in `PERIOD`; further ones are dropped. */
 const MAX_NOTIFICATIONS = 3;
 /** Milliseconds. */
 const PERIOD = 10_000;
