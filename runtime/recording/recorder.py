@@ -224,11 +224,11 @@ class Recorder:
 
     async def _write(self) -> None:
         while True:
+            if self.file.awaits_keyframe and self._keyframes.ready:  # before more output: a flood may not pause
+                await self._disk.run(self.file.write_keyframe, self._keyframes.take())
             entries = await self._next_batch()
             if entries:
                 await self._disk.run(self.file.write, entries)
-            elif self.file.awaits_keyframe and self._keyframes.ready:
-                await self._disk.run(self.file.write_keyframe, self._keyframes.take())
             elif self.reason is not None and not self._keyframes.pending:
                 return
             else:

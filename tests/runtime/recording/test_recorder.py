@@ -11,6 +11,7 @@ import pytest
 from runtime.core.thread_pool import ThreadPool
 from runtime.journal.journal import Journal
 from runtime.journal.limits import FlowLimits
+from runtime.recording import keyframes
 from runtime.recording.cast_writer import KEYFRAME, CastEvent, CastWriter, QuotaError
 from runtime.recording.recorder import Recorder, RecorderLimits
 from runtime.screen.snapshot_cache import SnapshotCache
@@ -55,6 +56,7 @@ class FakeWriter(CastWriter):
     def write_keyframe(self, data: bytes) -> None:
         self.screens.append(data)
         self._awaits = False
+        self._loop.call_soon_threadsafe(self.changes.notify)
 
     def end(self, entry: CastEvent | None) -> None:
         self.last = entry
@@ -121,6 +123,29 @@ async def test_all_output_is_written_in_order_followed_by_the_exit() -> None:
         times = [entry.at for entry in recorded.writer.entries]
         assert times == sorted(times)
         assert recorded.recorder.reason == "exited"
+
+
+async def test_a_keyframe_is_written_although_there_is_always_more_to_write(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keyframes, "EVERY", 1)
+    monkeypatch.setattr(keyframes, "SECONDS", 0.0)
+    loop = asyncio.get_running_loop()
+
+    class Busy(FakeWriter):
+        """Whenever something was written, there is another event, until there is a keyframe."""
+
+        marks = 0
+
+        def write(self, entries: Sequence[CastEvent]) -> None:
+            super().write(entries)
+            if not self.screens and self.marks < 1000:
+                self.marks += 1
+                loop.call_soon_threadsafe(recorded.recorder.mark, "more")
+
+    writer = Busy()
+    async with Recorded("echo x; read a", writer) as recorded:
+        await writer.changes.until(lambda: bool(writer.screens) or writer.marks == 1000)
+        assert writer.screens
+        assert writer.marks < 1000
 
 
 async def test_a_resize_is_recorded_between_the_output_before_and_after_it() -> None:
