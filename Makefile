@@ -11,6 +11,7 @@ SERVERS := $(PATH):/usr/sbin# Debian's folder of servers, which is not on the PA
 APPS := build/apps/venv/.hawse-stamp build/apps/node/.hawse-stamp
 WEB_MODULES := web/node_modules/.hawse-stamp
 KERNELS := tests/kernels/node_modules/.hawse-stamp
+FIREFOX := e2e/firefox/node_modules/.hawse-stamp# what drives it
 WEB_SOURCES := $(shell find web \( -name node_modules -o -name coverage -o -name dist \) -prune -o -type f ! -name '*.tsbuildinfo' -print 2>/dev/null)
 ARGS ?=
 
@@ -23,7 +24,7 @@ PYTEST := scripts/pytest.sh -n $(WORKERS) --dist worksteal
 # Python imports compiled modules instead of their source, so tests remove them, except those of `make test-compiled`.
 BUILD ?= pure
 
-.PHONY: kubernetes-images help run test test-apps check pytest pytest-all vitest e2e lint format types web-check coverage coverage-wire soak bench fuzz docs build wheels release generate \
+.PHONY: kubernetes-images help run test test-apps test-cluster check pytest pytest-all vitest e2e lint format types web-check coverage coverage-wire soak bench fuzz docs build wheels release generate \
 	compile pure current test-compiled pins clean dev web web-modules
 
 help: ## list the targets
@@ -32,7 +33,7 @@ help: ## list the targets
 run: .venv/.run $(BUNDLE) current ## start a gateway on this machine (ARGS="--port 8081": options of `hawse serve`)
 	@exec $(BIN)/hawse serve $(ARGS)
 
-test: ## run all tests: pytest, vitest, and a real Chromium against a real gateway; ends with a summary
+test: ## run all tests: pytest, vitest, and real browsers against a real gateway; ends with a summary
 	@scripts/stages.sh pytest-all vitest e2e
 
 test-apps: dev web $(APPS) ## hawse with programs of others: JupyterLab, Next.js, nginx, Prometheus, … (downloads 600 MB)
@@ -40,6 +41,9 @@ test-apps: dev web $(APPS) ## hawse with programs of others: JupyterLab, Next.js
 	@PATH="$(SERVERS)" scripts/need_tools.sh e2e/apps/debian-packages.txt
 	HAWSE_CHROMIUM="$$(scripts/find_chromium.sh --with-interface)" && export HAWSE_CHROMIUM && \
 	PATH="$(SERVERS)" scripts/pytest.sh e2e/apps --packages e2e/apps/debian-packages.txt --timeout 300 -n 3 --dist worksteal $(ARGS)
+
+test-cluster: dev web ## kill the parts of a Kubernetes cluster on this machine (KUBECONFIG), which has to be for nothing else
+	scripts/pytest.sh e2e/cluster $(ARGS)
 
 check: ## before a commit: lint, format, types, all tests but the long ones and the browser's; ends with a summary
 	@scripts/stages.sh lint format types web-check pytest vitest
@@ -59,9 +63,10 @@ soak: dev web $(KERNELS) pure ## the long Python tests, which wait for most of t
 vitest: web-modules ## the TypeScript tests
 	cd web && npm test
 
-e2e: dev web pure ## the browser tests (ARGS="-k resize": options of pytest)
+e2e: dev web $(FIREFOX) pure ## the browser tests (ARGS="-k resize": options of pytest)
 	@scripts/need_tools.sh
-	HAWSE_CHROMIUM="$$(scripts/find_chromium.sh)" && export HAWSE_CHROMIUM && scripts/pytest.sh e2e --ignore e2e/apps -n 3 --dist worksteal $(ARGS)
+	HAWSE_CHROMIUM="$$(scripts/find_chromium.sh)" && HAWSE_FIREFOX="$$(scripts/find_firefox.sh)" && \
+	export HAWSE_CHROMIUM HAWSE_FIREFOX && scripts/pytest.sh e2e --ignore e2e/apps --ignore e2e/cluster -n 3 --dist worksteal $(ARGS)
 
 kubernetes-images: dev ## make the images of the tests in the cluster of KUBECONFIG, with the command HAWSE_KUBERNETES_LOAD
 	$(BIN)/python -m tests.support.kubernetes
@@ -85,13 +90,16 @@ coverage: dev web $(KERNELS) pure ## the Python tests with branch coverage; buil
 coverage-wire: dev pure ## fail unless the tests of hawse/wire that are not random cover each of its branches
 	scripts/pytest.sh tests/wire -q -m "not hypothesis" --cov=hawse/wire --cov-report=term-missing:skip-covered --cov-fail-under=100
 
+pictures: dev web ## make the pictures of the README, which show the page as it is
+	HAWSE_CHROMIUM="$$(scripts/find_chromium.sh)" $(BIN)/python -m scripts.pictures $(ARGS)
+
 bench: dev web current ## run the benchmarks and compare with the project's targets
 	$(BIN)/python -m bench $(ARGS)
 
 fuzz: dev current ## feed each parser with hostile input for ten minutes in all (ARGS="wire osc --seconds 60"): no case may fail
 	$(BIN)/python -m tests.fuzz $(ARGS)
 
-docs: build/docs/venv/.hawse-stamp ## the documentation site: build/docs/site/index.html; broken links fail
+docs: build/docs/venv/.hawse-stamp build/docs/mermaid.min.js ## the documentation site: build/docs/site/index.html; broken links fail
 	NO_MKDOCS_2_WARNING=1 build/docs/venv/bin/mkdocs build --quiet --strict
 
 compile: dev ## make machine code of the path of keys and bytes, beside its source; needs a C compiler; `make pure` removes it
@@ -149,6 +157,9 @@ $(WEB_MODULES): web/package.json web/package-lock.json
 	cd web && npm ci --no-audit --no-fund
 	@touch $@
 
+build/docs/mermaid.min.js: scripts/docs_mermaid.sh
+	@scripts/docs_mermaid.sh
+
 build/docs/venv/.hawse-stamp: requirements/docs.txt
 	@scripts/docs_venv.sh
 	@touch $@
@@ -167,6 +178,11 @@ build/apps/node/.hawse-stamp: e2e/apps/package.json e2e/apps/package-lock.json e
 $(KERNELS): tests/kernels/package.json tests/kernels/package-lock.json
 	@scripts/need_node.sh
 	cd tests/kernels && npm ci --no-audit --no-fund
+	@touch $@
+
+$(FIREFOX): e2e/firefox/package.json e2e/firefox/package-lock.json
+	@scripts/need_node.sh
+	cd e2e/firefox && npm ci --no-audit --no-fund
 	@touch $@
 
 $(BUNDLE): $(WEB_MODULES) $(WEB_SOURCES)

@@ -44,12 +44,16 @@ async def main(rounds: int, pods: int) -> None:
     try:
         with temporary() as name:
             folder = Path(name)
-            report("bare pod, to Running, ms", [await bare(instance, number) for number in range(rounds)])
             async with redis_server(folder) as url:
                 async with gateways(folder, url, instance, "--pool", str(POOL)) as (one, other):
                     turns = itertools.cycle((one, other))
                     report("from the pool, ms", [await pooled(next(turns), instance) for _ in range(rounds)])
-                    report("cold, ms", [await first_command(next(turns), network="host") for _ in range(rounds)])
+                    cold, beside = [], []
+                    for number in range(rounds):  # in turn, since the load changes
+                        beside.append(await bare(instance, number))
+                        cold.append(await first_command(next(turns), network="host"))
+                    report("bare pod, to Running, ms", beside)
+                    report("cold, ms", cold)
                     await prove_claims(one, other, instance)
                 await prove_templates(folder, url, instance)
                 async with gateways(folder, url, instance) as (one, other):

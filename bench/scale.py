@@ -29,7 +29,7 @@ import hawse
 from bench.sandboxes import at_once, temporary
 from gateway.app import create_app
 from gateway.auth.credentials import Credentials
-from gateway.providers.base import Capabilities, Endpoint, Observation, Report, SandboxSpec
+from gateway.providers.base import Capabilities, Endpoint, MountPlace, Observation, Report, SandboxSpec
 from gateway.sandboxes.lifecycle import Sandboxes
 from gateway.server import GatewayServer
 from gateway.settings import Settings
@@ -73,6 +73,7 @@ class FakeProvider:
     """Units that always run, at one socket."""
 
     images = None
+    egress = None
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -100,11 +101,14 @@ class FakeProvider:
 
     resume = pause
 
-    async def observe(self, unit: str) -> Observation:
+    async def observe(self, unit: str, runtime: str | None = None) -> Observation:
         return Observation(unit=unit, state="running", endpoint=Endpoint(self._path, "token"), isolation="none")
 
     async def discover(self) -> list[Observation]:
         return []  # each unit that is missed is observed
+
+    async def mount_place(self, unit: str) -> MountPlace:
+        raise HawseError("unavailable", "nothing can be mounted")
 
     async def close(self) -> None:
         """Nothing is open."""

@@ -20,7 +20,9 @@ async def serious(page: Page) -> list[str]:
     await page.evaluate(_script())
     return await page.evaluate(
         f"""async () => {{
-          const {{ violations }} = await axe.run({OPTIONS}, {{ resultTypes: ["violations"], iframes: false }});
+          const {{ violations }} = await axe.run({OPTIONS}, {{
+            resultTypes: ["violations"], iframes: false, rules: {{ "label-content-name-mismatch": {{ enabled: true }} }}
+          }});
           return violations
             .filter(({{ impact }}) => impact === "serious" || impact === "critical")
             .flatMap(({{ id, nodes }}) => nodes.map(({{ html, any }}) =>

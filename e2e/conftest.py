@@ -1,6 +1,5 @@
 """Fixtures of the browser tests: a real gateway, a real Chromium, pages on real terminals."""
 
-import os
 import subprocess
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
@@ -25,8 +24,7 @@ ROOT = Path(__file__).parent.parent
 
 @pytest.fixture(scope="session")
 def chromium_path() -> str:
-    configured = os.environ.get("HAWSE_CHROMIUM")
-    return configured or subprocess.check_output([ROOT / "scripts/find_chromium.sh"], text=True).strip()
+    return subprocess.check_output([ROOT / "scripts/find_chromium.sh"], text=True).strip()
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
@@ -42,7 +40,10 @@ async def gateway(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Sta
     """The gateway of all tests of this process, with the isolation that this machine supports."""
     folder = tmp_path_factory.mktemp("g")
     (folder / "templates.toml").write_text('[demo]\ndescription = "an example"\nenv = { TEMPLATE = "demo" }\n')
-    options = ["--templates", str(folder / "templates.toml")]
+    (folder / "shared").mkdir()
+    (folder / "shared/of-the-host.txt").write_text("shared")
+    (folder / "mounts.toml").write_text(f'[directories.shared]\npath = "{folder}/shared"\n')
+    options = ["--templates", str(folder / "templates.toml"), "--mounts", str(folder / "mounts.toml")]
     async with Stack(folder / "state", *options, isolation="auto") as stack:
         yield stack
 
@@ -60,6 +61,15 @@ NO_WEBGL = """() => {
   const { getContext } = prototype;
   prototype.getContext = function (kind, ...more) {
     return kind.startsWith("webgl") ? null : getContext.call(this, kind, ...more);
+  };
+}"""
+
+# A browser that does not tell what draws its WebGL: the page takes it for a GPU.
+UNNAMED_GPU = """() => {
+  const { prototype } = WebGL2RenderingContext;
+  const { getExtension } = prototype;
+  prototype.getExtension = function (name) {
+    return name === "WEBGL_debug_renderer_info" ? null : getExtension.call(this, name);
   };
 }"""
 
@@ -82,7 +92,7 @@ class Open:
         token: str | None = None,
         address: str | None = None,
         touch: bool = False,
-        webgl: bool = False,
+        webgl: bool | None = False,
     ) -> View:
         """Open a page and wait until its terminal is live.
 
@@ -94,14 +104,15 @@ class Open:
             token: Default: the owner's token.
             address: The complete URL; overrides `terminal`, `port` and `token`.
             touch: Whether the browser has touch input.
-            webgl: Whether the browser has WebGL, with which the terminal is drawn if it is there.
+            webgl: Whether the browser has WebGL that the page takes for that of a GPU, and draws the
+                terminal with; None: as it is.
         """
         context = await self._browser.new_context(
             viewport={"width": width, "height": height}, has_touch=touch, reduced_motion="reduce"
         )
         self._exits.push_async_callback(context.close)
-        if not webgl:
-            await context.add_init_script(f"({NO_WEBGL})()")
+        if webgl is not None:
+            await context.add_init_script(f"({UNNAMED_GPU if webgl else NO_WEBGL})()")
         page = await context.new_page()
         view = View(page)
         base = f"http://127.0.0.1:{port or self._stack.port}"

@@ -1,10 +1,13 @@
 """Keyboard access, focus, forced colours, target sizes, and the place of the scrollbar."""
 
+from typing import Literal
+
 import pytest
 from playwright.async_api import Browser, expect
 
+from e2e.axe import serious
 from e2e.conftest import Open
-from e2e.view import WAIT
+from e2e.view import WAIT, View
 from tests.support.stack import Stack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -13,28 +16,68 @@ expect.set_options(timeout=WAIT)
 _IN_TERMINAL = "() => document.activeElement === window.hawse.terminal.textarea"
 
 
-async def test_ctrl_f6_walks_the_regions_of_the_page_and_returns_to_the_terminal(open_page: Open) -> None:
+async def test_f6_walks_the_regions_of_the_page_and_returns_to_the_terminal(open_page: Open) -> None:
     view = await open_page()
     page = view.page
     await view.until(_IN_TERMINAL)
     assert "F6" in (await page.evaluate("() => window.hawse.terminal.textarea.ariaLabel"))
+    await view.run("echo re''ady")
+    await view.until_text("ready")
+    await view.settled()
+    typed = (await view.state())["inputEnd"]
+    for forward, back in (("F6", "Shift+F6"), ("Control+F6", "Control+Shift+F6")):
+        await view.press(forward)
+        await expect(page.locator(".status-line button").first).to_be_focused()
+        await view.press(forward)
+        await expect(page.locator("#sandboxes")).to_be_focused()
+        await view.press("Tab")
+        assert not await page.evaluate(_IN_TERMINAL)
+        await view.press(forward)
+        await view.until(_IN_TERMINAL)
+        await view.press(back)
+        await expect(page.locator("#sandboxes")).to_be_focused()
+        await view.press(forward)
+        await view.until(_IN_TERMINAL)
+    assert (await view.state())["inputEnd"] == typed, "the keys were sent to the program"
+
+
+async def test_a_program_gets_f6_and_control_f6_leaves_it(open_page: Open) -> None:
+    view = await open_page()
+    await view.run("echo st''arted; cat -v")  # its echo is no output: until that comes, the shell is at its prompt
+    await view.until_pattern("\\nstarted\\n")
+    await view.press("F6")
+    await view.press("Shift+F6")
+    await view.press("Enter")
+    await view.until_text("^[[17~^[[17;2~")
+    assert await view.evaluate(_IN_TERMINAL)
     await view.press("Control+F6")
-    await expect(page.locator(".status-line button").first).to_be_focused()
-    await view.press("Control+F6")
-    await expect(page.locator("#sandboxes")).to_be_focused()
-    await view.press("Tab")
-    assert not await page.evaluate(_IN_TERMINAL)
-    await view.press("Control+F6")
+    await expect(view.page.locator(".status-line button").first).to_be_focused()
+    await view.press("F6")  # outside of the terminal, no program can want it
+    await expect(view.page.locator("#sandboxes")).to_be_focused()
+    # After a reload, the page still knows that a program runs, and later that none does.
+    await view.page.reload()
+    await view.until_live()
     await view.until(_IN_TERMINAL)
-    await view.press("Control+Shift+F6")
-    await expect(page.locator("#sandboxes")).to_be_focused()
-    assert (await view.state())["inputEnd"] == 0, "the keys were sent to the program"
+    for _ in range(3):
+        await view.press("F6")
+    await view.press("Enter")
+    await view.until_text("^[[17~^[[17~^[[17~")
+    await view.press("Control+D")  # not Ctrl+C, which makes the terminal forget what is typed next
+    await view.run("echo ba''ck")
+    await view.until_text("back")
+    await view.settled()
+    await view.press("F6")
+    await expect(view.page.locator(".status-line button").first).to_be_focused()
+    await view.page.keyboard.press("Control+Shift+K")
+    await expect(view.page.get_by_role("dialog", name="Find a command")).to_be_visible()
+    await view.press("F6")
+    assert await view.evaluate("() => document.activeElement.closest('dialog') !== null"), "the dialog holds the focus"
 
 
-async def test_the_sign_in_dialog_holds_the_focus(browser: Browser, gateway: Stack) -> None:
+async def test_the_sign_in_dialog_holds_the_focus(browser: Browser, stack: Stack) -> None:
     context = await browser.new_context()
     page = await context.new_page()
-    await page.goto(gateway.base)
+    await page.goto(stack.base)
     await expect(page.locator("#token")).to_be_focused()
     for _ in range(6):
         await page.keyboard.press("Tab")
@@ -83,3 +126,88 @@ async def test_the_scrollbar_is_beside_the_cells(open_page: Open) -> None:
         }"""
     )
     assert edges[0] <= edges[1] + 1, edges  # px
+
+
+@pytest.mark.parametrize("scheme", ["dark", "light"])
+async def test_axe_finds_nothing_serious_in_menus_dialogs_and_views(
+    browser: Browser, stack: Stack, scheme: Literal["dark", "light"]
+) -> None:
+    context = await browser.new_context(color_scheme=scheme, reduced_motion="reduce")
+    page = await context.new_page()
+    await page.goto(stack.base)
+    await expect(page.locator("#token")).to_be_focused()
+    assert await serious(page) == []
+    await page.locator("#token").fill(stack.token)
+    await page.keyboard.press("Enter")
+    view = View(page)
+    await view.until_live()
+    assert await serious(page) == []
+    for keys, shown in (
+        ("Control+Shift+K", page.get_by_role("dialog", name="Find a command")),
+        ("Control+Shift+?", page.get_by_role("dialog", name="Keyboard shortcuts")),
+        ("Control+Shift+F", page.get_by_label("Find in the terminal")),
+    ):
+        await page.keyboard.press(keys)
+        await expect(shown).to_be_visible()
+        assert await serious(page) == []
+        await page.keyboard.press("Escape")
+    for button, shown in (
+        ("#more", page.get_by_role("menu", name="More")),
+        ("#share", page.get_by_role("dialog", name="Share")),
+        ("#sandboxes", page.get_by_role("dialog", name="Sandboxes")),
+    ):
+        await page.locator(button).click()
+        await expect(shown).to_be_visible()
+        assert await serious(page) == []
+        await page.keyboard.press("Escape")
+    await page.keyboard.press("Control+Shift+B")
+    rail = page.get_by_role("navigation", name="Views")
+    await expect(rail).to_be_visible()
+    for name in await rail.get_by_role("button").evaluate_all("buttons => buttons.map(button => button.ariaLabel)"):
+        await rail.get_by_role("button", name=name).click()
+        await expect(page.get_by_role("region", name=name).locator(".view")).to_be_visible()
+        assert await serious(page) == []
+    await context.close()
+
+
+async def test_nothing_moves_when_the_user_wants_it(open_page: Open) -> None:
+    view = await open_page()  # with reduced motion
+    assert await view.evaluate("() => window.hawse.terminal.options.cursorBlink") is False
+    await view.choose("Settings")
+    await expect(view.page.get_by_role("dialog", name="Settings")).to_be_visible()
+    moving = "() => document.getAnimations().filter(each => each.effect.getComputedTiming().duration > 1).length"
+    assert await view.evaluate(moving) == 0
+
+
+async def test_a_word_of_an_input_method_is_sent_once_when_it_is_committed(open_page: Open) -> None:
+    view = await open_page()
+    await view.run("cat")
+    await view.settled()
+    before = (await view.state())["inputEnd"]
+    session = await view.page.context.new_cdp_session(view.page)
+    for text in ("に", "にほ", "にほん"):
+        await session.send("Input.imeSetComposition", {"text": text, "selectionStart": 3, "selectionEnd": 3})
+    assert (await view.state())["inputEnd"] == before, "nothing is sent before"
+    await session.send("Input.insertText", {"text": "日本"})
+    await view.press("Enter")
+    await view.until_pattern("日本\\n日本\\n")
+    await view.settled()
+    assert (await view.state())["inputEnd"] == before + len("日本\r".encode())
+
+
+async def test_forced_colours_keep_the_cursor_and_show_what_is_chosen(open_page: Open) -> None:
+    page = (await open_page()).page
+    await page.locator(".xterm-helper-textarea").focus()
+    cursor = page.locator(".xterm-cursor-block")
+    theme = await page.evaluate("() => window.hawse.terminal.options.theme.cursor")
+    colour = "rgb({}, {}, {})".format(*bytes.fromhex(theme[1:]))
+    await expect(cursor).to_have_css("background-color", colour)  # it blinks
+    await page.emulate_media(forced_colors="active")
+    await expect(cursor).to_have_css("background-color", colour)
+    await page.keyboard.press("Control+Shift+B")
+    views = page.get_by_role("navigation", name="Views")
+    await views.get_by_role("button", name="Files").click()
+    outline = "element => getComputedStyle(element).outlineStyle"
+    await expect(page.locator(".rail-view")).to_be_visible()
+    assert await views.get_by_role("button", name="Search").evaluate(outline) == "none"
+    assert await views.get_by_role("button", name="Files").evaluate(outline) in ("solid", "double")

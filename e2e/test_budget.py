@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Browser, Route
+from playwright.async_api import Browser, Route, expect
 
 from e2e.conftest import ROOT, Open
 from tests.support.stack import Stack
@@ -108,3 +108,46 @@ async def test_the_emulator_is_requested_again_after_the_network_has_changed(bro
     await page.wait_for_function("() => window.hawse?.state().terminal === 'live'")
     assert failures > 3
     await context.close()
+
+
+async def test_a_menu_that_could_not_be_loaded_says_so_and_opens_later(browser: Browser, stack: Stack) -> None:
+    context = await browser.new_context()
+    page = await context.new_page()
+    down = True
+
+    async def cut(route: Route) -> None:
+        await (route.abort("failed") if down else route.continue_())
+
+    for part in ("page-dialogs", "menu", "sandboxes"):
+        await page.route(re.compile(rf"/assets/{part}[^/]*$"), cut)
+    await page.goto(f"{stack.base}/#token={stack.token}")
+    await page.wait_for_function("() => window.hawse?.state().terminal === 'live'")
+    more, switcher = page.locator("#more"), page.locator("#sandboxes")
+    for button in (more, switcher):
+        await button.click()
+        await expect(page.get_by_text("This part of the page could not be loaded. Reload the page.")).to_be_visible()
+        await page.evaluate("() => { document.querySelector('#toast').hidden = true; }")
+    down = False
+    await more.click()
+    menu = page.get_by_role("menu", name="More")
+    await expect(menu).to_be_visible()
+    await expect(menu).to_have_css("min-width", "200px")  # its style is there as well
+    await page.keyboard.press("Escape")
+    await switcher.click()
+    await expect(page.get_by_role("dialog", name="Sandboxes")).to_be_visible()
+    await context.close()
+
+
+async def test_a_flood_is_drawn_at_most_20_times_a_second_and_to_its_end(open_page: Open) -> None:
+    view = await open_page()
+    page = view.page
+    await page.keyboard.type("seq 200000; echo the-$((1 + 1))-end")
+    await page.evaluate("""() => {
+      window.drawn = [performance.now()];
+      window.hawse.terminal.onRender(() => window.drawn.push(performance.now()));
+    }""")
+    await page.keyboard.press("Enter")
+    await expect(page.locator(".xterm-rows")).to_contain_text("the-2-end")
+    drawn = await page.evaluate("() => window.drawn")
+    most = (drawn[-1] - drawn[0]) / 50 + 8  # single lines before and after it are drawn at once
+    assert 2 < len(drawn) <= most

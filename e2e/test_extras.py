@@ -76,12 +76,12 @@ async def test_the_right_button_opens_a_menu_that_copies_and_pastes(open_page: O
     await view.until_text("echo again-echo-me")
 
 
-async def test_a_long_press_selects_a_word_and_opens_the_menu(open_page: Open) -> None:
+async def test_a_long_press_selects_a_word_and_handles_change_the_selection(open_page: Open) -> None:
     view = await open_page(width=390, height=844, touch=True)
     page = view.page
     await with_clipboard(view)
-    await view.run("clear; echo under-fin''ger")
-    await view.until_text("under-finger")
+    await view.run("clear; echo under-fin''ger and more")
+    await view.until_text("under-finger and more")
     box = await page.locator(".xterm-screen").bounding_box()
     assert box is not None
     row = next(y for y, line in enumerate(await view.screen()) if line.startswith("under-finger"))
@@ -91,10 +91,25 @@ async def test_a_long_press_selects_a_word_and_opens_the_menu(open_page: Open) -
     await finger.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [point]})
     await view.until("() => window.hawse.terminal.getSelection() === 'under-finger'")
     await finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
-    menu = page.get_by_role("menu", name="Terminal")
-    await expect(menu).to_be_visible()
-    await menu.get_by_text("Copy", exact=True).tap()
-    await view.until("async () => (await navigator.clipboard.readText()) === 'under-finger'")
+    bar = page.get_by_role("toolbar", name="Selection")
+    await expect(bar.get_by_role("button", name="Paste")).to_be_visible()
+    handle = await page.locator(".touch-selection .end").bounding_box()
+    assert handle is not None
+    assert handle["width"] >= 44
+    grip = {"x": handle["x"] + 10, "y": handle["y"] + 16}
+    width = box["width"] / (await view.state())["cols"]
+    for kind, points in (
+        ("touchStart", [grip]),
+        ("touchMove", [grip | {"x": grip["x"] + 2 * width}]),
+        ("touchMove", [grip | {"x": grip["x"] + 4 * width}]),
+        ("touchEnd", []),
+    ):
+        await finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    await view.until("() => window.hawse.terminal.getSelection() === 'under-finger and'")
+    await expect(bar).to_be_visible()
+    await bar.get_by_role("button", name="Copy").tap()
+    await view.until("async () => (await navigator.clipboard.readText()) === 'under-finger and'")
+    await expect(bar).to_be_hidden()
 
 
 async def test_a_program_copies_after_a_question_and_never_reads(open_page: Open) -> None:
@@ -170,6 +185,14 @@ async def test_images_are_shown_and_their_decoders_loaded_with_the_first_one(ope
     await view.run(rf"clear; printf '\033]1337;File=inline=1;size={size};width=10;height=4:{PNG}\a'; echo ag''ain")
     await view.until_text("again")
     assert next(index for index, line in enumerate(await view.screen()) if "again" in line) >= 3
+    lost = page.get_by_text("Images from before the reload are not shown")
+    await page.reload()
+    await view.until_live()
+    await expect(lost).to_be_visible()
+    await page.reload()
+    await view.until_live()
+    await view.until(_LOADED, "terminal-extras")
+    await expect(lost).to_be_hidden()  # it was said
     assert view.errors == []
 
 

@@ -59,6 +59,21 @@ async def test_the_tree_follows_changes_and_shows_the_marks_of_git(open_page: Op
     await expect(page.get_by_role("treeitem", name="new.py")).to_have_count(0)
 
 
+async def test_a_mount_is_marked_in_the_tree(open_page: Open, stack: Stack) -> None:
+    async with hawse.connect(stack.base, token=stack.token) as hw:
+        mount = await hw.sandbox().mounts.create("shared", "data", read_only=True)
+        page = await show_files(await open_page())
+        row = page.get_by_role("treeitem", name="data")
+        await expect(row).to_have_attribute("data-mount", "mounted")
+        await expect(row).to_contain_text("read-only")
+        await expect(row).to_contain_text("Mount of shared, read-only")
+        assert await serious(page) == []
+        await row.click()
+        await expect(page.get_by_role("treeitem", name="of-the-host.txt")).to_be_visible()
+        await hw.sandbox().mounts.delete(mount.id)
+        await expect(row).not_to_have_attribute("data-mount", "mounted")
+
+
 async def test_the_tree_is_used_with_the_keyboard_and_holds_many_files(open_page: Open, stack: Stack) -> None:
     await run(stack, "mkdir many; cd many; seq -f 'file %g' 1 5000 | tr '\\n' '\\0' | xargs -0 touch")
     page = await show_files(await open_page())
@@ -164,6 +179,7 @@ async def test_a_markdown_file_is_read_as_a_document(open_page: Open, stack: Sta
         await box.files.write("docs/pixel.png", PIXEL)
         await box.files.write("docs/other.md", b"# Other")
         text = "# Title\n\n![dot](pixel.png)\n\n[next](other.md) [bad](javascript:alert(1))\n\n<script>x</script>"
+        text += "\n\n[end](#%C3%BCber-uns)\n\n## me" + "\n\nmore" * 100 + "\n\n## Über uns\n\n[top](#)"
         await box.files.write("docs/read.md", text.encode())
     page = await show_files(await open_page(width=1440))
     await page.get_by_role("treeitem", name="docs").click()
@@ -174,5 +190,21 @@ async def test_a_markdown_file_is_read_as_a_document(open_page: Open, stack: Sta
     await expect(document.get_by_role("img", name="dot")).to_have_js_property("naturalWidth", 1)
     await expect(document.get_by_role("link", name="bad")).to_have_count(0)
     assert await document.locator("script").count() == 0
+    await document.get_by_role("link", name="end", exact=True).click()
+    await expect(document.get_by_role("heading", name="Über uns")).to_be_in_viewport()
+    await document.get_by_role("link", name="top", exact=True).click()
+    await expect(document.get_by_role("heading", name="Title")).to_be_in_viewport()
+    assert await page.locator("#title, #me h2, h2#me").count() == 0, "the text has taken an id of the page"
     await document.get_by_role("link", name="next").click()
     await expect(page.get_by_role("textbox", name="docs/other.md")).to_contain_text("Other")
+
+
+async def test_a_name_cannot_hide_what_it_ends_with(open_page: Open, stack: Stack) -> None:
+    async with hawse.connect(stack.base, token=stack.token) as hw:
+        await hw.sandbox().files.write("invoice\u202egnp.exe", b"x")
+    page = await show_files(await open_page(width=1440))
+    row = page.get_by_role("treeitem", name="invoice\ufffdgnp.exe")
+    assert await row.get_attribute("title") == "invoice\ufffdgnp.exe"
+    await row.click()
+    await expect(page.get_by_role("region", name="invoice\ufffdgnp.exe")).to_be_visible()
+    await expect(page.get_by_role("textbox", name="invoice\ufffdgnp.exe")).to_contain_text("x")

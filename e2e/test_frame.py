@@ -5,7 +5,7 @@ from playwright.async_api import expect
 
 from e2e.conftest import Open
 from e2e.view import WAIT, View
-from tests.support.stack import free_port
+from tests.support.stack import Stack, free_port
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 expect.set_options(timeout=WAIT)
@@ -117,9 +117,11 @@ async def test_the_menu_is_used_with_the_keyboard_and_returns_the_focus(open_pag
     more = page.get_by_role("button", name="More", exact=True)
     await more.focus()
     await view.press("Enter")
-    await expect(page.get_by_role("menuitem", name="New terminal")).to_be_focused()
+    await expect(page.get_by_role("menuitem", name="Show all commands")).to_be_focused()
     await view.press("ArrowUp")
     await expect(page.get_by_role("menuitem", name="Sign out")).to_be_focused()
+    await view.press("s")
+    await expect(page.get_by_role("menuitem", name="Show all commands")).to_be_focused()
     await view.press("s")
     await expect(page.get_by_role("menuitem", name="Split right")).to_be_focused()
     await view.press("Escape")
@@ -141,6 +143,39 @@ async def test_the_status_line_shows_directory_branch_and_ports(open_page: Open)
     port = free_port()
     await view.run(f"python3 -m http.server {port} --bind 127.0.0.1")
     await expect(line.get_by_role("button", name=f"{port}")).to_be_visible()
+
+
+async def test_a_link_to_a_command_opens_the_page_at_it_or_says_that_it_is_gone(open_page: Open, stack: Stack) -> None:
+    view = await open_page()
+    page = view.page
+    await page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    await view.run("echo the linked o''ne")
+    await view.until_text("the linked one")
+    await view.run("seq 300")
+    await view.until_pattern("299\\n300\\n")
+    await view.settled()
+    await view.press("Control+Shift+ArrowUp")
+    await view.press("Control+Shift+ArrowUp")
+    await page.locator(".command-bar[title^='echo the linked']").click()
+    await page.get_by_role("menuitem", name="Copy link to it").click()
+    await expect(page.locator("#toast")).to_have_text("Link to this command copied.")
+    link = await page.evaluate("() => navigator.clipboard.readText()")
+    assert "/?sandbox=local&terminal=main#command=" in link
+    first_row = """text => {
+      const { active } = window.hawse.terminal.buffer;
+      return active.getLine(active.viewportY).translateToString(true).includes(text);
+    }"""
+    other = await open_page(address=f"{link}&token={stack.token}")
+    await other.until(first_row, "echo the linked")
+    await expect(other.page.locator(".linked-command")).to_be_visible()
+    await other.page.reload()  # the address keeps the command
+    await other.until_live()
+    await other.until(first_row, "echo the linked")
+    await other.type(" ")
+    await expect(other.page.locator(".linked-command")).to_have_count(0)
+    # Other shells may have commands at the same offset.
+    await other.page.evaluate("() => { location.hash = location.hash.replace(/instance=[^&]*/, 'instance=other'); }")
+    await expect(other.page.locator("#toast")).to_have_text("This command is not kept any more.")
 
 
 async def test_commands_have_a_bar_with_their_state_and_their_output_is_copied(open_page: Open) -> None:

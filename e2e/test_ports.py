@@ -24,6 +24,44 @@ async def write_site(stack: Stack) -> None:
     async with hawse.connect(stack.base, token=stack.token) as hw:
         for name in ("index", "other"):
             await hw.sandbox().files.write(f"site/{name}.html", PAGE.format(name).encode())
+        # http.server compares times in whole seconds: the browser would show what it kept of an earlier test's site.
+        await hw.sandbox().exec("touch -d '1 hour ago' site/*")
+
+
+async def test_a_port_gets_a_public_address_that_is_deleted(open_page: Open, stack: Stack) -> None:
+    await write_site(stack)
+    view = await open_page(width=1300)
+    await view.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = await show_ports(view)
+    port = free_port()
+    async with hawse.connect(stack.base, token=stack.token) as hw:
+        server = ["python3", "-m", "http.server", str(port), "--bind", "127.0.0.1", "--directory", "site"]
+        async with hw.sandbox().processes.start(server) as process:
+            await process.wait_for_port(port)
+            await page.get_by_role("button", name=f"Public addresses…: port {port}").click()
+            dialog = page.get_by_role("dialog", name=f"Public addresses of port {port}")
+            await dialog.get_by_label("Name").fill("e2e-shop")
+            await dialog.get_by_label("Ends").select_option("in 1 day")
+            await dialog.get_by_role("button", name="Create").click()
+            address = f"http://t-e2e-shop.localhost:{stack.port}/"
+            await expect(dialog.get_by_role("listitem")).to_contain_text(address)
+            (tunnel,) = await hw.sandbox().tunnels.list()
+            assert tunnel.expires is not None
+            assert tunnel.expires - tunnel.created == pytest.approx(86_400)
+            assert await serious(page) == []
+            await dialog.get_by_role("button", name=f"Copy {address}").click()
+            assert await page.evaluate("navigator.clipboard.readText()") == address
+
+            visitor = await page.context.browser.new_page()  # type: ignore[union-attr]
+            await visitor.goto(address)
+            await expect(visitor.get_by_role("heading", name="index")).to_be_visible()
+            await dialog.get_by_role("button", name=f"Delete {address}").click()
+            await expect(dialog.get_by_role("listitem")).to_have_count(0)
+            await visitor.reload()
+            await expect(visitor.get_by_role("heading", name="No such address")).to_be_visible()
+            await visitor.close()
+            await dialog.get_by_role("button", name="Close").click()
+            await expect(dialog).to_have_count(0)
 
 
 async def test_ports_are_listed_exposed_and_their_previews_stopped(open_page: Open, stack: Stack) -> None:

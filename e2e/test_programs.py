@@ -213,3 +213,9 @@ async def test_ctrl_c_stops_a_program(open_page: Open) -> None:
     await view.run("echo prompt $((1 + 1))")
     await view.until_text("prompt 2")
     assert view.errors == []
+
+
+async def test_webgl_that_draws_on_the_cpu_is_not_used(open_page: Open) -> None:
+    drawn = "() => Boolean(document.querySelector('.xterm-screen canvas'))"
+    assert await (await open_page(webgl=True)).page.evaluate(drawn), "it takes the renderer of Chromium for a GPU"
+    assert not await (await open_page(webgl=None)).page.evaluate(drawn)

@@ -1,14 +1,19 @@
 """The list of sandboxes in the page: create, open, stop, start and delete them."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.async_api import Locator, Page, expect
 
+import hawse
+from e2e.axe import serious
 from e2e.conftest import Open
 from e2e.view import WAIT, View
+from tests.support.machine import join_process
 from tests.support.stack import Stack
+from tests.support.waiting import exists
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 expect.set_options(timeout=WAIT)
@@ -97,6 +102,33 @@ async def test_a_sandbox_is_stopped_started_and_deleted(open_page: Open) -> None
     await expect(page.get_by_role("button", name="New sandbox")).to_be_focused()
 
 
+async def test_what_a_sandbox_was_refused_is_shown(open_page: Open, stack: Stack) -> None:
+    view = await open_page()
+    policy = {"allow": ["good.example"], "deny": ["bad.good.example"]}
+    await call(view, "sandbox.create", {"id": "fenced", "network": "filtered", "egress": policy})
+    await show(view.page)
+    fenced = row(view.page, "fenced")
+    section = fenced.get_by_text("Network: rules and refusals")
+    await section.click()
+    await expect(fenced.get_by_text("good.example", exact=True)).to_be_visible()
+    await expect(fenced.get_by_text("bad.good.example", exact=True)).to_be_visible()
+    await expect(fenced.get_by_text("Nothing was refused.")).to_be_visible()
+    async with hawse.connect(stack.base, token=stack.token) as hw:
+        await hw.sandbox("fenced").exec("curl -s http://evil.example/; curl -s https://good.example:8443/")
+        refused = fenced.get_by_role("listitem")
+        await expect(refused).to_have_count(2)
+        await expect(refused.last).to_contain_text("GET evil.example:80")
+        await expect(refused.last).to_contain_text("no rule allows it")
+        await expect(refused.first).to_contain_text("good.example:8443")
+        assert await serious(view.page) == []
+        await hw.sandbox("fenced").egress.set(["other.example"])
+        await expect(fenced.get_by_text("other.example", exact=True)).to_be_visible()
+    await expect(row(view.page, "local").get_by_text("Network: rules and refusals")).to_be_hidden()
+    await section.click()
+    await expect(refused).to_have_count(0)
+    assert view.errors == []
+
+
 async def test_the_list_follows_the_changes_of_others(open_page: Open) -> None:
     view, other = await open_page(), await open_page()
     await show(view.page)
@@ -109,6 +141,26 @@ async def test_the_list_follows_the_changes_of_others(open_page: Open) -> None:
     await view.press("Escape")
     await expect(view.page.get_by_role("dialog", name="Sandboxes")).to_be_hidden()
     await view.until("() => document.activeElement.id === 'sandboxes'")
+
+
+async def test_a_machine_that_has_joined_is_marked_and_its_terminal_works(
+    open_page: Open, stack: Stack, tmp_path: Path
+) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    view = await open_page()
+    await show(view.page)
+    async with join_process(stack, project) as machine:
+        await machine.prints("Press Ctrl-C")
+        joined = row(view.page, machine.sandbox)
+        await expect(joined.locator(".state")).to_have_text("running")
+        await expect(joined.locator(".facts")).to_contain_text("joined machine")
+        await joined.get_by_role("link").click()
+        await view.page.wait_for_url(f"**/?sandbox={machine.sandbox}")
+        await view.until_live()
+        await view.run("touch made-here; echo all''-done")
+        await view.until_text("all-done")
+        await exists(project / "made-here")
 
 
 async def test_the_page_of_a_stopped_sandbox_starts_it(open_page: Open) -> None:

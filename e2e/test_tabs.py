@@ -70,6 +70,9 @@ async def test_a_tab_is_named_by_the_title_of_its_program(open_page: Open) -> No
     await view.run("PROMPT_COMMAND=; printf '\\033]0;building\\007'")
     await expect(tab_of(view.page, "main")).to_have_text("building")
     await expect(view.page.get_by_role("button", name="Close building")).to_be_visible()
+    await view.run("printf '\\033]0;<b>fdp.\\342\\200\\256exe\\007'")
+    await expect(tab_of(view.page, "main")).to_have_text("<b>fdp.\ufffdexe")
+    await expect(view.page).to_have_title("<b>fdp.\ufffdexe · hawse")
 
 
 async def test_a_terminal_with_a_running_command_is_closed_only_after_a_question(open_page: Open) -> None:

@@ -28,17 +28,17 @@ async def background_without_modules(context: BrowserContext, address: str) -> s
 @pytest.mark.parametrize(("system", "expected"), [("light", LIGHT), ("dark", DARK)])
 @pytest.mark.parametrize("query", ["", "?recording=none"])
 async def test_the_page_has_the_systems_theme_before_its_modules_run(
-    browser: Browser, gateway: Stack, system: Literal["dark", "light"], expected: str, query: str
+    browser: Browser, stack: Stack, system: Literal["dark", "light"], expected: str, query: str
 ) -> None:
     context = await browser.new_context(color_scheme=system)
-    assert await background_without_modules(context, f"{gateway.base}/{query}") == expected
+    assert await background_without_modules(context, f"{stack.base}/{query}") == expected
     await context.close()
 
 
-async def test_the_page_has_the_chosen_theme_before_its_modules_run(browser: Browser, gateway: Stack) -> None:
+async def test_the_page_has_the_chosen_theme_before_its_modules_run(browser: Browser, stack: Stack) -> None:
     context = await browser.new_context(color_scheme="dark")
     await context.add_init_script("""localStorage.setItem("hawse.settings", '{"theme":"light"}')""")
-    assert await background_without_modules(context, f"{gateway.base}/") == LIGHT
+    assert await background_without_modules(context, f"{stack.base}/") == LIGHT
     await context.close()
 
 

@@ -1,6 +1,7 @@
 """Several pages on one terminal, the end of its shell, search, and scrolling by touch."""
 
 import pytest
+from playwright.async_api import expect
 
 from e2e.conftest import Open
 
@@ -149,3 +150,74 @@ async def test_a_killed_shell_shows_its_signal(open_page: Open) -> None:
     await view.until_live()
     await view.run("echo alive $((6 * 7))")
     await view.until_text("alive 42")
+
+
+async def test_an_ended_shell_folds_to_a_line_and_its_output_is_shown_again(open_page: Open) -> None:
+    view = await open_page()
+    page = view.page
+    await view.run("echo kept-''words; exit 0")
+    line = page.get_by_role("region", name="The shell has ended")
+    await expect(line).to_contain_text("exited with code 0")
+    await expect(line).to_contain_text("ran ")
+    await expect(page.locator(".xterm-rows")).to_be_hidden()
+    await expect(line.get_by_role("button", name="New shell here")).to_be_focused()
+    await expect(line.get_by_role("button", name="Close")).to_be_hidden()  # it is the only pane
+    await line.get_by_role("button", name="Show output").click()
+    await expect(page.locator(".xterm-rows")).to_contain_text("kept-words")
+    await line.get_by_role("button", name="Hide output").click()
+    await expect(page.locator(".xterm-rows")).to_be_hidden()
+    await page.reload()
+    await line.get_by_role("button", name="Show output").click()
+    await expect(page.locator(".xterm-rows")).to_contain_text("kept-words")
+    await line.get_by_role("button", name="New shell here").click()
+    await view.until_live()
+    await expect(line).to_be_hidden()
+    await view.run("echo alive $((6 * 7))")
+    await view.until_text("alive 42")
+    text = "\n".join((await view.cells())["lines"])
+    assert text.index("kept-words") < text.index("alive 42")
+
+
+async def test_the_pane_of_an_ended_shell_is_closed_if_there_are_others(open_page: Open) -> None:
+    view = await open_page()
+    page = view.page
+    await page.get_by_role("button", name="New terminal").click()
+    await view.until("() => window.hawse.channel.address.id !== 'main'")
+    await view.until_live()
+    await view.run("exit 3")
+    line = page.locator(".pane.active:not([hidden])").get_by_role("region", name="The shell has ended")
+    await expect(line).to_contain_text("exited with code 3")
+    # Its last lines say why it failed.
+    await expect(page.locator(".pane.active:not([hidden]) .xterm-rows")).to_be_visible()
+    await line.get_by_role("button", name="Close").click()
+    await view.until("() => window.hawse.channel.address.id === 'main'")
+
+
+@pytest.mark.parametrize("split", ["Split right", "Split down"])
+async def test_a_folded_shell_gives_its_space_in_a_split_to_the_others(open_page: Open, split: str) -> None:
+    view = await open_page()
+    page = view.page
+    side = "width" if split == "Split right" else "height"
+    await view.choose(split)
+    await expect(page.locator(".divider")).to_have_count(1)
+    await view.until("() => window.hawse.channel.address.id !== 'main'")
+    await view.until_live()
+    boxes = """side => [...document.querySelectorAll(".pane:not([hidden])")]
+      .map(pane => Math.round(pane.getBoundingClientRect()[side]))"""
+    before = await view.evaluate(boxes, side)
+    await view.run("exit")
+    ended = page.locator(".pane.active").get_by_role("region", name="The shell has ended")
+    await expect(ended).to_be_visible()
+    await view.until(f"([side, before]) => ({boxes})(side)[0] > before + 150", [side, before[0]])
+    first, second = await view.evaluate(boxes, side)
+    assert abs(first + second - sum(before)) <= 1  # px, of rounding
+    assert second <= 160
+    await expect(page.locator(".divider")).to_have_count(0)
+    for name in ("Show output", "New shell here", "Close"):
+        await expect(ended.get_by_role("button", name=name)).to_be_in_viewport(ratio=1)
+    await ended.get_by_role("button", name="Show output").click()
+    await view.until(f"([side, before]) => ({boxes})(side).join() === before.join()", [side, before])
+    await ended.get_by_role("button", name="Hide output").click()
+    await ended.get_by_role("button", name="New shell here").click()
+    await view.until_live()
+    await expect(page.locator(".divider")).to_have_count(1)

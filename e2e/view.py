@@ -1,6 +1,7 @@
 """Drives a page with a terminal. All waits are for conditions, not for a fixed time."""
 
 import asyncio
+from abc import ABC, abstractmethod
 from typing import Any
 
 from playwright.async_api import Page
@@ -34,28 +35,40 @@ _CELLS = """() => {
 }"""
 
 
-class View:
-    """One page on one terminal."""
+class TerminalView(ABC):
+    """One page on one terminal, in any browser."""
 
-    def __init__(self, page: Page) -> None:
-        self.page = page
-        self.errors: list[str] = []
-        page.on("pageerror", lambda error: self.errors.append(error.stack or str(error)))
+    @abstractmethod
+    async def evaluate(self, expression: str, argument: Any = None) -> Any:
+        """Return the JSON value, or that of the promise, which the JavaScript function `expression` returns."""
+
+    @abstractmethod
+    async def wait_for(self, expression: str, argument: Any = None) -> None:
+        """Wait until the JavaScript function `expression`, which is not asynchronous, returns a truthy value."""
+
+    @abstractmethod
+    async def type(self, text: str) -> None:
+        """Type `text` with keyboard events."""
+
+    @abstractmethod
+    async def press(self, key: str) -> None:
+        """Press a key, such as `Enter` or `Control+Shift+B`."""
 
     async def state(self) -> dict[str, Any]:
-        return await self.page.evaluate("() => window.hawse.state()")
+        state: dict[str, Any] = await self.evaluate("() => window.hawse.state()")
+        return state
 
     async def until_live(self) -> None:
-        await self.page.wait_for_function("() => window.hawse?.state().terminal === 'live'", timeout=WAIT)
+        await self.wait_for("() => window.hawse?.state().terminal === 'live'")
 
     async def until(self, expression: str, argument: Any = None) -> None:
         """Wait until the JavaScript function `expression`, called with `argument`, returns a truthy value."""
         if not expression.startswith("async"):
-            await self.page.wait_for_function(expression, arg=argument, timeout=WAIT, polling=50)
+            await self.wait_for(expression, argument)
             return
         async with asyncio.timeout(WAIT / 1000):
-            # `wait_for_function` takes a promise for true, and returns.
-            while not await self.page.evaluate(expression, argument):  # noqa: ASYNC110
+            # `wait_for` takes a promise for true, and returns.
+            while not await self.evaluate(expression, argument):  # noqa: ASYNC110
                 await asyncio.sleep(0.05)
 
     async def until_text(self, text: str) -> None:
@@ -66,16 +79,52 @@ class View:
         """Wait until the regular expression `pattern` matches the rows of the screen, joined by newlines."""
         await self.until(f"pattern => new RegExp(pattern).test(({_SCREEN})().join('\\n'))", pattern)
 
+    async def run(self, command: str) -> None:
+        await self.type(command)
+        await self.press("Enter")
+
+    async def screen(self) -> list[str]:
+        """Return the visible rows without trailing blanks."""
+        rows: list[str] = await self.evaluate(_SCREEN)
+        return rows
+
+    async def cells(self) -> dict[str, Any]:
+        """Return the whole buffer: see `_CELLS`."""
+        cells: dict[str, Any] = await self.evaluate(_CELLS)
+        return cells
+
+    async def settled(self) -> None:
+        """Wait until all input has been applied and all output of the server is on the screen."""
+        await self.until(
+            """async () => {
+              const { client, channel, state } = window.hawse;
+              if (state().inputOffset < state().inputEnd) return false;
+              const { id, sandbox } = channel.address;
+              const info = await client.call("terminal.get", { id }, { sandbox });
+              return info.offset === state().offset;
+            }"""
+        )
+
+
+class View(TerminalView):
+    """One page on one terminal in Chromium."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.errors: list[str] = []
+        page.on("pageerror", lambda error: self.errors.append(error.stack or str(error)))
+
+    async def evaluate(self, expression: str, argument: Any = None) -> Any:
+        return await self.page.evaluate(expression, argument)
+
+    async def wait_for(self, expression: str, argument: Any = None) -> None:
+        await self.page.wait_for_function(expression, arg=argument, timeout=WAIT, polling=50)
+
     async def type(self, text: str) -> None:
-        """Type `text` with keyboard events."""
         await self.page.keyboard.type(text)
 
     async def press(self, key: str) -> None:
         await self.page.keyboard.press(key)
-
-    async def run(self, command: str) -> None:
-        await self.type(command)
-        await self.press("Enter")
 
     async def choose(self, name: str) -> None:
         """Choose an entry of the page's menu."""
@@ -94,23 +143,3 @@ class View:
             touches = [{"x": x, "y": y} for x, y in points]
             await finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": touches})
         await finger.detach()
-
-    async def screen(self) -> list[str]:
-        """Return the visible rows without trailing blanks."""
-        return await self.page.evaluate(_SCREEN)
-
-    async def cells(self) -> dict[str, Any]:
-        """Return the whole buffer: see `_CELLS`."""
-        return await self.page.evaluate(_CELLS)
-
-    async def settled(self) -> None:
-        """Wait until all input has been applied and all output of the server is on the screen."""
-        await self.until(
-            """async () => {
-              const { client, channel, state } = window.hawse;
-              if (state().inputOffset < state().inputEnd) return false;
-              const { id, sandbox } = channel.address;
-              const info = await client.call("terminal.get", { id }, { sandbox });
-              return info.offset === state().offset;
-            }"""
-        )

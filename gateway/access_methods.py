@@ -24,7 +24,7 @@ from hawse.api.access import (
     TokenListResult,
     TokenRevoke,
 )
-from hawse.api.rights import ACCESS, ALL, OWN, ROLES, Right, covers, role_of
+from hawse.api.rights import ACCESS, ALL, JOIN, OWN, ROLES, Right, covers, role_of
 from hawse.api.spec import Nothing
 from hawse.rpc import handles
 from hawse.wire import HawseError, Principal
@@ -101,17 +101,17 @@ class AccessMethods:
         return await self._revoke(params.id, ("link",), caller)
 
     async def end_links(self, sandbox: str, before: float) -> None:
-        """Revoke the links of a sandbox that was deleted: its id may be given to another sandbox.
+        """Revoke the links and join tokens of a sandbox that was deleted: its id may be given to another sandbox.
 
         Args:
             sandbox: The id of the sandbox.
-            before: Only links that were created before this time, in seconds since 1970.
+            before: Only those that were created before this time, in seconds since 1970.
 
         Raises:
             HawseError: `unavailable` if the store cannot be used.
         """
-        for row in self._credentials.all("link"):
-            if row.created < before and Right.parse(row.principal.rights[0]).sandbox == sandbox:
+        for row in [*self._credentials.all("link"), *self._credentials.all("token")]:
+            if row.created < before and _opens_only(row, sandbox):
                 await self._credentials.revoke(row.id)
 
     # ---- inside
@@ -187,6 +187,14 @@ class AccessMethods:
         """Return what is open with a token or link, and with its sessions."""
         sessions = (one.id for one in self._credentials.all("session") if one.parent == row.id)
         return [use for id in (row.id, *sessions) for use in self._uses.of(id)]
+
+
+def _opens_only(row: Credential, sandbox: str) -> bool:
+    """Whether a credential is a link to the sandbox, or a token for machines that join it."""
+    rights = [Right.parse(text) for text in row.principal.rights]
+    if row.kind == "token" and any(right.name != JOIN for right in rights):
+        return False
+    return {right.sandbox for right in rights} == {sandbox}
 
 
 def _date(row: Credential) -> float | None:

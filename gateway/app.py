@@ -2,8 +2,9 @@
 
 import asyncio
 import logging
+import secrets
 import time
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Collection, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from typing import Protocol
 
@@ -11,7 +12,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Mount, Route, WebSocketRoute
+from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway import VERSION
@@ -25,9 +26,11 @@ from gateway.auth.tickets import Tickets
 from gateway.auth.uses import OpenUses
 from gateway.backups.methods import BackupMethods
 from gateway.backups.records import BackupRecords
+from gateway.backups.space import BACKUPS_OF_EACH_USER, OF_ALL, OF_EACH_USER, BackupSpace
 from gateway.backups.stores import BackupStore
 from gateway.backups.transfer import BackupTransfers
 from gateway.connection.endpoint import ConnectEndpoint
+from gateway.egress_methods import EgressMethods
 from gateway.http import methods as rest
 from gateway.http.context import RequestContexts
 from gateway.http.cors import CrossOrigin
@@ -36,26 +39,40 @@ from gateway.http.recordings import PATH, RecordingDownloads
 from gateway.http.responses import error_response, json_response
 from gateway.http.sessions import SessionEndpoints
 from gateway.image_methods import ImageMethods
+from gateway.join import JoinEndpoint
 from gateway.limits.calls import CallLimits, CallRates
 from gateway.limits.guesses import Guesses
 from gateway.limits.pace import ByteRates
 from gateway.limits.quotas import HeldLimit, Quotas
 from gateway.methods import GatewayMethods
 from gateway.metrics.endpoint import MetricsEndpoint
+from gateway.mounts.keeper import MountKeeper
+from gateway.mounts.methods import MountedSandboxes, MountMethods, MountOptions
+from gateway.mounts.processes import MountProcesses
 from gateway.preview.addresses import PreviewAddresses
 from gateway.preview.proxy import PreviewProxy
+from gateway.preview.visits import Visits, visit_tunnel
+from gateway.providers.joined.provider import JOINED, JoinedProvider
 from gateway.runtime_calls import LinkedRuntimeCalls
 from gateway.sandboxes.feed import SandboxFeed
 from gateway.sandboxes.lifecycle import Sandboxes
 from gateway.sandboxes.methods import SandboxMethods
 from gateway.sandboxes.owners import Owners
-from gateway.sandboxes.records import RUNS
+from gateway.sandboxes.records import RUNS, read_run
+from gateway.shared_limits import SharedLimits
 from gateway.static import SecurityHeaders, pages
-from gateway.store.base import ANY_TABLE
+from gateway.store.base import ANY_TABLE, StoreError
+from gateway.tunnels.listeners import TunnelListeners
+from gateway.tunnels.methods import TunnelMethods
+from gateway.tunnels.options import TunnelOptions
+from gateway.tunnels.table import TunnelTable
 from gateway.upstream.links import Links
 from gateway.upstream.observer import CallObserver, Observers
+from hawse.api.egress import EgressRefusal
+from hawse.api.sandboxes import Network
 from hawse.rpc.shares import Shares
 from hawse.wire import HawseError, Limits
+from hawse.wire.join import JOIN_PATH
 
 log = logging.getLogger(__name__)
 
@@ -120,6 +137,10 @@ def create_app(
     sign_on: SignOn | None = None,
     observers: Iterable[CallObserver] = (),
     backups: BackupStore | None = None,
+    user_networks: Collection[Network] | None = None,
+    backups_size: int = OF_ALL,
+    mounts: MountOptions | None = None,
+    tunnel_options: TunnelOptions | None = None,
 ) -> Starlette:
     """Create the application; `app.state.connect` is its `ConnectEndpoint`, `app.state.tickets` are its `Tickets`.
 
@@ -140,6 +161,10 @@ def create_app(
         sign_on: The identity provider. None: there is none.
         observers: Are notified of all calls, beside the audit log.
         backups: Where the archives of backups are. None: there are no backups.
+        user_networks: The networks that users without every right may choose. None: all.
+        backups_size: Bytes that all backups may have.
+        mounts: How mounts are made. None: there are none.
+        tunnel_options: What TCP tunnels may use. None: there are none.
     """
     trail = AuditTrail(audit or AuditLog(None))
     allowed = tuple(origins)
@@ -153,15 +178,63 @@ def create_app(
     admission = RequestAdmission(access_policy, Shares(REQUESTS, "requests"), uses, byte_rates)
     owners = Owners(sandboxes.store)
     access_methods = AccessMethods(credentials, uses, owners.owns)
-    methods = [GatewayMethods(preview_host=preview_host), access_methods, AuditMethods(trail.log)]
+    tunnels = TunnelTable(sandboxes.store)
+    methods: list[object] = [
+        GatewayMethods(preview_host=preview_host),
+        access_methods,
+        AuditMethods(trail.log),
+    ]
     feed = SandboxFeed(sandboxes)
     provider = None if sign_on is None else sign_on.name
     connect = ConnectEndpoint(access_policy, uses, limits or Limits(), max_connections, trail, byte_rates)
     observer = Observers([call_limits, trail, *observers])
 
+    async def note_refusal(unit: str, refusal: EgressRefusal) -> None:
+        try:
+            run = await read_run(sandboxes.store, unit)
+        except StoreError:
+            run = None
+        trail.egress(unit if run is None else run.value.sandbox, refusal)
+
+    joined = sandboxes.providers.get(JOINED)
+    machines = joined.machines if isinstance(joined, JoinedProvider) else None
+    joins: list[BaseRoute] = []
+    if isinstance(joined, JoinedProvider):
+        join = JoinEndpoint(access_policy, uses, joined, lambda: sandboxes.joining, trail, owns=owners.owns)
+        joins = [WebSocketRoute(JOIN_PATH, join), Route(JOIN_PATH, require_upgrade)]
+
+    for each in sandboxes.providers.values():
+        if each.egress is not None:
+            each.egress.follower.on_refusal = note_refusal
+
+    shared = None
+    if (limit_store := sandboxes.store.limits) is not None:
+        tables = {f"calls:{who}": table for who, table in call_limits.rates.tables.items()}
+        tables |= {f"bytes:{who}": table for who, table in byte_rates.tables.items()}
+        held = (connections, call_limits.terminals)
+        shared = SharedLimits(limit_store, secrets.token_hex(8), tables=tables, held=held, guesses=guesses)
+
     def links() -> Links:
         assert connect.links is not None, "the application's lifespan has not begun"
         return connect.links
+
+    visits = Visits(sandboxes, links, tunnels, byte_rates=byte_rates, connections=connections, audit=trail)
+    tunnel_options = tunnel_options or TunnelOptions()
+    listeners = TunnelListeners(
+        tunnels,
+        tunnel_options,
+        lambda record, address, ended: visits.connected(visit_tunnel(record), address, ended),
+        preview_host=preview_host,
+    )
+    methods.append(
+        TunnelMethods(
+            tunnels,
+            preview_host=preview_host,
+            limit=quotas.number("user", "tunnels"),
+            options=tunnel_options,
+            ports=listeners,
+        )
+    )
 
     async def healthz(request: Request) -> Response:
         return json_response({"status": "ok", "version": VERSION})
@@ -173,14 +246,23 @@ def create_app(
             sandboxes.running(),
             credentials.running(),
             owners.running(),
+            tunnels.running(),
             nullcontext() if sign_on is None else sign_on.running(),
             asyncio.TaskGroup() as tasks,
         ):
+            if isinstance(joined, JoinedProvider):
+                joined.why = sandboxes.joining.why
             about_backups = None
             if backups is not None:
                 records = BackupRecords(sandboxes.store)
-                transfers = BackupTransfers(links, backups, records, owners.owns)
-                about_backups = BackupMethods(transfers, records, tasks, limit=quotas.number("user", "backups"))
+                space = BackupSpace(
+                    records,
+                    total=backups_size,
+                    each=quotas.number("user", "storage") or OF_EACH_USER,
+                    count=quotas.number("user", "backups") or BACKUPS_OF_EACH_USER,
+                )
+                transfers = BackupTransfers(links, backups, records, owners.owns, space=space)
+                about_backups = BackupMethods(transfers, records, tasks, space=space)
             own_sandboxes = SandboxMethods(
                 sandboxes,
                 feed,
@@ -188,18 +270,38 @@ def create_app(
                 limit=quotas.number("user", "sandboxes"),
                 end_links=access_methods.end_links,
                 snapshots=about_backups,
+                user_networks=user_networks,
             )
-            own_methods: list[object] = [*methods, own_sandboxes, ImageMethods(sandboxes, tasks)]
+            own_egress = EgressMethods(sandboxes.egress, tasks, user_networks=user_networks)
+            own_methods: list[object] = [*methods, own_sandboxes, own_egress, ImageMethods(sandboxes, tasks)]
             if about_backups is not None:
                 own_methods.append(about_backups)
+            keeper = None
+            if mounts is not None:
+                store, processes = sandboxes.store, MountProcesses(mounts.root, mounts.settings)
+                keeper = MountKeeper(store, sandboxes.providers, processes, mounts.settings, mounts.locks)
+                limit = quotas.number("user", "mounts")
+                own_methods.append(MountMethods(store, sandboxes, keeper, mounts.settings, limit=limit))
+            source = sandboxes if keeper is None else MountedSandboxes(sandboxes, keeper)
             table = connect.links = Links(
-                sandboxes, tasks, own_methods, observer=observer, owns=owners.owns, limits=call_limits
+                source,
+                tasks,
+                own_methods,
+                observer=observer,
+                owns=owners.owns,
+                limits=call_limits,
+                machines=machines,
             )
             stop_listening = sandboxes.store.listen(
                 lambda name, key: table.retry_waiting() if name in (RUNS, ANY_TABLE) else None
             )
             sandboxes.calls = LinkedRuntimeCalls(links)
             running = [tasks.create_task(feed.run(), name="sandbox.watch")]
+            if shared is not None:
+                running.append(tasks.create_task(shared.run(), name="limits"))
+            running.append(tasks.create_task(listeners.run(), name="tunnels"))
+            if keeper is not None:
+                running.append(tasks.create_task(keeper.run(), name="mounts"))
             if about_backups is not None:
                 running.append(tasks.create_task(about_backups.sweep(), name="backups"))
             yield
@@ -215,13 +317,16 @@ def create_app(
         routes=[
             Route("/healthz", healthz),
             Route(
-                "/metrics", MetricsEndpoint(access_policy, sandboxes, connect, links, trail).__call__, methods=["GET"]
+                "/metrics",
+                MetricsEndpoint(access_policy, sandboxes, connect, links, trail, machines).__call__,
+                methods=["GET"],
             ),
             *SessionEndpoints(access_policy, credentials, tickets, trail, provider).routes(),
             *([] if sign_on is None else sign_on.routes(access_policy, trail)),
             Route(PATH, HttpEndpoint(admission, RecordingDownloads(links).read, ticket=True), methods=["GET"]),
             WebSocketRoute("/v1/connect", connect),
             Route("/v1/connect", require_upgrade),
+            *joins,
             *rest.routes(admission, links),
             Mount("/", web or pages()),
         ],
@@ -229,12 +334,9 @@ def create_app(
             Middleware(
                 PreviewProxy,
                 access_policy=access_policy,
-                sandboxes=sandboxes,
-                links=links,
+                visits=visits,
+                tunnels=tunnels,
                 addresses=PreviewAddresses(preview_host),
-                byte_rates=byte_rates,
-                connections=connections,
-                audit=trail,
             ),
             Middleware(RequestContexts, observer=trail),
             Middleware(SecurityHeaders, origins=allowed, preview_host=preview_host),

@@ -30,11 +30,14 @@ from gateway.auth.credentials import Credentials
 from gateway.auth.proxy_user import SCOPE_KEY, ProxyUser
 from gateway.backups.stores import BackupStore, open_store
 from gateway.connection.endpoint import ConnectEndpoint
+from gateway.egress.settings import EgressSettings, EgressSettingsError, read_egress_settings
 from gateway.http.endpoint import REQUESTS
+from gateway.join import MACHINES
 from gateway.limits.guesses import Guesses
+from gateway.mounts.methods import MountOptions
 from gateway.preview.proxy import AT_ONCE
 from gateway.providers.base import Capabilities, ProviderError
-from gateway.providers.registry import ProviderOptions, create_provider
+from gateway.providers.registry import ProviderOptions, create_providers
 from gateway.providers.state_directory import StateDirectory, StateError
 from gateway.proxy_sign_on import ProxySignOn
 from gateway.sandboxes.admission import Admission, Capacity
@@ -54,8 +57,8 @@ from hawse.api.sandboxes import SandboxInfo, SandboxLimits
 
 log = logging.getLogger(__name__)
 
-# Sockets beside those of clients: pages, tickets, clients that are refused with 4429, the HTTP API, and previews.
-SPARE_CONNECTIONS: Final = 256 + REQUESTS + AT_ONCE
+# Sockets beside those of clients: pages, tickets, clients that are refused with 4429, the HTTP API, previews, machines.
+SPARE_CONNECTIONS: Final = 256 + REQUESTS + AT_ONCE + MACHINES
 SPARE_FILES: Final = 64  # beside sockets
 RETRY_AFTER: Final = 1.0  # s, in `goaway`
 GOAWAY_TIMEOUT: Final = 1.0  # s for clients to receive `goaway`
@@ -84,6 +87,7 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
         logs.configure(verbose=verbose, form=settings.log_format)
         state = StateDirectory(settings.state)
         token = settings.token or state.token()
+        egress = EgressSettings() if settings.egress is None else read_egress_settings(settings.egress)
         options = ProviderOptions(
             state=state,
             isolation=settings.isolation,
@@ -96,17 +100,20 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
             max_terminals=settings.quotas().number("user", "terminals"),
             code_pool=settings.code_pool,
             kubernetes=settings.kubernetes,
+            egress=egress,
         )
-        provider = create_provider(settings.provider, options)
+        providers = create_providers(settings.provider, options, alone=settings.store is None)
         store = SqliteStore(state.root / "store.db") if settings.store is None else _store_of(settings.store)
         sandboxes = Sandboxes(
             store,
-            {settings.provider: provider},
+            providers,
             idle_timeout=settings.idle_timeout,
             pool=settings.pool,
             templates=None if settings.templates is None else read_templates(settings.templates),
+            egress=egress,
             admission=Admission(Capacity(sandboxes=settings.max_sandboxes), state.root),
         )
+        mounts = MountOptions.read(settings.mounts, state.root)
         backups = _backups(settings.backups or str(state.root / "backups"))
         certificate = None if settings.tls_cert is None else Certificate(settings.tls_cert, settings.tls_key)
         credentials = Credentials(token, store)
@@ -118,7 +125,7 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
     except CertificateError as error:
         print(f"hawse: --tls-cert, --tls-key: {error}", file=sys.stderr)
         return 2
-    except (SettingsError, StateError, ProviderError, StoreError, TemplateError) as error:
+    except (SettingsError, StateError, ProviderError, StoreError, TemplateError, EgressSettingsError) as error:
         print(f"hawse: {error}", file=sys.stderr)
         return 2
     app = create_app(
@@ -135,6 +142,10 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
         guesses=Guesses(burst=settings.wrong_tokens),
         audit=AuditLog(AuditFiles(state.root / "audit")),
         backups=backups,
+        user_networks=settings.user_networks or None,
+        backups_size=settings.backups_size,
+        mounts=mounts,
+        tunnel_options=settings.tunnels(),
     )
 
     async def announce() -> None:
@@ -144,7 +155,7 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
         known = settings.token is not None and settings.log_format == "json"
         print(f"  {_address(settings, listener)}/{'' if known else '#token=' + quote(token, safe='')}", flush=True)
 
-    _allow_files(settings.max_connections + SPARE_CONNECTIONS + SPARE_FILES)
+    _allow_files(settings.max_connections + SPARE_CONNECTIONS + SPARE_FILES + settings.tunnels().sockets)
     gc.freeze()  # the garbage collector need not visit what is loaded for ever
     try:
         with listener:
@@ -217,9 +228,7 @@ class GatewayServer(uvicorn.Server):
         await self._wait(CLOSE_TIMEOUT, lambda: not (self.server_state.connections or self.server_state.tasks))
         for connection in self.server_state.connections:
             connection.transport.abort()
-        await self._wait(
-            END_TIMEOUT, lambda: not self.server_state.tasks
-        )  # they see that their client has disconnected
+        await self._wait(END_TIMEOUT, lambda: not self.server_state.tasks)  # they see that their client has left
         for task in self.server_state.tasks:
             task.cancel("the gateway ends")
         await self.lifespan.shutdown()
@@ -316,7 +325,10 @@ class Spans(CallObserver, Protocol):
 def _store_of(url: str) -> Store:
     from gateway.store.redis import RedisStore  # 0.25 s of processor time, and most gateways are alone
 
-    return RedisStore(url)
+    try:
+        return RedisStore(url)
+    except ValueError as error:
+        raise SettingsError(f"--store: {error}") from error  # without the URL, which may have a password
 
 
 def _backups(place: str) -> BackupStore:
@@ -362,8 +374,7 @@ def _enforcement_lines(capabilities: Capabilities) -> Iterator[str]:
         **{f"limits of {name}": name in capabilities.limits for name in SandboxLimits.__struct_fields__},
     }
     for title, wanted in (("enforced", True), ("not enforced", False)):
-        names = [name for name, enforced in things.items() if enforced is wanted]
-        if names:
+        if names := [name for name, enforced in things.items() if enforced is wanted]:
             yield f"  {title}: {', '.join(names)}"
 
 

@@ -8,16 +8,18 @@ from pathlib import Path
 from typing import Literal
 
 from gateway.auth.access_policy import split_host, split_origin
+from gateway.backups.space import OF_ALL
 from gateway.limits.quotas import Quotas
-from gateway.providers.local import RequestedIsolation
+from gateway.providers.isolation.choice import RequestedIsolation
 from gateway.sandboxes.lifecycle import IDLE_TIMEOUT
+from gateway.tunnels.options import TunnelOptions
 from hawse.api.code_pool import parse_pools
 from hawse.api.sandboxes import Network
 from hawse.logs import FORMS, Form
 from hawse.wire import Limits
 
 DEFAULT_STATE = Path("~/.local/state/hawse")
-STORES = ("redis://", "rediss://", "unix://")
+STORES = ("redis://", "rediss://", "redis+sentinel://", "unix://")
 MAX_CONNECTIONS = 1024  # clients at once
 CALLS_PER_SECOND = 500  # of one user: far more than a person or a usual program makes
 WRONG_TOKENS = 100  # at once: many programs behind one address may have an old token
@@ -89,7 +91,10 @@ class Settings:
         image: The image of sandboxes that name none. None: the provider's default.
         oci_runtime: The Docker Engine's name of the program that runs containers. None: its default.
         network: What the programs of isolated sandboxes can connect to.
+        user_networks: The networks that users without every right may choose. Empty: all.
         kubernetes: The file with the settings of the Kubernetes provider. None: there is none.
+        egress: The file with the settings of filtered networks, secrets among them. None: there is none.
+        mounts: The file with the buckets and directories that users may mount. None: there are none.
         tls_cert: The certificate chain, in PEM. None: the gateway serves without TLS.
         tls_key: The key of the certificate. None: it is in the same file.
         oidc: The OpenID provider.
@@ -101,6 +106,9 @@ class Settings:
         proxy_groups_header: In which they list the groups of the user, separated by commas. None: they do not.
         proxy_roles: `GROUP=ROLE` or `GROUP=own:ROLE`: the roles of these users; the GROUP `*` is every user.
         preview_host: The name below which previews have host names of their own. None: previews by path only.
+        tunnel_ports: The ports that TCP tunnels may have, as `[ADDRESS:]FIRST-LAST`. None: there are no such tunnels.
+        tunnel_tls_port: The port of TLS tunnels, as `[ADDRESS:]PORT`. None: there are no such tunnels.
+        tunnel_host: The name or address by which others reach the ports. None: that of the gateway.
         max_connections: How many clients may be connected at once.
         calls_per_second: How many calls a user without every right may make in a second; ten times as many at once.
         limit: Limits of users, links and addresses, as `WHO:WHAT=NUMBER`.
@@ -108,6 +116,7 @@ class Settings:
         quota: Bytes that the API may leave in a workspace. None: unlimited.
         store: The URL of a Redis server that several gateways share. None: SQLite in the state directory.
         backups: The directory or bucket (`s3://BUCKET/PREFIX`) of backups. None: `backups` in the state directory.
+        backups_size: Bytes that all backups together may have.
         max_sandboxes: How many sandboxes may run at once. None: as many as there is memory and disk for.
         pool: How many sandboxes are started in advance, for creations without an image, network or limits.
         templates: The TOML file of the templates. None: there are none.
@@ -128,7 +137,10 @@ class Settings:
     image: str | None = None
     oci_runtime: str | None = None
     network: Network = "private"
+    user_networks: Sequence[Network] = ()
     kubernetes: Path | None = None
+    egress: Path | None = None
+    mounts: Path | None = None
     tls_cert: Path | None = None
     tls_key: Path | None = None
     oidc: OidcSettings = field(default_factory=OidcSettings)
@@ -140,6 +152,9 @@ class Settings:
     proxy_groups_header: str | None = None
     proxy_roles: Sequence[str] = ()
     preview_host: str | None = "localhost"
+    tunnel_ports: str | None = None
+    tunnel_tls_port: str | None = None
+    tunnel_host: str | None = None
     max_connections: int = MAX_CONNECTIONS
     calls_per_second: int = CALLS_PER_SECOND
     limit: Sequence[str] = ()
@@ -147,6 +162,7 @@ class Settings:
     quota: int | None = None
     store: str | None = None
     backups: str | None = None
+    backups_size: int = OF_ALL
     max_sandboxes: int | None = None
     pool: int = 0
     templates: Path | None = None
@@ -162,10 +178,18 @@ class Settings:
         calls = self.calls_per_second
         return Quotas.parse(self.limit, {("user", "calls"): calls, ("link", "calls"): calls})
 
+    def tunnels(self) -> TunnelOptions:
+        """Return what TCP tunnels may use. Raises `ValueError`."""
+        return TunnelOptions.parse(self.tunnel_ports, self.tunnel_tls_port, address=self.host, host=self.tunnel_host)
+
     def check(self) -> None:
         """Raise `SettingsError` for values that are not allowed."""
         self.oidc.check()
         self._check_proxy_user()
+        try:
+            self.tunnels()
+        except ValueError as error:
+            raise SettingsError(str(error)) from error
         if self.token is None and not is_loopback(self.host):
             raise SettingsError(
                 f"--host {self.host} is reachable from other machines: set a token with --token or HAWSE_TOKEN"
@@ -200,7 +224,11 @@ class Settings:
             raise SettingsError(f"--code-pool {error}") from error
         if self.max_connections < 1:
             raise SettingsError(f"--max-connections must be at least 1, not {self.max_connections}")
-        for option, value in (("--calls-per-second", self.calls_per_second), ("--wrong-tokens", self.wrong_tokens)):
+        for option, value in (
+            ("--calls-per-second", self.calls_per_second),
+            ("--wrong-tokens", self.wrong_tokens),
+            ("--backups-size", self.backups_size),
+        ):
             if value < 1:
                 raise SettingsError(f"{option} must be at least 1, not {value}")
         if self.preview_host is not None and not _NAME.fullmatch(self.preview_host):

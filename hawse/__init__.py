@@ -1,113 +1,110 @@
 """hawse: terminals, commands and files of a sandbox over one WebSocket.
 
-The names below come from `hawse.client` and are loaded when they are first used, so that a runtime, which needs only
-`hawse.wire` and `hawse.api`, never loads the client.
+The public names are those of the Python client. They are loaded when they are first used, so that a program such as
+`hawse shell` starts without what it does not use, and a runtime, which needs only `hawse.wire` and `hawse.api`, never
+loads the client.
 """
 
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from hawse.client import (
-        Client,
-        CommandError,
-        CommandResult,
-        ConnectionState,
-        Exit,
-        HawseError,
-        Options,
-        Process,
-        Sandbox,
-        Terminal,
-        connect,
-    )
-    from hawse.client.base.causes import (
-        CallCancelledError,
-        CapacityExceededError,
-        CleanupPendingError,
-        ConflictError,
-        ConnectionLostError,
-        DeadlineExceededError,
-        ExitedError,
-        ForbiddenError,
-        InputGapError,
-        InputOverflowError,
-        InternalError,
-        InvalidParamsError,
-        IoError,
-        IsDirectoryError,
-        KeyConflictError,
-        LanguageUnavailableError,
-        LeaseHeldError,
-        LimitExceededError,
-        NoSpaceError,
-        NotDirectoryError,
-        NotFoundError,
-        OriginDeniedError,
-        OutcomeUnknownError,
-        PermissionDeniedError,
-        SpawnFailedError,
-        StaleHandleError,
-        StoppedError,
-        TooLargeError,
-        UnauthenticatedError,
-        UnavailableError,
-        UnknownMethodError,
-    )
+import importlib
+from typing import Any, Final
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "CallCancelledError",
-    "CapacityExceededError",
-    "CleanupPendingError",
-    "Client",
-    "CommandError",
-    "CommandResult",
-    "ConflictError",
-    "ConnectionLostError",
-    "ConnectionState",
-    "DeadlineExceededError",
-    "Exit",
-    "ExitedError",
-    "ForbiddenError",
-    "HawseError",
-    "InputGapError",
-    "InputOverflowError",
-    "InternalError",
-    "InvalidParamsError",
-    "IoError",
-    "IsDirectoryError",
-    "KeyConflictError",
-    "LanguageUnavailableError",
-    "LeaseHeldError",
-    "LimitExceededError",
-    "NoSpaceError",
-    "NotDirectoryError",
-    "NotFoundError",
-    "Options",
-    "OriginDeniedError",
-    "OutcomeUnknownError",
-    "PermissionDeniedError",
-    "Process",
-    "Sandbox",
-    "SpawnFailedError",
-    "StaleHandleError",
-    "StoppedError",
-    "Terminal",
-    "TooLargeError",
-    "UnauthenticatedError",
-    "UnavailableError",
-    "UnknownMethodError",
-    "__version__",
-    "connect",
-]
+# The module of each public name of `hawse`, which are also those of `hawse.client`. `make generate` writes them for
+# type checkers into `__init__.pyi` of both packages.
+EXPORTS: Final = {
+    "hawse.api.automation": (
+        "CommandInfo TerminalHistoryResult TerminalScreenResult TerminalSendResult TerminalWaitResult"
+    ),
+    "hawse.api.backups": "BackupInfo BackupProgress BackupRestoreResult BackupUsageResult",
+    "hawse.api.mounts": "MountCredentials MountInfo",
+    "hawse.api.code": "CodeContextInfo CodeError CodeLanguage",
+    "hawse.api.edits": "FileEditResult TextEdit",
+    "hawse.api.egress": "EgressInfo EgressLost EgressPolicy EgressRefusal EgressRequest",
+    "hawse.api.extraction": "FileExtractProgress FileExtractResult",
+    "hawse.api.files": "FileEntry FileOpened FileStatResult FileTransferResult",
+    "hawse.api.git": "GitAuthor GitCredentials",
+    "hawse.api.images": "ImageInfo ImageProgress",
+    "hawse.api.people": "Participant WriterLease",
+    "hawse.api.ports": "OpenPort",
+    "hawse.api.processes": "LogMatch ProcessInfo",
+    "hawse.api.recordings": "RecordingInfo",
+    "hawse.api.sandboxes": "SandboxInfo SandboxLimits SandboxPort",
+    "hawse.api.sessions": "SessionInfo",
+    "hawse.api.terminals": "RecordOptions TerminalInfo",
+    "hawse.api.types": "Exit OutputMatch",
+    "hawse.api.watches": "WatchChangesResult WatchedChange WatchRescan",
+    "hawse.client.access": "ShareLinks Tokens",
+    "hawse.client.audit": "AuditTrail",
+    "hawse.client.backups": "Backups SandboxBackups",
+    "hawse.client.base.causes": (
+        "CallCancelledError CapacityExceededError CleanupPendingError ConflictError ConnectionLostError "
+        "DeadlineExceededError ExitedError ForbiddenError InputGapError InputOverflowError InternalError "
+        "InvalidParamsError IoError IsDirectoryError KeyConflictError LanguageUnavailableError LeaseHeldError "
+        "LimitExceededError NoSpaceError NotDirectoryError NotFoundError OriginDeniedError OutcomeUnknownError "
+        "PermissionDeniedError SpawnFailedError StaleHandleError StoppedError TooLargeError UnauthenticatedError "
+        "UnavailableError UnknownMethodError"
+    ),
+    "hawse.client.base.errors": (
+        "BusyError ClientClosedError CommandError CommandTimeoutError GaveUpError RefusedError TruncatedError"
+    ),
+    "hawse.client.base.options": "Options",
+    "hawse.client.base.results": (
+        "Answers Attached CommandResult ConnectionState Joined LeaseChanged Left Live Output PresenceChanged "
+        "Repaint Resized Snapshot TerminalEvent"
+    ),
+    "hawse.client.calls.state_stream": "StateStream",
+    "hawse.client.client": "Client connect",
+    "hawse.client.code.context": "Callbacks CodeContext",
+    "hawse.client.code.contexts": "Code",
+    "hawse.client.code.results": (
+        "CodeCleared CodeEnd CodeEvent CodeInput CodeLost CodeRaised CodeResult CodeStderr CodeStdout RichResult"
+    ),
+    "hawse.client.code.run": "CodeRunStream",
+    "hawse.client.desktop": "Desktop DesktopConnection Screenshot",
+    "hawse.client.egress": "Egress EgressRequests",
+    "hawse.client.files.files": "Files",
+    "hawse.client.files.transfer_streams": "FileReader FileWriter",
+    "hawse.client.git": "Git",
+    "hawse.client.images": "Images",
+    "hawse.client.opening": "SandboxCreation SandboxOpening SandboxOptions",
+    "hawse.client.mounts": "Mounts",
+    "hawse.client.port_listener": "PortListener",
+    "hawse.client.ports": "PortConnection Ports Preview",
+    "hawse.client.process.output": "OutputStream",
+    "hawse.client.process.process": "Process",
+    "hawse.client.process.processes": "Processes",
+    "hawse.client.process.program": "StartOptions",
+    "hawse.client.process.session": "Session SessionResult",
+    "hawse.client.process.sessions": "Sessions",
+    "hawse.client.sandbox": "Sandbox",
+    "hawse.client.sandboxes": "SandboxChange SandboxChanges Sandboxes",
+    "hawse.client.terminal.automation": "RunResult",
+    "hawse.client.terminal.recording": "Recording",
+    "hawse.client.terminal.recordings": "Recordings",
+    "hawse.client.terminal.terminal": "Terminal",
+    "hawse.client.terminal.terminals": "Terminals ViewerOptions",
+    "hawse.client.tunnels": "Tunnel Tunnels",
+    "hawse.client.watch": "Watch Watches",
+    "hawse.wire": "HawseError",
+}
+
+_MODULES: Final = {name: module for module, names in EXPORTS.items() for name in names.split()}
+
+__all__ = ["__version__", *sorted(_MODULES)]  # noqa: PLE0604
+
+
+def load(name: str) -> Any:
+    """Return the value of a public name. Raises `KeyError` for another one."""
+    return getattr(importlib.import_module(_MODULES[name]), name)
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
+    if name not in _MODULES:
         raise AttributeError(f"module 'hawse' has no attribute {name!r}")
-    from hawse import client
-
-    value = getattr(client, name)
-    globals()[name] = value
+    value = globals()[name] = load(name)
     return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

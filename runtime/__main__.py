@@ -28,6 +28,7 @@ from hawse.api.code_pool import FORM, parse_pools
 from hawse.api.processes import ProcessStart
 from hawse.logs import FORMS, handler
 from hawse.sockets import socket_address
+from runtime import egress
 from runtime.app import running
 from runtime.code.host_protocol import OWN_PYTHON
 from runtime.code.limits import CodeLimits
@@ -72,9 +73,12 @@ def main() -> None:
     if private is not None:
         _lock(private)
         token = _token(private) or token
+    proxied = egress.listen(args.egress) if args.egress is not None else None
     if args.socket is not None and listener is None:
         args.socket.unlink(missing_ok=True)  # left by one that was killed
     inner = _enter(args) if args.inner else None
+    if proxied is not None and private is not None:
+        egress.lend(proxied, private.descriptor())
     gc.freeze()
     uvloop.run(_serve(args, token, private, listener, inner, context))
 
@@ -85,6 +89,7 @@ def _arguments() -> argparse.Namespace:
     where.add_argument("--socket", type=Path, help="a Unix socket to make")
     where.add_argument("--listener", type=int, metavar="FD", help="an inherited Unix socket that is bound")
     parser.add_argument("--ready", type=int, metavar="FD", help="a pipe to which a byte is written when it listens")
+    parser.add_argument("--until", type=int, metavar="FD", help="a pipe: the runtime ends when its other end is closed")
     where.add_argument(
         "--listen",
         metavar="HOST:PORT",
@@ -114,6 +119,9 @@ def _arguments() -> argparse.Namespace:
         "--python", metavar="JSON", type=json.loads, default=OWN_PYTHON, help="the command that runs a Python module"
     )
     parser.add_argument("--no-network", action="store_true", help="with --inner: programs have no network interface")
+    parser.add_argument(
+        "--egress", type=int, metavar="PORT", help="the port of the proxy outside that programs use on 127.0.0.1"
+    )
     for of in ("thread", "programs"):
         option, text = f"--cgroup-of-{of}", f"with --inner: a cgroup file to which its {of} are written"
         parser.add_argument(option, type=int, metavar="FD", action="append", default=[], help=text)
@@ -243,6 +251,16 @@ def _report(ready: int) -> None:
         pipe.write(b"1")
 
 
+def _stop_at_end(loop: asyncio.AbstractEventLoop, pipe: int, stop: asyncio.Event) -> None:
+    """Set `stop` when the other end of a pipe, to which nothing is written, is closed."""
+
+    def ended() -> None:
+        loop.remove_reader(pipe)  # it stays readable, and the event loop would do nothing else
+        stop.set()
+
+    loop.add_reader(pipe, ended)
+
+
 async def _serve(
     args: argparse.Namespace,
     token: str | None,
@@ -258,6 +276,8 @@ async def _serve(
     args.workspace.mkdir(parents=True, exist_ok=True)
     if inner is not None:
         loop.add_reader(inner.init, stop.set)  # without it no program can run
+    if args.until is not None:
+        _stop_at_end(loop, args.until, stop)
     pool, pools = args.code_pool
     settings = RuntimeSettings(
         workspace=args.workspace,

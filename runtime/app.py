@@ -24,6 +24,7 @@ from runtime.core.folder import Folder
 from runtime.core.output_search import SearchContext
 from runtime.core.tasks import Tasks
 from runtime.core.thread_pool import ThreadPools
+from runtime.desktop.methods import DesktopMethods
 from runtime.files.methods import FileMethods
 from runtime.git.methods import GitMethods
 from runtime.journal.journal import JournalPool
@@ -87,6 +88,7 @@ class Runtime:
         self.spill = SpillStore(pools.spill, private and private.folder("spill"), limits.spill)
         search = SearchContext(pools.search, FairWork())
         self.processes = ProcessMethods(launcher, execs, self.spill, search, limits.processes)
+        self.desktops = DesktopMethods(environment, launcher, self.processes, pools.image)
         self.sessions = SessionMethods(environment, context, limits.sessions, idempotency, self.processes)
         code_store = SpillStore(pools.spill, private and private.folder("spill-code"), limits.code.spill)
         self.code = CodeMethods(environment, context, code_store, idempotency, limits.code, settings.python)
@@ -103,20 +105,25 @@ class Runtime:
         self.recordings = RecordingMethods(
             private.folder("recordings") if private is not None else Folder(workspace / ".hawse" / "recordings"),
             self.terminals,
+            self.desktops.registry,
+            pools.image,
             tasks,
             pools.disk,
             slots,
         )
         self.watches = WatchMethods(environment, tasks, pools.disk, self.id, limits.watches)
         self.git = GitMethods(environment, trees, pools.disk, tasks, idempotency, limits.git)
-        backups = BackupMethods(*(environment, pools.disk, tasks, slots, self.files.quota, self.git.ignored), root=root)
+        backups = self._backups = BackupMethods(
+            *(environment, pools.disk, tasks, slots, self.files.quota, self.git.ignored), root=root
+        )
         dispatcher = Dispatcher(tasks.start, idempotency, stop_delay=limits.stop_delay)
         self.automation = AutomationMethods(self.terminals, search)
         ports = self.ports = PortMethods(self.id, tasks, pools.proc, PreviewTable(private))
         programs = (self.terminals, execs, self.processes, self.sessions, self.automation, self.code)
         activity = ActivityMethods([self._programs, self._viewers, TerminalOutput(self.terminals)])
         dispatcher.on_call = activity.note_call
-        for part in (self, activity, *programs, self.files, backups, self.recordings, ports, self.watches, self.git):
+        others = (self.files, backups, self.recordings, ports, self.watches, self.git, self.desktops)
+        for part in (self, activity, *programs, *others):
             dispatcher.add(part)
         name = f"hawse-runtime/{hawse.__version__}"
         self.server = Server(
@@ -202,6 +209,7 @@ class Runtime:
             if (earlier := self._id_file.read()) is not None:
                 await end_stale_processes(self.trees, earlier)
             self._id_file.write(self.id)
+        await self._backups.begin()
         if self._command is not None:
             try:
                 self.processes.start(self._command)
@@ -213,7 +221,8 @@ class Runtime:
         self.server.close()
         self.files.close()
         await asyncio.gather(
-            self.watches.close(), self.terminals.close(), self.sessions.close(), self.git.close(), self.code.close()
+            *(self.watches.close(), self.terminals.close(), self.sessions.close(), self.git.close()),
+            *(self.code.close(), self.desktops.close()),
         )
         await self.processes.close()  # including what the others have left running
         self.orphaned_pipes.close()

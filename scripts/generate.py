@@ -5,6 +5,7 @@
     docs/methods.md           the reference of every method
     docs/openapi.json         the HTTP API
     hawse/client/base/causes.py   the exceptions of the Python client
+    hawse/__init__.pyi, hawse/client/__init__.pyi, hawse/sync/__init__.pyi   the Python client for type checkers
 
 With `--check` nothing is written; the exit code is 1 if a file is not up to date.
 """
@@ -26,6 +27,7 @@ from hawse.api.documentation import documentation, struct_types
 from hawse.api.spec import EVERY_CALL, SELECTED
 from hawse.wire.errors import ERRORS
 from scripts.error_classes import error_classes
+from scripts.exports_stub import client_exports, exports
 from scripts.ghostty_abi import ghostty_abi
 from scripts.sync_stub import stub
 
@@ -34,7 +36,10 @@ NOTE: Final = "Generated from hawse/api by `make generate`; do not edit."
 
 # The surfaces in the order of the reference: title, prefix of the methods.
 SURFACES: Final = (
-    ("Gateway", ("sandbox", "template", "backup", "image", "token", "share", "audit", "preview")),
+    (
+        "Gateway",
+        ("sandbox", "template", "egress", "backup", "mount", "tunnel", "image", "token", "share", "audit", "preview"),
+    ),
     ("Runtime", ("runtime",)),
     ("Terminals", ("terminal",)),
     ("Recordings", ("recording",)),
@@ -45,6 +50,7 @@ SURFACES: Final = (
     ("Watches", ("watch",)),
     ("Git", ("git",)),
     ("Ports", ("port",)),
+    ("Desktops", ("desktop",)),
 )
 
 
@@ -352,6 +358,8 @@ FILES: Final[dict[str, Callable[[], str]]] = {
     "docs/methods.md": reference,
     "docs/openapi.json": http_api,
     "hawse/client/base/causes.py": error_classes,
+    "hawse/__init__.pyi": exports,
+    "hawse/client/__init__.pyi": client_exports,
     "hawse/sync/__init__.pyi": stub,
     "runtime/screen/ghostty_abi.py": ghostty_abi,
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # need_tools.sh [LIST]: installs the packages of LIST (tests/debian-packages.txt) that are missing or whose programs are: root on
-# Debian. On other systems, and for other users, it says what to install and fails. scripts/find_chromium.sh looks for a
-# Chromium.
+# Debian. On other systems, and for other users, it says what to install and fails. scripts/find_chromium.sh and
+# scripts/find_firefox.sh look for the browsers.
 set -eu
 . "$(dirname "$0")/lib.sh"
 cd "$(dirname "$0")/.."
@@ -9,7 +9,7 @@ list=${1:-tests/debian-packages.txt}
 
 packages=
 while read -r package programs _; do
-    case $package in '' | '#'* | chromium*) continue ;; esac
+    case $package in '' | '#'* | chromium-headless-shell | firefox*) continue ;; esac
     if [ "$programs" = - ]; then
         if can_apt && ! dpkg -s "$package" >/dev/null 2>&1; then packages="$packages $package"; fi
         continue

@@ -1,8 +1,11 @@
-"""A hook of mkdocs: pages of the repository that are outside docs/, and links that work in the site.
+"""A hook of mkdocs: pages of the repository that are outside docs/, links that work in the site, and diagrams.
 
 The pages are written for readers of the repository: their links lead to files. In the site, a link to a file that is a
 page leads to that page, and a link to another file of the repository becomes plain text. A link to a file that does not
 exist fails the build.
+
+The theme would get the script that draws diagrams from another server. A page with diagrams has it from this site,
+before the script of the theme looks for it.
 """
 
 import posixpath
@@ -15,6 +18,7 @@ from mkdocs.structure.files import File
 
 ROOT = Path(__file__).resolve().parent.parent
 OUTSIDE = ("ARCHITECTURE.md", "CHANGELOG.md", "SECURITY.md", "examples/README.md", "web/README.md")
+MERMAID = "assets/mermaid.min.js"  # in the site; scripts/docs_mermaid.sh makes it
 SAME = {"README.md": "README.md"}  # files of the repository that a page of the site stands for
 LINK = re.compile(r"(?P<image>!?)\[(?P<label>(?:[^\[\]]|!?\[[^\]]*\]\([^)]*\)|\[[^\]]*\])*)\]\((?P<target>[^)\s]+)\)")
 CODE = re.compile(r"(^```.*?^```$|^ *```.*?^ *```$|`[^`\n]*`)", re.DOTALL | re.MULTILINE)
@@ -24,7 +28,16 @@ def on_files(files: Any, *, config: Any) -> Any:
     """Add the pages outside docs/ to the site, at the same path as in the repository."""
     for name in OUTSIDE:
         files.append(File.generated(config, name, abs_src_path=str(ROOT / name)))
+    files.append(File.generated(config, MERMAID, abs_src_path=str(ROOT / "build/docs/mermaid.min.js")))
     return files
+
+
+def on_page_content(html: str, *, page: Any, config: Any, files: Any) -> str:
+    """Load the script that draws diagrams in a page that has one."""
+    if '<pre class="mermaid">' not in html:
+        return html
+    script = posixpath.relpath(MERMAID, posixpath.dirname(page.url) or ".")
+    return f'<script src="{script}"></script>\n{html}'
 
 
 def on_page_markdown(markdown: str, *, page: Any, config: Any, files: Any) -> str:

@@ -17,6 +17,10 @@ CLASSES: Final = (
     "hawse.client.access.ShareLinks",
     "hawse.client.audit.AuditTrail",
     "hawse.client.backups.Backups",
+    "hawse.client.backups.SandboxBackups",
+    "hawse.client.egress.Egress",
+    "hawse.client.egress.EgressRequests",
+    "hawse.client.mounts.Mounts",
     "hawse.client.images.Images",
     "hawse.client.sandboxes.Sandboxes",
     "hawse.client.sandboxes.SandboxChanges",
@@ -27,9 +31,13 @@ CLASSES: Final = (
     "hawse.client.code.contexts.Code",
     "hawse.client.code.context.CodeContext",
     "hawse.client.code.run.CodeRunStream",
+    "hawse.client.desktop.Desktop",
+    "hawse.client.desktop.DesktopConnection",
     "hawse.client.git.Git",
     "hawse.client.ports.Ports",
     "hawse.client.ports.PortConnection",
+    "hawse.client.port_listener.PortListener",
+    "hawse.client.tunnels.Tunnels",
     "hawse.client.process.processes.Processes",
     "hawse.client.process.process.Process",
     "hawse.client.process.output.OutputStream",
@@ -47,8 +55,17 @@ HEADER: Final = '''"""The types of the synchronous client, which `make generate`
 
 # ruff: noqa
 '''
-CREATED: Final = '''class CreatedSandbox(Sandbox):
-    """A sandbox that `hw.sandboxes.create` has created. It stays, unless it is used in `with`, which deletes it."""
+CREATED: Final = '''class OpenedSandbox(Sandbox):
+    """A sandbox that `Sandbox.get` has found. `with` closes its connection at the end; the sandbox remains."""
+
+    def __enter__(self) -> OpenedSandbox: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+class CreatedSandbox(Sandbox):
+    """A sandbox that was created. It stays, unless it is used in `with`, which deletes it."""
 
     def __enter__(self) -> CreatedSandbox: ...
 
@@ -70,6 +87,7 @@ NAMES: Final = {
     "OutputIterator": "Iterator",
     "States": "Iterator[ConnectionState]",
     "SandboxCreation": "CreatedSandbox",
+    "SandboxOpening": "OpenedSandbox",
     "ProcessStarting": "Process",
 }
 
@@ -101,7 +119,8 @@ def stub() -> str:
     typing = "import builtins\nfrom collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence\n"
     typing += "from contextlib import AbstractContextManager\nfrom types import TracebackType\n"
     typing += "from typing import Any, Generic, Literal, Self, TypeVar, Unpack\n"
-    return f"{HEADER}\n{typing}\n" + "\n".join(lines) + '\n\nT = TypeVar("T")\n\n' + "\n".join(bodies) + "\n" + connect
+    head = "\n".join(lines) + f'\n\n__all__ = {importlib.import_module("hawse.sync").__all__}\n\nT = TypeVar("T")\n\n'
+    return f"{HEADER}\n{typing}\n" + head + "\n".join(bodies) + "\n" + connect
 
 
 def _attributes(definition: ast.ClassDef) -> Iterator[tuple[str, ast.expr]]:
@@ -136,7 +155,7 @@ def _function(function: ast.FunctionDef | ast.AsyncFunctionDef, item: str, used:
     name = SPECIAL.get(function.name, function.name)
     if name == "__iter__" and item:
         returns = f"Iterator[{_annotation(ast.parse(item, mode='eval').body, used)}]"
-    text = "    @property\n" if "property" in decorators else ""
+    text = "".join(f"    @{each}\n" for each in ("property", "classmethod") if each in decorators)
     text += f"    def {name}({ast.unparse(arguments)}) -> {returns}:\n"
     return text + _docstring(ast.get_docstring(function) or "")
 

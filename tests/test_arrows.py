@@ -83,8 +83,12 @@ RULES = {
         for package, below in CLIENT_PACKAGES.items()
     },
     "hawse.sync": Rule(ours=("hawse.wire", "hawse.client", "hawse.sync"), others=()),
+    "hawse.machine": Rule(
+        ours=("hawse.wire", "hawse.api", "hawse.client", "hawse.machine", "hawse.sockets"),
+        others=("msgspec", "websockets"),
+    ),
     "hawse.cli": Rule(
-        ours=("hawse.wire", "hawse.api", "hawse.client", "hawse.cli"),
+        ours=("hawse.wire", "hawse.api", "hawse.client", "hawse.machine", "hawse.cli"),
         others=("msgspec", "click", "rich"),
         lazily=("runtime", "gateway", "hawse.mcp"),
         exactly=("hawse.build", "hawse.mcp.tool"),
@@ -135,6 +139,13 @@ RULES = {
     "runtime.watch": Rule(ours=(*SERVED, *GROUND, "runtime.rpc", "runtime.watch")),
     "runtime.ports": Rule(ours=(*SERVED, *GROUND, "runtime.rpc", "runtime.ports")),
     "runtime.process": Rule(ours=(*SERVED, *GROUND, "runtime.rpc", "runtime.journal", "runtime.process")),
+    "runtime.desktop": Rule(
+        ours=(
+            *(*SERVED, *GROUND, "runtime.rpc", "runtime.journal", "runtime.people", "runtime.process"),
+            "runtime.desktop",
+        ),
+        others=("msgspec", "PIL"),
+    ),
     "runtime.session": Rule(
         ours=(*SERVED, *GROUND, "runtime.rpc", "runtime.journal", "runtime.process", "runtime.session")
     ),
@@ -151,11 +162,12 @@ RULES = {
     "runtime.recording": Rule(
         ours=(
             *(*SERVED, "runtime.core", "runtime.rpc", "runtime.files", "runtime.screen", "runtime.terminal"),
+            "runtime.desktop",
             "runtime.recording",
         )
     ),
     "runtime.screen": Rule(ours=("hawse.wire", "hawse.api", *GROUND, "runtime.journal", "runtime.screen")),
-    "runtime.people": Rule(ours=("hawse.wire", "hawse.api", "runtime.core", "runtime.people")),
+    "runtime.people": Rule(ours=("hawse.wire", "hawse.api", "hawse.referable", "runtime.core", "runtime.people")),
     "runtime.terminal": Rule(
         ours=(
             *("hawse.wire", "hawse.api", "hawse.rpc", *GROUND, "runtime.journal", "runtime.people", "runtime.rpc"),
@@ -188,19 +200,40 @@ RULES = {
             *SERVED,
             "gateway.auth",
             "gateway.backups",
+            "gateway.cancellation",
             "gateway.http",
             "gateway.store",
             "gateway.upstream",
             "gateway.limits",
         )
     ),
-    "gateway.transport": Rule(ours=("hawse.sockets", "gateway.transport")),
-    "gateway.store": Rule(ours=("hawse.wire", "gateway.store")),
-    "gateway.sandboxes": Rule(
-        ours=("hawse.wire", "hawse.api", "hawse.rpc", "gateway.sandboxes", "gateway.store", "gateway.providers")
+    "gateway.cancellation": Rule(ours=()),
+    "gateway.mounts": Rule(
+        ours=(*SERVED, "gateway.mounts", "gateway.providers", "gateway.sandboxes", "gateway.store"),
+        exactly=("gateway.limits.in_progress", "gateway.settings"),
     ),
+    "gateway.tunnels": Rule(
+        ours=(*SERVED, "gateway.sandboxes.records", "gateway.store", "gateway.transport.listener", "gateway.tunnels")
+    ),
+    "gateway.transport": Rule(ours=("hawse.sockets", "gateway.transport")),
+    "gateway.store": Rule(ours=("hawse.wire", "gateway.cancellation", "gateway.store")),
+    "gateway.sandboxes": Rule(
+        ours=("hawse.wire", "hawse.api", "hawse.rpc", "gateway.sandboxes", "gateway.store", "gateway.providers"),
+        exactly=(
+            "gateway.cancellation",
+            "gateway.egress.control",
+            "gateway.egress.settings",
+            "gateway.limits.in_progress",
+        ),
+    ),
+    "gateway.certificates": Rule(ours=()),
+    "gateway.egress": Rule(ours=("hawse.wire", "hawse.api", "hawse.sockets", "gateway.certificates", "gateway.egress")),
     "gateway.providers": Rule(
-        ours=("hawse.wire", "hawse.api", "hawse.logs", "hawse.sockets", "gateway.providers", "gateway.transport")
+        ours=(
+            *("hawse.wire", "hawse.api", "hawse.logs", "hawse.sockets"),
+            *("gateway.cancellation", "gateway.certificates", "gateway.egress", "gateway.providers"),
+            "gateway.transport",
+        )
     ),
     "gateway.upstream": Rule(
         ours=(
@@ -222,7 +255,7 @@ RULES = {
     ),
     "gateway.oidc": Rule(
         ours=("hawse.wire", "hawse.api", "gateway.oidc", "gateway.auth", "gateway.http", "gateway.store"),
-        exactly=("gateway.settings",),
+        exactly=("gateway.cancellation", "gateway.settings"),
     ),
     "gateway.preview": Rule(
         ours=(
@@ -230,6 +263,7 @@ RULES = {
             "gateway.context",
             "gateway.limits",
             "gateway.transport",
+            "gateway.tunnels",
         )
     ),
     "gateway.connection": Rule(
@@ -246,7 +280,7 @@ RULES = {
             "gateway.auth",
             "gateway.audit",
         ),
-        exactly=("gateway", "hawse.build"),
+        exactly=("gateway", "gateway.egress.refusals", "gateway.providers.joined.machines", "hawse.build"),
     ),
 }
 

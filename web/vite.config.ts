@@ -38,7 +38,7 @@ export default defineConfig({
     chunkSizeWarningLimit: 600,
     modulePreload: { polyfill: false },
     rolldownOptions: {
-      input: ["index.html", "recording.html"],
+      input: ["index.html", "recording.html", "home.html"],
       // One chunk, whose name e2e/test_budget.py exempts. Languages are chunks of their own.
       output: {
         codeSplitting: {

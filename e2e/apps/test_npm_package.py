@@ -1,6 +1,7 @@
 """The npm package `hawse`, installed from its tarball: in a Vite project of another origin, and in Node."""
 
 import asyncio
+import re
 import shutil
 import subprocess
 import tempfile
@@ -93,3 +94,12 @@ async def test_the_package_works_in_node_and_its_types_under_nodenext(stack: Sta
     shutil.copy(SOURCES / "use_npm_package.ts", project)
     await run("node", NODE_MODULES / ".bin" / "tsc", *COMPILER, "use_npm_package.ts", cwd=project)
     assert await run("node", "use_npm_package.js", stack.base, stack.token, cwd=project) == "done\n"
+
+
+async def test_the_snippets_of_the_readme_have_the_types_of_the_package(project: Path) -> None:
+    text = (ROOT / "web" / "README.md").read_text("utf-8").partition("## Embedding")[2]
+    snippets = re.findall(r"^```ts\n(.*?)^```", text, re.S | re.M)
+    assert len(snippets) >= 2
+    declared = "declare const token: string;\ndeclare const element: HTMLElement;\ndeclare const file: Uint8Array;\n"
+    (project / "readme.ts").write_text("\n".join([declared, *snippets]))
+    await run("node", NODE_MODULES / ".bin" / "tsc", *COMPILER, "--noEmit", "readme.ts", cwd=project)

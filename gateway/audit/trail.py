@@ -17,6 +17,7 @@ from gateway.limits.rates import RateTable, network_of
 from gateway.upstream.observer import ObservedCall
 from hawse.api import GATEWAY, METHODS, Spec
 from hawse.api.audit import AuditEntry
+from hawse.api.egress import EgressRefusal
 from hawse.wire import HawseError, Principal, Result
 
 NAMED: Final = (
@@ -33,6 +34,10 @@ NAMED: Final = (
     "signal",
     "action",
     "ref",
+    "tunnel",
+    "allow",
+    "deny",
+    "secrets",
 )
 VALUE_MAX: Final = 256  # characters of one value
 REFUSALS: Final = 60  # entries of refusals of one address that are written at once, and then in a minute
@@ -82,6 +87,22 @@ class AuditTrail:
         """
         self.log.record(self._entry(action, principal or UNAUTHENTICATED, CallContext(address), outcome))
 
+    def machine(
+        self, action: str, principal: Principal, address: str, sandbox: str, name: str, outcome: str = "ok"
+    ) -> None:
+        """Write that a machine has joined a sandbox, or was disconnected.
+
+        Args:
+            action: `join` or `leave`.
+            principal: Who joined it.
+            address: The address of the machine, `HOST:PORT`.
+            sandbox: The sandbox.
+            name: What the machine calls itself.
+            outcome: `ok`; `interrupted` if the machine may connect again.
+        """
+        on = {"machine": name[:VALUE_MAX]}
+        self.log.record(self._entry(action, principal, CallContext(address), outcome, sandbox, on))
+
     def refusal(self, context: CallContext, code: str, path: str) -> None:
         """Write that a request was refused, unless that is written already.
 
@@ -106,6 +127,12 @@ class AuditTrail:
         """
         if self._previews.take(f"{visitor.id} {network_of(address)}"):
             self.log.record(self._entry("preview", visitor, CallContext(address), "ok", sandbox, {"port": str(port)}))
+
+    def egress(self, sandbox: str, refusal: EgressRefusal) -> None:
+        """Write that the proxy of a sandbox has refused a request of a program."""
+        on = {"host": refusal.host, "port": str(refusal.port), "method": refusal.method, "at": f"{refusal.time:.3f}"}
+        entry = self._entry("egress", UNAUTHENTICATED, CallContext(""), refusal.reason, sandbox, on)
+        self.log.record(msgspec.structs.replace(entry, user=""))
 
     # ---- calls
 
@@ -190,7 +217,8 @@ def _named(params: Any) -> dict[str, str]:
         values = {name: msgspec.json.decode(given[name]) for name in NAMED if name in given}
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return {}  # the method refuses them
-    return {name: str(value)[:VALUE_MAX] for name, value in values.items() if isinstance(value, str | int)}
+    texts = {name: " ".join(map(str, value)) if isinstance(value, list) else value for name, value in values.items()}
+    return {name: str(value)[:VALUE_MAX] for name, value in texts.items() if isinstance(value, str | int)}
 
 
 def _made(result: Result) -> str | None:

@@ -3,13 +3,16 @@
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Final
 from weakref import WeakValueDictionary
 
 from gateway.backups.records import BackupRecords, may_use
+from gateway.backups.space import BackupSpace
 from gateway.backups.transfer import BackupTransfers, Report
-from gateway.limits.quotas import limit_exceeded
+from gateway.cancellation import cancellation_kept
+from gateway.limits.in_progress import in_progress
 from hawse.api.backups import (
     BackupCancel,
     BackupCreate,
@@ -21,9 +24,10 @@ from hawse.api.backups import (
     BackupProgress,
     BackupRestore,
     BackupRestoreResult,
+    BackupUsage,
+    BackupUsageResult,
     SandboxSnapshot,
 )
-from hawse.api.rights import ALL
 from hawse.api.spec import Nothing
 from hawse.rpc import IdempotencyTable, Outcome, handles, serves
 from hawse.rpc.call import ServerCall
@@ -34,11 +38,12 @@ from hawse.wire import Connection, HawseError, Principal
 
 log = logging.getLogger(__name__)
 
-JOBS: Final = 8  # at once: each uses the network and the disk
+JOBS: Final = 16  # at once: each uses the network and the disk
+JOBS_OF_EACH: Final = 4  # at once, of one user
+JOBS_KEPT: Final = 4  # of JOBS, for users that have none in progress
 RETRY_AFTER: Final = 10.0  # s
 RESUME_TIMEOUT: Final = 60.0  # s that a job with a key continues without a call, which may be repeated
 SWEEP_INTERVAL: Final = 60.0  # s between two deletions of what has expired
-OF_EACH_USER: Final = 1000  # backups, unless `--limit user:backups` says otherwise
 
 Work = Callable[[Report], Awaitable[BackupInfo | BackupRestoreResult]]
 
@@ -50,7 +55,7 @@ class BackupMethods:
         transfers: Does the work.
         records: The rows.
         tasks: The parent of the jobs.
-        limit: How many backups a user without every right may have. None: OF_EACH_USER.
+        space: The limits of users. None: the defaults.
         resume_timeout: Seconds that a job with a key continues without a call.
     """
 
@@ -60,17 +65,18 @@ class BackupMethods:
         records: BackupRecords,
         tasks: asyncio.TaskGroup,
         *,
-        limit: int | None = None,
+        space: BackupSpace | None = None,
         resume_timeout: float = RESUME_TIMEOUT,
     ) -> None:
         self._transfers = transfers
         self._records = records
         self._tasks = tasks
-        self._limit = OF_EACH_USER if limit is None else limit
+        self._space = space or BackupSpace(records)
         self._resume_timeout = resume_timeout
         self._idempotency = IdempotencyTable()
         self._creating: Counter[str] = Counter()  # creations in progress, by user
         self._jobs: set[BackupJob] = set()
+        self._slots: Counter[str] = Counter()  # jobs in progress, by user
         self._keyed: WeakValueDictionary[str, BackupJob] = WeakValueDictionary()
 
     async def close(self) -> None:
@@ -85,9 +91,10 @@ class BackupMethods:
         """Delete what has expired, again and again."""
         while True:
             try:
-                await self._transfers.delete_expired()
-            except HawseError as error:
-                log.warning("! backups: %s", error)
+                with cancellation_kept():
+                    await self._transfers.delete_expired()
+            except Exception as error:  # whatever it is, the next attempt may succeed
+                log.warning("! backups: %r", error)
             await asyncio.sleep(SWEEP_INTERVAL)
 
     @serves(BackupCreate)
@@ -98,14 +105,9 @@ class BackupMethods:
         caller = call.principal
 
         async def work(report: Report) -> BackupInfo:
-            self._creating[caller.id] += 1
-            try:
-                await self._check_limit(caller)
+            with in_progress(self._creating, caller.id):
+                await self._space.check_count(caller, self._creating[caller.id])
                 return await self._transfers.create(backup, caller, report)
-            finally:
-                self._creating[caller.id] -= 1
-                if not self._creating[caller.id]:
-                    del self._creating[caller.id]
 
         self._serve(call, params, work)
 
@@ -121,7 +123,8 @@ class BackupMethods:
         """Make the workspace of a sandbox what is in a backup, of whichever directory that is."""
         record = await self._records.get(snapshot, caller)
         params = BackupRestore(backup=snapshot, sandbox=sandbox, path=".")
-        await self._transfers.restore(params, record, caller, lambda progress: None)
+        with self._slot(caller):
+            await self._transfers.restore(params, record, caller, lambda progress: None)
 
     @serves(BackupRestore)
     def restore(self, call: ServerCall, params: BackupRestore) -> None:
@@ -143,6 +146,10 @@ class BackupMethods:
         found = [info for info in found if params.sandbox in (None, info.sandbox)]
         return BackupListResult(backups=sorted(found, key=lambda info: info.created, reverse=True))
 
+    @handles(BackupUsage, caller=True)
+    async def usage(self, params: BackupUsage, caller: Principal) -> BackupUsageResult:
+        return await self._space.usage(caller)
+
     @handles(BackupGet, caller=True)
     async def get(self, params: BackupGet, caller: Principal) -> BackupInfo:
         return (await self._records.get(params.backup, caller)).info
@@ -160,34 +167,42 @@ class BackupMethods:
             job.cancel()
         return Nothing()
 
-    async def _check_limit(self, caller: Principal) -> None:
-        if ALL in caller.rights:
-            return
-        records = (await self._records.all()).values()
-        count = sum(record.info.owner == caller.id and record.ready for record in records)
-        if count + self._creating[caller.id] > self._limit:
-            raise limit_exceeded(f"the user {caller.id!r} has {self._limit} backups, which is the limit: delete one")
-
     def _serve(self, call: ServerCall, params: BackupCreate | SandboxSnapshot | BackupRestore, work: Work) -> None:
-        job = self._idempotency.attach_or_start(call, params, lambda outcome: self._start(call.method, outcome, work))
+        job = self._idempotency.attach_or_start(call, params, lambda outcome: self._start(call, outcome, work))
         if call.key is not None:
             self._keyed[own_key(call.principal, call.key)] = job
         call.serve(JobStream(call, job, self._resume_timeout))
 
-    def _start(self, name: str, outcome: Outcome, work: Work) -> "BackupJob":
-        if sum(job.result is None for job in self._jobs) >= JOBS:
-            message = f"{JOBS} backups are being made or restored already"
-            raise HawseError("capacity_exceeded", message, details={"retry_after": RETRY_AFTER})
-        job = BackupJob(outcome)
-        self._jobs.add(job)
-        job.task = self._tasks.create_task(job.run(work), name=name)
-        job.task.add_done_callback(lambda task: self._ended(job))
+    def _start(self, call: ServerCall, outcome: Outcome, work: Work) -> "BackupJob":
+        with ExitStack() as stack:
+            stack.enter_context(self._slot(call.principal))
+            job = BackupJob(outcome)
+            self._jobs.add(job)
+            job.task = self._tasks.create_task(job.run(work), name=call.method)
+            slot = stack.pop_all()
+        job.task.add_done_callback(lambda task: self._ended(job, slot))
         return job
 
-    def _ended(self, job: "BackupJob") -> None:
+    @contextmanager
+    def _slot(self, caller: Principal) -> Iterator[None]:
+        """Count a job in progress. Raises `capacity_exceeded` if there are too many, of the caller or of all."""
+        own, free = self._slots[caller.id], JOBS - self._slots.total()
+        if own >= JOBS_OF_EACH:
+            raise _busy(f"{caller.id!r} has {own} backups or restores in progress, which is the limit")
+        if free <= (JOBS_KEPT if own else 0):
+            raise _busy(f"{self._slots.total()} backups or restores are in progress")
+        with in_progress(self._slots, caller.id):
+            yield
+
+    def _ended(self, job: "BackupJob", slot: ExitStack) -> None:
+        slot.close()
         self._jobs.discard(job)
         if job.result is None:  # it was cancelled before it began
             job.end(HawseError("cancelled", "the work was cancelled"))
+
+
+def _busy(text: str) -> HawseError:
+    return HawseError("capacity_exceeded", text, details={"retry_after": RETRY_AFTER})
 
 
 class BackupJob:

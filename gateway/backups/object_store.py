@@ -27,7 +27,7 @@ RETRIES: Final = 4  # of one request that failed
 RETRY_TIME: Final = 20.0  # s in which it is tried again
 REQUEST_TIME: Final = 60.0  # s for one request: a part over a slow line
 ABORT_TIME: Final = 10.0  # s for the store to forget an upload that is not wanted any more
-TEXT_MAX: Final = 300  # characters of an error of the store
+TEXT_MAX: Final = 300  # characters of an error of the store in the log
 _REFUSED: Final = (exceptions.PermissionDeniedError, exceptions.UnauthenticatedError, exceptions.NotFoundError)
 
 
@@ -185,13 +185,18 @@ class Upload:
 
 @contextmanager
 def _errors() -> Iterator[None]:
-    """Raise an error of the store as one of the call. One that a repeat does not help against is `io_error`."""
+    """Raise an error of the store as one of the call. One that a repeat does not help against is `io_error`.
+
+    The text of the store is for the operator only: it may contain names of hosts, keys and requests.
+    """
     try:
         yield
     except (*_REFUSED, FileNotFoundError, PermissionError) as error:
-        raise HawseError("io_error", f"the store of backups refuses: {_text(error)}", admitted="unknown") from error
+        log.warning("! the store of backups refuses: %s", _text(error))
+        raise HawseError("io_error", "the store of backups refuses the request", admitted="unknown") from error
     except (exceptions.BaseError, OSError, TimeoutError) as error:
-        raise HawseError("unavailable", f"the store of backups: {_text(error)}", admitted="unknown") from error
+        log.warning("! the store of backups: %s", _text(error))
+        raise HawseError("unavailable", "the store of backups is not available", admitted="unknown") from error
 
 
 def _text(error: BaseException) -> str:

@@ -12,6 +12,7 @@ from typing import BinaryIO, Final, Protocol, TypeVar
 from hawse.wire import HawseError
 
 BLOCK: Final = 1 << 20  # bytes that are read at a time
+KEEP_FREE: Final = 512 << 20  # bytes of its disk that archives leave: the gateway writes its rows and logs there
 PART: Final = ".part"  # ends the name of an archive that is being written
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 
@@ -92,14 +93,16 @@ class DirectoryStore:
 
     Args:
         directory: Its path.
+        keep_free: Bytes of the disk that archives leave.
     """
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, *, keep_free: int = KEEP_FREE) -> None:
         self._directory = directory
+        self._keep_free = keep_free
 
     @asynccontextmanager
     async def writing(self, id: str) -> AsyncIterator["FileWriter"]:
-        writer = FileWriter(self._directory / id)
+        writer = FileWriter(self._directory / id, keep_free=self._keep_free)
         try:
             await writer.open()
             yield writer
@@ -130,9 +133,11 @@ class FileWriter:
 
     Args:
         path: The path of the archive.
+        keep_free: Bytes of the disk that are left.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, keep_free: int = 0) -> None:
+        self._keep_free = keep_free
         self._path = path
         self._part = path.with_name(path.name + PART)
         self._fd = -1  # until it is open
@@ -161,6 +166,9 @@ class FileWriter:
         self._fd = os.open(self._part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
 
     def _write(self, data: bytes) -> None:
+        disk = os.fstatvfs(self._fd)
+        if disk.f_bavail * disk.f_frsize - len(data) < self._keep_free:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         rest = memoryview(data)
         while rest:
             rest = rest[os.write(self._fd, rest) :]

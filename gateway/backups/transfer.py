@@ -4,8 +4,9 @@ import asyncio
 import hashlib
 import logging
 import secrets
-from collections.abc import Awaitable, Callable
-from typing import Any, Final, Protocol, TypeVar
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any, Final, Protocol, TypeVar, get_args
 
 import msgspec
 
@@ -13,11 +14,13 @@ from gateway.auth.call_check import Owns, owns_nothing
 from gateway.auth.identity import principal_in
 from gateway.auth.principals import GATEWAY
 from gateway.backups.records import BackupRecord, BackupRecords
+from gateway.backups.space import BackupSpace
 from gateway.backups.stores import BackupStore
 from gateway.http.upstream_call import UpstreamCall, UpstreamItem
 from gateway.upstream.sandbox_link import SandboxLink
 from hawse.api.backups import (
     BackupCreate,
+    BackupFormat,
     BackupInfo,
     BackupPack,
     BackupPackResult,
@@ -34,8 +37,11 @@ log = logging.getLogger(__name__)
 ATTEMPTS: Final = 3  # of a transfer whose link to the sandbox is lost
 CLEANUP_TIMEOUT: Final = 10.0  # s for the removal of what a transfer that failed has left
 PROGRESS_BYTES: Final = 4 << 20  # bytes between two reports
+STALL_TIMEOUT: Final = 300.0  # s without a byte or an event: the longest step without one removes the old tree
+WORK_TIMEOUT: Final = 12 * 3600.0  # s for a whole transfer: a sandbox may send a byte now and then for ever
 
 Report = Callable[[BackupProgress], None]
+Moved = Callable[[], None]
 T = TypeVar("T")
 
 
@@ -53,18 +59,37 @@ class BackupTransfers:
         store: Where the archives are.
         records: The rows.
         owns: Returns whether a sandbox belongs to a caller.
+        space: The limits of bytes. None: the defaults.
+        stall_timeout: Seconds without a byte or an event after which a transfer fails.
+        work_timeout: Seconds after which it fails anyway.
     """
 
     def __init__(
-        self, links: Callable[[], LinkTable], store: BackupStore, records: BackupRecords, owns: Owns = owns_nothing
+        self,
+        links: Callable[[], LinkTable],
+        store: BackupStore,
+        records: BackupRecords,
+        owns: Owns = owns_nothing,
+        *,
+        space: BackupSpace | None = None,
+        stall_timeout: float = STALL_TIMEOUT,
+        work_timeout: float = WORK_TIMEOUT,
     ) -> None:
         self._owns = owns
+        self._space = space or BackupSpace(records)
+        self._stall_timeout = stall_timeout
+        self._work_timeout = work_timeout
         self._links = links
         self._store = store
         self._records = records
 
     async def create(self, params: BackupCreate, caller: Principal, report: Report) -> BackupInfo:
-        """Make a backup. If it fails or is cancelled, nothing is left of it."""
+        """Make a backup. If it fails or is cancelled, nothing is left of it.
+
+        Raises:
+            HawseError: `limit_exceeded` for more bytes than allowed, `deadline_exceeded` if nothing happens for too
+                long, `io_error` for a sandbox that violates the protocol, and what the sandbox and the store report.
+        """
         now = self._records.clock.now()
         expires = None if params.ttl is None else now.after(params.ttl)
         info = BackupInfo(
@@ -79,10 +104,11 @@ class BackupTransfers:
         record = BackupRecord(info=info, begun=now, expires=expires)
         await self._records.add(record)
         try:
-            packed = await _repeated(lambda: self._store_archive(info.id, params, report))
+            async with self._watched() as moved:
+                packed = await _repeated(lambda: self._store_archive(record, params, caller, report, moved))
             record.info = msgspec.structs.replace(info, **msgspec.structs.asdict(packed))
-            record.ready = True
-            await self._records.finish(record)
+            record.ready, record.reserved = True, 0
+            await self._records.update(record)
         except BaseException:
             await _cleaned(self.delete(info.id))
             raise
@@ -94,12 +120,13 @@ class BackupTransfers:
         """Restore a backup. If it fails or is cancelled, the sandbox is as it was.
 
         Raises:
-            HawseError: `not_found` or `forbidden` if the caller may not operate the sandbox.
+            HawseError: `not_found` or `forbidden` if the caller may not operate the sandbox; the others as `create`.
         """
         sandbox = params.sandbox or record.info.sandbox
         check(principal_in(caller, sandbox, own=self._owns(caller, sandbox)), OPERATE)
         link = self._links().get(sandbox)
-        return await _repeated(lambda: self._unpack(link, params, record.info, caller, report))
+        async with self._watched() as moved:
+            return await _repeated(lambda: self._unpack(link, params, record.info, caller, report, moved))
 
     async def delete(self, id: str) -> None:
         """Delete an archive and its row."""
@@ -113,47 +140,90 @@ class BackupTransfers:
                 log.info("= backup %s has expired", id)
                 try:
                     await self.delete(id)
-                except HawseError as error:  # the others are deleted anyway
-                    log.warning("! backup %s: %s", id, error)
+                except Exception as error:  # the others are deleted anyway
+                    log.warning("! backup %s: %r", id, error)
 
-    async def _store_archive(self, id: str, params: BackupCreate, report: Report) -> BackupPackResult:
+    @asynccontextmanager
+    async def _watched(self) -> AsyncIterator[Moved]:
+        """Yield a function that each byte and event has to call. Without a call for too long, the block is cancelled.
+
+        Raises:
+            HawseError: `deadline_exceeded`.
+        """
+        loop = asyncio.get_running_loop()
+        end = loop.time() + self._work_timeout
+        stalled = asyncio.timeout(self._stall_timeout)
+
+        def moved() -> None:
+            if not stalled.expired():
+                stalled.reschedule(min(loop.time() + self._stall_timeout, end))
+
+        try:
+            async with stalled:
+                yield moved
+        except TimeoutError:
+            if not stalled.expired():
+                raise
+            text = f"nothing moved for {self._stall_timeout:g} s"
+            if loop.time() >= end:
+                text = f"it took more than {self._work_timeout:g} s"
+            raise HawseError("deadline_exceeded", f"the backup was given up: {text}", admitted="yes") from None
+
+    async def _store_archive(
+        self, record: BackupRecord, params: BackupCreate, caller: Principal, report: Report, moved: Moved
+    ) -> BackupPackResult:
         source = BackupPack(
             path=params.path, exclude=params.exclude, gitignore=params.gitignore, compression=params.compression
         )
-        digest = hashlib.sha256()
+        digest, size = hashlib.sha256(), 0
         link = self._links().get(params.sandbox)
         async with (
-            self._store.writing(id) as writer,
+            self._store.writing(record.info.id) as writer,
             UpstreamCall(link, "backup.pack", source, principal=GATEWAY) as call,
         ):
             while (item := await call.next()) is not None:
+                moved()
                 if isinstance(item, UpstreamItem):
                     digest.update(item.payload)
+                    size += len(item.payload)
+                    await self._space.reserve(record, caller, size)
                     await writer.write(item.payload)
                 else:
                     _pass_on(item, report)
-            packed = msgspec.convert(await call.result(), BackupPackResult)
-            if packed.sha256 != digest.hexdigest():
-                raise HawseError("io_error", "the archive arrived with another SHA-256", admitted="yes")
+            packed = _answer(await call.result(), BackupPackResult)
+            if packed.sha256 != digest.hexdigest() or packed.size != size:
+                raise HawseError("io_error", "the archive arrived with another size or SHA-256", admitted="yes")
+            if packed.format not in get_args(BackupFormat):
+                raise HawseError("io_error", "the sandbox made an archive of an unknown format", admitted="yes")
             await writer.commit()
+            moved()
         return packed
 
     async def _unpack(
-        self, link: SandboxLink, params: BackupRestore, info: BackupInfo, caller: Principal, report: Report
+        self,
+        link: SandboxLink,
+        params: BackupRestore,
+        info: BackupInfo,
+        caller: Principal,
+        report: Report,
+        moved: Moved,
     ) -> BackupRestoreResult:
         archive = f".hawse-restore-{secrets.token_hex(8)}"
         try:
-            await self._send(link, archive, info, caller, report)
+            await self._send(link, archive, info, caller, report, moved)
             unpack = BackupUnpack(archive=archive, sha256=info.sha256, path=params.path or info.path)
             async with UpstreamCall(link, "backup.unpack", unpack, principal=GATEWAY) as call:
                 while (item := await call.next()) is not None:
+                    moved()
                     if isinstance(item, Event):
                         _pass_on(item, report)
-                return msgspec.convert(await call.result(), BackupRestoreResult)
+                return _answer(await call.result(), BackupRestoreResult)
         finally:
             await _cleaned(_perform(link, "file.delete", {"path": archive}, caller))
 
-    async def _send(self, link: SandboxLink, archive: str, info: BackupInfo, caller: Principal, report: Report) -> None:
+    async def _send(
+        self, link: SandboxLink, archive: str, info: BackupInfo, caller: Principal, report: Report, moved: Moved
+    ) -> None:
         """Write the archive to a file in the sandbox."""
         sent = reported = 0
         upload = {"path": archive, "input": secrets.token_hex(8), "mode": 0o600}
@@ -163,6 +233,7 @@ class BackupTransfers:
                 async for data in content:
                     if not await call.send(data):
                         break  # its error is raised below
+                    moved()
                     sent += len(data)
                     if sent - reported >= PROGRESS_BYTES:
                         reported = sent
@@ -175,7 +246,24 @@ class BackupTransfers:
 
 def _pass_on(event: Event, report: Report) -> None:
     if event.name == "progress":
-        report(msgspec.json.decode(event.value, type=BackupProgress))
+        with _of_sandbox():
+            progress = msgspec.json.decode(event.value, type=BackupProgress)
+        report(progress)
+
+
+def _answer(value: Any, kind: type[T]) -> T:
+    with _of_sandbox():
+        return msgspec.convert(value, kind)
+
+
+@contextmanager
+def _of_sandbox() -> Iterator[None]:
+    """Raise `io_error` for what is not valid: whatever runs in the sandbox may have sent it."""
+    try:
+        yield
+    except msgspec.MsgspecError as error:
+        log.warning("! a sandbox sent an answer that is not valid: %s", error)
+        raise HawseError("io_error", "the sandbox sent an answer that is not valid", admitted="unknown") from None
 
 
 async def _perform(link: SandboxLink, method: str, params: Any, caller: Principal) -> None:

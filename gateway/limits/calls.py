@@ -17,6 +17,9 @@ class CallRates:
     """Limits the calls of each user, link and address, on all connections together.
 
     Callers with every right, and those of the gateway itself, have no limit.
+
+    Attributes:
+        tables: What was counted, by whom it limits.
     """
 
     def __init__(self, quotas: Quotas, *, burst: float = BURST, clock: Callable[[], float] = time.monotonic) -> None:
@@ -28,7 +31,7 @@ class CallRates:
             clock: Returns seconds and never decreases.
         """
         self._quotas = quotas
-        self._tables = {
+        self.tables = {
             who: RateTable(rate, max(1.0, rate * burst), clock=clock) for who, rate in quotas.rates("calls").items()
         }
 
@@ -37,8 +40,8 @@ class CallRates:
         if principal.credential is None:
             return
         for who, name, _ in self._quotas.subjects("calls", principal, address):
-            if not self._tables[who].take(name):
-                raise limit_exceeded(f"the {who} {name!r} calls too often", self._tables[who].wait(name))
+            if not self.tables[who].take(name):
+                raise limit_exceeded(f"the {who} {name!r} calls too often", self.tables[who].wait(name))
 
 
 class Origin(Protocol):
@@ -62,7 +65,12 @@ class LimitedCall(Protocol):
 
 
 class CallLimits:
-    """Decides whether a call may be made now. It is also an observer of the calls, to learn of their ends."""
+    """Decides whether a call may be made now. It is also an observer of the calls, to learn of their ends.
+
+    Attributes:
+        rates: Limits how often calls are made.
+        terminals: Limits the terminals that are attached.
+    """
 
     def __init__(self, quotas: Quotas | None = None, rates: CallRates | None = None) -> None:
         """Start without calls.
@@ -71,19 +79,19 @@ class CallLimits:
             quotas: The limits. None: there are none.
             rates: Limits how often calls are made. None: as `quotas` say.
         """
-        self._rates = rates or CallRates(quotas or Quotas())
-        self._terminals = HeldLimit(quotas, "terminals")
+        self.rates = rates or CallRates(quotas or Quotas())
+        self.terminals = HeldLimit(quotas, "terminals")
         self._held: dict[LimitedCall, ExitStack] = {}
 
     def count(self, caller: LimitedCall) -> None:
         """Count a call, also one that may not be made. Raises `HawseError` (`limit_exceeded`)."""
-        self._rates.check(caller.principal, caller.context.address)
+        self.rates.check(caller.principal, caller.context.address)
 
     def admit(self, caller: LimitedCall) -> None:
         """Begin a call that its caller may make. Raises `HawseError` (`limit_exceeded`)."""
         if caller.call.method == ATTACH:
             with ExitStack() as held:
-                held.enter_context(self._terminals.hold(caller.principal, caller.context.address))
+                held.enter_context(self.terminals.hold(caller.principal, caller.context.address))
                 self._held[caller] = held.pop_all()
 
     # ---- the observer

@@ -17,6 +17,11 @@ class Guesses:
 
     An address with too many is refused, also with a right one: otherwise guessing would not be slower. A credential
     that this address has used before is accepted nevertheless, so that a neighbour cannot lock out its users.
+
+    Attributes:
+        wrong: What was counted, by address.
+        on_known: Is called when other gateways should learn of a credential that was right, or are asked for one. None:
+            there are no others.
     """
 
     def __init__(self, burst: float, rate: float = RATE, *, clock: Callable[[], float] = time.monotonic) -> None:
@@ -27,8 +32,11 @@ class Guesses:
             rate: How many may be wrong in a second after that.
             clock: Returns seconds and never decreases.
         """
-        self._wrong = RateTable(rate, burst, clock=clock)
+        self.wrong = RateTable(rate, burst, clock=clock)
+        self.on_known: Callable[[], None] | None = None
         self._known: OrderedDict[tuple[str, str], None] = OrderedDict()
+        self._new: OrderedDict[tuple[str, str], None] = OrderedDict()  # that other gateways do not know yet
+        self._asked: OrderedDict[tuple[str, str], None] = OrderedDict()  # that another gateway may know
 
     def check(self, address: str, credential: str | None) -> None:
         """Count a request with a credential.
@@ -42,17 +50,45 @@ class Guesses:
         """
         network = network_of(address)
         if credential is None:
-            if self._wrong.take(network):
+            if self.wrong.take(network):
                 return
         elif (pair := (network, credential)) in self._known:
             self._known.move_to_end(pair)
             return
-        elif not self._wrong.wait(network):
-            self._known[pair] = None
-            if len(self._known) > KNOWN:
-                self._known.popitem(last=False)
+        elif not self.wrong.wait(network):
+            _add(self._known, pair)
+            if self.on_known is not None:
+                _add(self._new, pair)
+                self.on_known()
             return
-        wait = round(self._wrong.wait(network), 3)
+        elif self.on_known is not None:  # it may have been used at another gateway: the next attempt will succeed then
+            _add(self._asked, pair)
+            self.on_known()
+        wait = round(self.wrong.wait(network), 3)
         raise HawseError(
             "limit_exceeded", f"too many wrong tokens from {network}: wait {wait:g} s", details={"retry_after": wait}
         )
+
+    # ---- other gateways
+
+    def take_new(self) -> list[tuple[str, str]]:
+        """Return the addresses and credentials that were right for the first time since this was called last."""
+        found = list(self._new)
+        self._new.clear()
+        return found
+
+    def take_asked(self) -> list[tuple[str, str]]:
+        """Return those that were refused since this was called last, and that another gateway may know."""
+        found = list(self._asked)
+        self._asked.clear()
+        return found
+
+    def know(self, pair: tuple[str, str]) -> None:
+        """Note that an address has used a credential at another gateway."""
+        _add(self._known, pair)
+
+
+def _add(pairs: OrderedDict[tuple[str, str], None], pair: tuple[str, str]) -> None:
+    pairs[pair] = None
+    if len(pairs) > KNOWN:
+        pairs.popitem(last=False)

@@ -20,7 +20,11 @@ PATIENCE: Final = 5.0  # s of debt from which on new requests are refused, and n
 
 
 class ByteRates:
-    """The limits of one gateway."""
+    """The limits.
+
+    Attributes:
+        tables: What was counted, by whom it limits.
+    """
 
     def __init__(self, quotas: Quotas | None = None, *, clock: Callable[[], float] = time.monotonic) -> None:
         """Start with everything free: a second's bytes may be sent at once.
@@ -30,7 +34,7 @@ class ByteRates:
             clock: Returns seconds and never decreases.
         """
         self._quotas = quotas or Quotas()
-        self._tables = {who: RateTable(rate, rate, clock=clock) for who, rate in self._quotas.rates("bytes").items()}
+        self.tables = {who: RateTable(rate, rate, clock=clock) for who, rate in self._quotas.rates("bytes").items()}
 
     def pace(self, principal: Principal, address: str) -> "Pace | None":
         """Return the pace of a caller; None if it has no limit.
@@ -42,7 +46,7 @@ class ByteRates:
         found = self._quotas.subjects("bytes", principal, address)
         if not found:
             return None
-        return Pace([(self._tables[one.who], one.who, one.name) for one in found], min(one.number for one in found))
+        return Pace([(self.tables[one.who], one.who, one.name) for one in found], min(one.number for one in found))
 
 
 class Pace:

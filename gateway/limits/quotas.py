@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final, Literal, NamedTuple, cast, get_args
 
@@ -11,7 +11,7 @@ from hawse.api.rights import ALL
 from hawse.wire import HawseError, Principal
 
 Who = Literal["user", "link", "address"]
-What = Literal["connections", "sandboxes", "backups", "terminals", "calls", "bytes"]
+What = Literal["connections", "sandboxes", "backups", "storage", "mounts", "terminals", "tunnels", "calls", "bytes"]
 
 FORM: Final = "WHO:WHAT=NUMBER"
 BYTES_MIN: Final = 4096  # a second: one piece of a transfer would take too long with less
@@ -84,7 +84,13 @@ class Quotas:
 
 
 class HeldLimit:
-    """Counts what each user, link and address holds now, such as connections."""
+    """Counts what each user, link and address holds now, such as connections.
+
+    Attributes:
+        what: What is held, in the plural.
+        others: What other gateways hold of it, by whom.
+        on_held: Is called when it was checked or has changed. None: there are no other gateways.
+    """
 
     def __init__(self, quotas: Quotas | None = None, what: What = "connections") -> None:
         """Start with nothing held.
@@ -94,20 +100,33 @@ class HeldLimit:
             what: What is held, in the plural.
         """
         self._quotas = quotas or Quotas()
-        self._what: What = what
+        self.what: What = what
+        self.others: Mapping[tuple[str, str], int] = {}
+        self.on_held: Callable[[], None] | None = None
         self._held: Counter[tuple[Who, str]] = Counter()
+
+    @property
+    def limited(self) -> bool:
+        """Whether anything of it has a limit."""
+        return bool(self._quotas.rates(self.what))
+
+    @property
+    def held(self) -> Mapping[tuple[Who, str], int]:
+        """What is held at this gateway, by whom."""
+        return self._held
 
     def check(self, principal: Principal, address: str) -> None:
         """Raise `HawseError` (`limit_exceeded`) if a caller may not hold one more."""
-        for who, name, number in self._quotas.subjects(self._what, principal, address):
-            if self._held[who, name] >= number:
-                raise limit_exceeded(f"the {who} {name!r} has {number} {self._what}, which is the limit")
+        for who, name, number in self._quotas.subjects(self.what, principal, address):
+            self._changed()
+            if self._held.get((who, name), 0) + self.others.get((who, name), 0) >= number:
+                raise limit_exceeded(f"the {who} {name!r} has {number} {self.what}, which is the limit")
 
     @contextmanager
     def hold(self, principal: Principal, address: str) -> Iterator[None]:
         """Hold one in the context. Raises what `check` raises."""
         self.check(principal, address)
-        names = [(who, name) for who, name, _ in self._quotas.subjects(self._what, principal, address)]
+        names = [(who, name) for who, name, _ in self._quotas.subjects(self.what, principal, address)]
         self._held.update(names)
         try:
             yield
@@ -116,6 +135,12 @@ class HeldLimit:
             for name in names:
                 if not self._held[name]:
                     del self._held[name]
+            if names:
+                self._changed()
+
+    def _changed(self) -> None:
+        if self.on_held is not None:
+            self.on_held()
 
 
 def limit_exceeded(text: str, wait: float | None = None) -> HawseError:
@@ -136,9 +161,9 @@ def _parse(text: str) -> tuple[tuple[Who, What], int]:
     if found is None or found[1] not in get_args(Who) or found[2] not in get_args(What):
         raise ValueError(f"{text!r}: expected {FORM}, WHO one of {_list(Who)}, WHAT one of {_list(What)}")
     who, what, number = cast(Who, found[1]), cast(What, found[2]), int(found[3]) * _UNITS[found[4]]
-    if found[4] and what != "bytes":
+    if found[4] and what not in ("bytes", "storage"):
         raise ValueError(f"{text!r}: only a number of bytes may end with K, M or G")
-    if what in ("sandboxes", "backups") and who != "user":
+    if what in ("sandboxes", "backups", "storage", "mounts", "tunnels") and who != "user":
         raise ValueError(f"{text!r}: only users have {what}")
     if number < (least := BYTES_MIN if what == "bytes" else 1):
         raise ValueError(f"{text!r}: the number must be at least {least}")

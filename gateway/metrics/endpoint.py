@@ -20,9 +20,11 @@ from gateway.audit.trail import AuditTrail
 from gateway.auth.access_policy import AccessPolicy
 from gateway.auth.principals import GATEWAY
 from gateway.connection.endpoint import ConnectEndpoint
+from gateway.egress.refusals import Counters
 from gateway.http.responses import error_response
 from gateway.http.upstream_call import UpstreamCall
 from gateway.metrics.prometheus_text import MEDIA_TYPE, Exposition, Family, Histogram
+from gateway.providers.joined.machines import Machines
 from gateway.sandboxes.lifecycle import Sandboxes
 from gateway.upstream.links import Links
 from gateway.upstream.sandbox_link import SandboxLink
@@ -66,7 +68,7 @@ class RuntimeAnswer(NamedTuple):
 
 
 class MetricsEndpoint:
-    """The endpoint. `links` may be called while the application runs."""
+    """The endpoint. `links` may be called while the application runs; `machines` are those that join, if they may."""
 
     def __init__(
         self,
@@ -75,8 +77,10 @@ class MetricsEndpoint:
         connect: ConnectEndpoint,
         links: Callable[[], Links],
         audit: AuditTrail,
+        machines: Machines | None = None,
     ) -> None:
         self._audit = audit
+        self._machines = machines
         self._access_policy = access_policy
         self._sandboxes = sandboxes
         self._connect = connect
@@ -120,6 +124,11 @@ class MetricsEndpoint:
                 ({"result": "suppressed"}, audit.suppressed),
             ],
         )
+        for provider in self._sandboxes.providers.values():
+            if provider.egress is not None:
+                _add_egress(out, provider.egress.follower.totals(), provider.egress.follower.lost)
+        if self._machines is not None:
+            _add_machines(out, self._machines)
         out.add(
             Family("hawse_sandboxes", "gauge", "Sandboxes by state."),
             [({"state": state}, states.count(state)) for state in STATES],
@@ -136,6 +145,33 @@ class MetricsEndpoint:
         out.add(Family("process_open_fds", "gauge", "Its open file descriptors."), [({}, files)])
         out.add(Family("process_max_fds", "gauge", "How many it may have."), [({}, most)])
         out.add(Family("process_start_time_seconds", "gauge", "When it was started, since 1970."), [({}, since)])
+
+
+def _add_machines(out: Exposition, machines: Machines) -> None:
+    """Add the machines that have joined."""
+    connected = Family("hawse_machines", "gauge", "Machines that have joined and are connected.")
+    again = Family(
+        "hawse_machine_connections_total", "counter", "Connections of machines, the first and repeated ones."
+    )
+    first = machines.connections - machines.reconnections
+    out.add(connected, [({}, len(machines.all()))])
+    out.add(again, [({"kind": "first"}, first), ({"kind": "again"}, machines.reconnections)])
+
+
+def _add_egress(out: Exposition, totals: Counters, lost: int) -> None:
+    """Add what the proxies of filtered networks have done."""
+    connections = Family("hawse_egress_connections", "gauge", "Connections to proxies of filtered networks.")
+    requests = Family("hawse_egress_requests_total", "counter", "Requests to these proxies, by what became of them.")
+    content = Family("hawse_egress_bytes_total", "counter", "Bytes of the content of requests and of answers.")
+    unwritten = Family("hawse_egress_refusals_lost_total", "counter", "Refusals that are not in the audit log.")
+    cpu = Family("hawse_egress_cpu_seconds_total", "counter", "Processor time of these proxies.")
+    memory = Family("hawse_egress_resident_memory_bytes", "gauge", "Their resident memory.")
+    out.add(connections, [({}, totals.connections)])
+    out.add(cpu, [({}, totals.cpu)])
+    out.add(memory, [({}, totals.memory)])
+    out.add(requests, [({"result": "passed"}, totals.requests), ({"result": "refused"}, totals.refused)])
+    out.add(content, [({"direction": "out"}, totals.sent), ({"direction": "in"}, totals.received)])
+    out.add(unwritten, [({}, lost)])
 
 
 async def ask(link: SandboxLink) -> RuntimeAnswer:

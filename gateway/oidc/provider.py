@@ -16,6 +16,7 @@ import httpx
 from joserfc import jwk
 from joserfc.errors import JoseError
 
+from gateway.cancellation import cancellation_kept
 from hawse.wire import HawseError
 
 log = logging.getLogger(__name__)
@@ -88,7 +89,8 @@ class Provider:
         while True:
             self._wake.clear()
             try:
-                await self.refresh()
+                with cancellation_kept():
+                    await self.refresh()
             except ProviderFailedError as error:
                 log.warning("! the OpenID provider %s: %s", self.issuer, error)
                 await asyncio.sleep(RETRY)  # also if a login waits for it: requests must not multiply here

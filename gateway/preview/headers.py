@@ -26,9 +26,11 @@ REFUSED: Final = frozenset(b"date alt-svc strict-transport-security set-cookie2 
 # Of a response, where the origin is the gateway's.
 REFUSED_BY_PATH: Final = frozenset([b"service-worker-allowed"])
 SANDBOX: Final = b"sandbox allow-scripts allow-forms allow-modals allow-popups allow-downloads allow-pointer-lock"
+# Where a response has none of these, browsers show their copy of a file for a tenth of its age without a request
+# (RFC 9111, 4.2.2). What is previewed is being changed.
+CACHING: Final = frozenset(b"cache-control expires pragma".split())
 STATUS_MAX: Final = 599  # of a response (RFC 9110, 15)
 OPAQUE_ORIGIN: Final = b"null"  # the `Origin` of a page in a sandbox (Fetch, 3.2)
-COOKIE_MARK: Final = 8  # characters of a token that begin the names of its cookies by path: 40 bits
 _LOCAL = re.compile(
     r"https?://(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0)(?::([0-9]{1,5}))?(?=[/?#]|$)", re.IGNORECASE
 )
@@ -70,7 +72,7 @@ def request_headers(
             continue
         if name == b"authorization" and access_policy.bearer([(name, value)]) is not None:
             continue  # it is for the gateway
-        if name == b"origin" and value == OPAQUE_ORIGIN and target.by_path:
+        if name == b"origin" and value == OPAQUE_ORIGIN and _is_own_sandbox(target):
             # The preview's own page, which is in a sandbox. Another page in a sandbox does not know the preview's
             # token, and the browser sends it no cookie that restricts itself to its site.
             value = _own_origin(public)
@@ -104,14 +106,16 @@ def response_headers(given: Iterable[tuple[bytes, bytes]], target: PreviewTarget
             value = _location(value, target, public)
         elif name == b"set-cookie":
             value = _cookie(value, target)
-        elif name == b"access-control-allow-origin" and target.by_path and value == _own_origin(public):
+        elif name == b"access-control-allow-origin" and _is_own_sandbox(target) and value == _own_origin(public):
             value = OPAQUE_ORIGIN  # the program allows the page that `request_headers` has translated
         result.append((name, value))
     # The address contains the preview's token, so it must not reach other sites.
     result.append((b"referrer-policy", b"same-origin"))
+    if not any(name in CACHING for name, _ in result):
+        result.append((b"cache-control", b"no-cache"))  # the browser asks whether its copy is still the same
     if target.by_path:
         result.append((b"content-security-policy", SANDBOX))
-        if not any(name == b"access-control-allow-origin" for name, _ in result):
+        if _is_own_sandbox(target) and not any(name == b"access-control-allow-origin" for name, _ in result):
             result.append(
                 (b"access-control-allow-origin", b"*")
             )  # the page's own scripts are cross-origin in a sandbox
@@ -119,7 +123,7 @@ def response_headers(given: Iterable[tuple[bytes, bytes]], target: PreviewTarget
 
 
 def preflight_response(given: Iterable[tuple[bytes, bytes]], target: PreviewTarget, method: str) -> Pairs | None:
-    """Return the headers that answer a CORS preflight of a page by path, None for any other request.
+    """Return the headers that answer a CORS preflight of a preview's page by path, None for any other request.
 
     A page in a sandbox is cross-origin to its own program, which expects no preflights from its own pages.
 
@@ -130,7 +134,7 @@ def preflight_response(given: Iterable[tuple[bytes, bytes]], target: PreviewTarg
     """
     headers = dict(given)
     wanted = headers.get(b"access-control-request-method")
-    if method != "OPTIONS" or not target.by_path or headers.get(b"origin") != OPAQUE_ORIGIN or wanted is None:
+    if method != "OPTIONS" or not _is_own_sandbox(target) or headers.get(b"origin") != OPAQUE_ORIGIN or wanted is None:
         return None
     result = [(b"access-control-allow-origin", OPAQUE_ORIGIN), (b"access-control-allow-methods", wanted)]
     if names := headers.get(b"access-control-request-headers"):
@@ -152,6 +156,14 @@ def _as_the_program_sees_it(value: bytes, target: PreviewTarget, public: PublicA
     if prefix and f"/{path.decode('latin-1')}".startswith(f"{target.prefix}/"):
         path = path[len(prefix) :]
     return _own_origin(public) + slash + path
+
+
+def _is_own_sandbox(target: PreviewTarget) -> bool:
+    """Return whether a page with an opaque origin must be the target's own: only such a page knows a preview's token.
+
+    The name of a tunnel can be guessed, so any web site could send requests from a sandbox.
+    """
+    return target.by_path and not target.tunnel
 
 
 def _own_origin(public: PublicAddress) -> bytes:
@@ -208,7 +220,7 @@ def _unmarked(value: bytes, mark: bytes) -> Iterator[bytes]:
 
 
 def _mark(target: PreviewTarget) -> bytes:
-    return f"p-{target.token[:COOKIE_MARK]}-".encode()
+    return target.mark.encode()
 
 
 def _is_path(part: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""A connection of the gateway into a sandbox: `port.connect` with a preview's token, read and written as bytes.
+"""A connection of the gateway into a sandbox: `port.connect`, read and written as bytes.
 
 To a link it is what the `ChannelBridge` of a client is. The window bounds the bytes from the program, the runtime's
 credit those to it; credit is granted only for bytes that have been taken from here.
@@ -16,7 +16,7 @@ from gateway.limits.pace import Pace, Pacer
 from gateway.upstream.sandbox_link import SandboxLink
 from hawse.api.ports import PortConnectOpened
 from hawse.link import StreamLink
-from hawse.wire import Call, Connection, Credit, Data, Error, Event, HawseError, Kind, Result
+from hawse.wire import Call, Connection, Credit, Data, Error, Event, HawseError, Kind, Principal, Result
 from hawse.wire.limits import EVENT_OVERHEAD
 from hawse.wire.messages import to_raw
 
@@ -31,16 +31,20 @@ class PortTunnel:
     Entering, `read` and `write` raise `HawseError`.
     """
 
-    def __init__(self, link: SandboxLink, token: str, pace: Pace | None = None) -> None:
+    def __init__(
+        self, link: SandboxLink, place: str | int, pace: Pace | None = None, *, principal: Principal = PREVIEW
+    ) -> None:
         """Create it.
 
         Args:
             link: The sandbox.
-            token: The token of the preview.
+            place: The token of a preview, or the number of a port.
             pace: How fast bytes may flow in both directions. None: there is no limit.
+            principal: On whose behalf. A number of a port needs the right `operate`.
         """
-        self.call = Call(ch=1, method="port.connect", params=to_raw({"token": token}))
-        self.principal = PREVIEW
+        params = {"token": place} if isinstance(place, str) else {"port": place}
+        self.call = Call(ch=1, method="port.connect", params=to_raw(params))
+        self.principal = principal
         self.context = CallContext("")
         self.link_ch = 0
         self.port = 0  # 0 until the connection is made
@@ -117,6 +121,11 @@ class PortTunnel:
         """Close our side: the program sees the end after all that was written."""
         self._ended = True
         self._wake()
+
+    def cut(self, error: HawseError) -> None:
+        """Break the connection. `read` and `write` raise the error."""
+        self._sandbox.close(self)
+        self.fail(error)
 
     # ---- for the link
 

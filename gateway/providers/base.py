@@ -9,15 +9,20 @@ A *unit* is what the provider makes of a sandbox: a directory and a process, or 
 a unit. The provider attaches it to everything that it starts, so that it can tell later what belongs to which start.
 """
 
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, NamedTuple, Protocol
+from typing import Final, Literal, NamedTuple, Protocol
 
 import msgspec
 
+from gateway.egress.control import Status
+from gateway.egress.follower import EgressFollower
+from hawse.api.egress import EgressLost, EgressPolicy, EgressRequest
 from hawse.api.images import ImageInfo
 from hawse.api.sandboxes import Enforcement, Isolation, Network, SandboxLimits
+
+MACHINE: Final = "machine:"  # begins the text of a `MachineAddress`
 
 
 class TcpAddress(NamedTuple):
@@ -30,21 +35,32 @@ class TcpAddress(NamedTuple):
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
+class MachineAddress(NamedTuple):
+    """The address of a runtime whose machine has connected to this gateway: the name of its unit."""
+
+    unit: str
+
+    def __str__(self) -> str:
+        return f"{MACHINE}{self.unit}"
+
+
 @dataclass(frozen=True)
 class Endpoint:
     """Where the runtime of a sandbox accepts links.
 
     Attributes:
-        address: The path of a Unix socket, or a TCP address.
+        address: The path of a Unix socket, a TCP address, or a machine that is connected.
         token: What the gateway sends in `hello`. None if access to the address is protection enough.
         uid: The user whose process must listen on the Unix socket. None: any.
         certificate: The certificate, in PEM, that the server at the TCP address must prove to own. None: without TLS.
+        runtime: The id of a runtime that chose it itself. None: the one that `start` was given.
     """
 
-    address: Path | TcpAddress
+    address: Path | TcpAddress | MachineAddress
     token: str | None = field(default=None, repr=False)
     uid: int | None = None
     certificate: str | None = field(default=None, repr=False)
+    runtime: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,11 +73,13 @@ class Capabilities:
         isolation_reason: Why the isolation is not stronger. None if it is the strongest of this provider.
         images: Whether `SandboxSpec.image` is supported.
         networks: The supported values of `SandboxSpec.network`; the first is the default.
+        installable: How to install what the gateway lacks for other networks, by their names.
         limits: The names of the fields of `SandboxLimits` that are enforced.
         enforcement: What is enforced for a sandbox that asks for nothing.
         pause: Whether `pause` and `resume` are supported.
         start_timeout: Seconds that a start may take.
         remote: Whether sandboxes use the memory and the disk of other machines.
+        joined: Whether its sandboxes are machines that connect by themselves: a new one waits for its machine.
     """
 
     provider: str
@@ -69,11 +87,13 @@ class Capabilities:
     isolation_reason: str | None = None
     images: bool = False
     networks: tuple[Network, ...] = ("host",)
+    installable: Mapping[Network, str] = field(default_factory=dict)
     limits: tuple[str, ...] = ()
     enforcement: Enforcement = field(default_factory=Enforcement)
     pause: bool = False
     start_timeout: float = 60.0
     remote: bool = False
+    joined: bool = False
 
     def enforced(self, spec: "SandboxSpec") -> Enforcement:
         """Return what is enforced for a sandbox."""
@@ -91,6 +111,7 @@ class SandboxSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
         env: The environment of all programs in the sandbox.
         network: What the sandbox can connect to. None: the provider's default.
         limits: What the sandbox may use.
+        egress: What a filtered network lets through. None: nothing.
     """
 
     image: str | None = None
@@ -98,6 +119,7 @@ class SandboxSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     env: dict[str, str] = {}
     network: Network | None = None
     limits: SandboxLimits = msgspec.field(default_factory=SandboxLimits)
+    egress: EgressPolicy | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,6 +135,7 @@ class Observation:
         runtime: The id of the start that what runs belongs to. None if nothing runs, or if it is not known.
         endpoint: Where its runtime accepts links. None unless it is `running` or `frozen`.
         isolation: What it runs in. None if that is not known.
+        keeps: Whether it has files that outlive what runs.
         reason: Why it is in this state, for a person. None if there is nothing to explain.
     """
 
@@ -121,12 +144,28 @@ class Observation:
     runtime: str | None = None
     endpoint: Endpoint | None = None
     isolation: Isolation | None = None
+    keeps: bool = True
     reason: str | None = None
 
     @property
     def gone(self) -> bool:
         """Whether it is verified that nothing of the unit runs."""
         return self.state in ("absent", "stopped")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MountPlace:
+    """Where file systems can be mounted in a unit that runs.
+
+    Attributes:
+        pid: A process of this machine, in the mount namespace of the programs.
+        user: The user and group of the programs, as their user namespace counts them.
+        workspace: The directory of the user's files, as they see it.
+    """
+
+    pid: int
+    user: int
+    workspace: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,12 +214,47 @@ class ImageStore(Protocol):
         ...
 
 
+class Egress(Protocol):
+    """The proxies of filtered networks of a provider."""
+
+    @property
+    def follower(self) -> EgressFollower:
+        """What follows them, as a part of the provider's `run`."""
+        ...
+
+    def want(self, policies: Mapping[str, EgressPolicy]) -> None:
+        """Note what the proxies of running units have to let through, by unit. They get it soon."""
+        ...
+
+    async def apply(self, unit: str, policy: EgressPolicy) -> None:
+        """Let the proxy of a unit decide by a policy from now on, if it has one. Raises `HawseError` `unavailable`."""
+        ...
+
+    async def status(self, unit: str) -> Status | None:
+        """Return what the proxy of a unit has done. None: it has none."""
+        ...
+
+    def watch(self, unit: str, *, allowed: bool) -> AsyncGenerator[list[EgressRequest | EgressLost], None]:
+        """Yield what the proxy of a unit decides, until it ends; at once if there is none.
+
+        Args:
+            unit: The unit.
+            allowed: Whether requests that are passed on are reported, too.
+        """
+        ...
+
+
 class Provider(Protocol):
     """Creates, finds and removes units. Methods may be called concurrently for different units."""
 
     @property
     def images(self) -> ImageStore | None:
         """The images of sandboxes. None: it has none."""
+        ...
+
+    @property
+    def egress(self) -> Egress | None:
+        """The proxies of filtered networks. None: it has none."""
         ...
 
     async def run(self) -> None:
@@ -247,8 +321,16 @@ class Provider(Protocol):
         """Let a paused unit go on. Raises `HawseError` (`unavailable`)."""
         ...
 
-    async def observe(self, unit: str) -> Observation:
-        """Return the state of one unit, without starting it. Raises `HawseError` (`unavailable`) if it is unknown."""
+    async def observe(self, unit: str, runtime: str | None = None) -> Observation:
+        """Return the state of one unit, without starting it.
+
+        Args:
+            unit: The name of the unit.
+            runtime: The start that is expected to run. A provider that remembers another one looks again.
+
+        Raises:
+            HawseError: `unavailable` if the state is not known.
+        """
         ...
 
     async def discover(self) -> list[Observation]:
@@ -256,6 +338,14 @@ class Provider(Protocol):
 
         Raises:
             HawseError: `unavailable` if the list is not complete, for example because a daemon does not answer.
+        """
+        ...
+
+    async def mount_place(self, unit: str) -> MountPlace:
+        """Return where file systems can be mounted in a unit that runs.
+
+        Raises:
+            HawseError: `unavailable` if it does not run, or if nothing can be mounted in units of this provider.
         """
         ...
 

@@ -11,70 +11,35 @@ import secrets
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Final, Literal, NamedTuple, cast
+from typing import Final, cast
 
-from gateway.providers.base import Capabilities, Endpoint, Observation, Progress, Report, SandboxSpec
+from gateway.egress.settings import EgressSettings
+from gateway.providers.base import Capabilities, Endpoint, MountPlace, Observation, Progress, Report, SandboxSpec
 from gateway.providers.bytecode import compile_runtime
-from gateway.providers.isolation import cgroups, check, disk_image, outer, start
+from gateway.providers.egress import EgressProcesses, is_available
+from gateway.providers.isolation import cgroups, disk_image, outer, start
 from gateway.providers.marked_processes import end_marked
 from gateway.providers.ready_pipe import ReadyPipe
 from gateway.providers.runtime_process import RuntimeProcess
 from gateway.providers.state_directory import SandboxPaths, StateDirectory, StateError
 from gateway.transport.listener import accepts_connections
+from hawse.api.egress import EgressPolicy
 from hawse.api.sandboxes import Enforcement, Isolation, Network, SandboxLimits
 from hawse.wire import HawseError
 
 log = logging.getLogger(__name__)
 
-RequestedIsolation = Literal["auto", "bubblewrap", "none"]
-
 START_TIMEOUT: Final = 9.0  # s
 POLL: Final = 0.1  # s between looks at the socket of a runtime that does not report that it is ready
-CGROUP_POLL: Final = 0.01  # s between attempts to remove a cgroup: that it is empty is no event
 REMOVERS: Final = 2  # threads that remove files: more would only compete for the disk
 STOP_GRACE: Final = 10.0  # s from SIGTERM to SIGKILL: a runtime ends all that runs in the sandbox first
 KILL_TIMEOUT: Final = 5.0  # s for the kernel to end a process that was killed
 LOG_MAX: Final = 1 << 20  # bytes of a runtime's log, above which the next start begins a new one
 LOG_TAIL: Final = 2000  # bytes of a runtime's log that the gateway's log repeats when the runtime did not start
 RUNTIME: Final = (sys.executable, "-I", "-m", "runtime")  # isolated: Python imports nothing from the workspace
-
-
-class ChosenIsolation(NamedTuple):
-    """What sandboxes run in.
-
-    Attributes:
-        isolation: The isolation.
-        reason: Why it is not stronger. None: it is the strongest.
-        system_calls: Whether the system calls of programs are filtered.
-    """
-
-    isolation: Isolation
-    reason: str | None = None
-    system_calls: bool = False
-
-
-def choose_isolation(requested: RequestedIsolation, network: Network = "private") -> ChosenIsolation:
-    """Find out which isolation this machine supports.
-
-    Args:
-        requested: What the user asked for.
-        network: What the programs of sandboxes are to connect to.
-
-    Raises:
-        StateError: `requested` is not available.
-    """
-    if requested == "none":
-        return ChosenIsolation("none", "requested by --isolation none")
-    bwrap = outer.find()
-    found = check.Checked(reason="bwrap is not installed") if bwrap is None else check.check(bwrap, network)
-    if found.reason is None:
-        return ChosenIsolation("bubblewrap", system_calls=found.seccomp)
-    if requested == "bubblewrap":
-        raise StateError(f"--isolation bubblewrap: {found.reason}")
-    return ChosenIsolation("none", found.reason)
 
 
 class LocalProvider:
@@ -89,6 +54,7 @@ class LocalProvider:
         runtime: The runtime's program and first arguments.
         removals: Runs what removes the files of deleted sandboxes; None: `REMOVERS` threads of its own. In the loop's
             default executor, six large workspaces would hold up all starts.
+        egress: The operator's settings of filtered networks. None: no secrets, and public addresses only.
     """
 
     images: None = None  # a sandbox sees the files of the machine
@@ -103,6 +69,7 @@ class LocalProvider:
         network: Network = "private",
         runtime: Sequence[str] = RUNTIME,
         removals: ThreadPoolExecutor | None = None,
+        egress: EgressSettings | None = None,
     ) -> None:
         self._state = state
         self._isolation = isolation
@@ -112,20 +79,30 @@ class LocalProvider:
         self._cgroups = cgroups.find() if isolation == "bubblewrap" else None
         self._fixed_size = isolation == "bubblewrap" and disk_image.find_mount() is not None
         self._runtime = list(runtime)
+        self.egress = EgressProcesses(egress or EgressSettings(), state, self._cgroups)
         self._removals = removals or ThreadPoolExecutor(REMOVERS, "remove")
         self._children: dict[str, subprocess.Popen[bytes]] = {}  # started here; kept to be reaped
 
     async def run(self) -> None:
-        """Return at once: nothing is followed."""
+        """Follow the proxies of filtered networks, and start those again that have ended."""
+        if self._isolation == "bubblewrap" and is_available():
+            await self.egress.run()
 
     async def capabilities(self) -> Capabilities:
         others: list[Network] = ["none", "private", "host"] if self._isolation == "bubblewrap" else ["host"]
         others.remove(self._network)
+        installable: dict[Network, str] = {}
+        if self._isolation == "bubblewrap":
+            if is_available():
+                others.append("filtered")
+            else:
+                installable["filtered"] = "pip install 'hawse[egress]'"
         return Capabilities(
             provider="local",
             isolation=self._isolation,
             isolation_reason=self._isolation_reason,
             networks=(self._network, *others),
+            installable=installable,
             limits=(*(self._cgroups.parents if self._cgroups else ()), *(("disk",) if self._fixed_size else ())),
             enforcement=self._enforcement(),
         )
@@ -143,6 +120,9 @@ class LocalProvider:
     async def start(self, unit: str, spec: SandboxSpec, runtime: str, report: Report) -> Endpoint:
         paths = self._paths(unit)
         report(Progress(phase="starting"))
+        if spec.network == "filtered":
+            others = [self._state.sandbox(other) for other in self._state.sandboxes() if other != unit]
+            await self.egress.start(paths, spec.egress or EgressPolicy(), others)
         with ReadyPipe() as ready:
             try:
                 child = await asyncio.to_thread(self._spawn, unit, paths, spec, runtime, ready)
@@ -180,11 +160,23 @@ class LocalProvider:
     async def resume(self, unit: str) -> None:
         raise HawseError("unavailable", "the local provider cannot suspend sandboxes")
 
-    async def observe(self, unit: str) -> Observation:
+    async def observe(self, unit: str, runtime: str | None = None) -> Observation:
         return await asyncio.to_thread(self._observe, unit)
 
     async def discover(self) -> list[Observation]:
-        return await asyncio.to_thread(lambda: [self._observe(unit) for unit in self._state.sandboxes()])
+        found = await asyncio.to_thread(lambda: [self._observe(unit) for unit in self._state.sandboxes()])
+        self.egress.note_running([self._paths(each.unit) for each in found if each.state == "running"])
+        return found
+
+    async def mount_place(self, unit: str) -> MountPlace:
+        paths = self._paths(unit)
+        if await asyncio.to_thread(_read_isolation, paths) != "bubblewrap":
+            text = "mounts need sandboxes in bubblewrap: programs without isolation could read the credentials"
+            raise HawseError("unavailable", text)
+        process = await asyncio.to_thread(_running, paths)
+        if process is None or not process.alive:
+            raise HawseError("unavailable", "the sandbox does not run")
+        return MountPlace(pid=process.pid, user=outer.UID, workspace=outer.WORKSPACE)
 
     async def close(self) -> None:
         """Start no more removals. Runtimes outlive the gateway."""
@@ -250,6 +242,7 @@ class LocalProvider:
         self._reap(unit)
         if paths.disk.exists() and not self._fixed_size:
             raise StateError("the size of its workspace can be limited only by the superuser and with bubblewrap")
+        hidden = self.egress.variables()
         identity = ["--sandbox", unit, "--id", runtime]
         paths.isolation.write_text(self._isolation)
         paths.runtime.write_text(runtime)
@@ -257,15 +250,17 @@ class LocalProvider:
             paths.token.unlink(missing_ok=True)
             where = ["--socket", str(paths.socket), "--private", str(paths.run), "--workspace", str(paths.workspace)]
             with ready.lent() as fd:
-                child = _popen([*self._runtime, *where, "--ready", str(fd), *identity], paths, (fd,))
+                child = _popen([*self._runtime, *where, "--ready", str(fd), *identity], paths, hidden, (fd,))
         else:
             compile_runtime()
             others = [self._state.sandbox(other) for other in self._state.sandboxes() if other != unit]
-            wanted = start.Wanted(network=spec.network or self._network, limits=spec.limits, tree=self._cgroups)
+            network = spec.network or self._network
+            authority = self.egress.authority(paths) if network == "filtered" else None
+            wanted = start.Wanted(network=network, limits=spec.limits, tree=self._cgroups, authority=authority)
             with ready.lent() as fd:
                 command = [*self._runtime, "--ready", str(fd), *identity]
                 with start.prepared(paths, wanted, command, others) as prepared:
-                    child = _popen(prepared.argv, paths, (*prepared.fds, fd))
+                    child = _popen(prepared.argv, paths, hidden, (*prepared.fds, fd))
         self._children[unit] = child
         if (process := RuntimeProcess.of_pid(child.pid)) is not None:
             process.save(paths.process)  # until its runtime listens: a gateway that is killed now must find it again
@@ -295,34 +290,30 @@ class LocalProvider:
         runtime = _read_runtime(paths)
         if runtime is not None and (left := await asyncio.to_thread(end_marked, runtime, KILL_TIMEOUT)):
             raise HawseError("unavailable", f"processes of the sandbox did not end: {', '.join(map(str, left))}")
-        await self._remove_cgroups(paths)
+        await self.egress.end(paths)
+        try:
+            await cgroups.remove_when_empty(paths.cgroups, KILL_TIMEOUT)
+        except OSError as error:
+            raise HawseError("unavailable", f"the sandbox's cgroup was not removed: {error}") from None
         await asyncio.to_thread(disk_image.wait_until_released, paths.disk, KILL_TIMEOUT)
         paths.process.unlink(missing_ok=True)
         paths.runtime.unlink(missing_ok=True)
         log.info("= unit %s stopped", unit, extra={"sandbox": unit})
-
-    async def _remove_cgroups(self, paths: SandboxPaths) -> None:
-        """Remove them when the kernel has removed the last process: it is killed, but that takes a moment."""
-        deadline = asyncio.get_running_loop().time() + KILL_TIMEOUT
-        while True:
-            try:
-                return await asyncio.to_thread(cgroups.remove, paths.cgroups)
-            except OSError as error:
-                if asyncio.get_running_loop().time() >= deadline:
-                    raise HawseError("unavailable", f"the sandbox's cgroup was not removed: {error}") from None
-            await asyncio.sleep(CGROUP_POLL)
 
     def _reap(self, unit: str) -> None:
         if (child := self._children.pop(unit, None)) is not None:
             child.poll()
 
 
-def _popen(argv: list[str], paths: SandboxPaths, fds: tuple[int, ...] = ()) -> subprocess.Popen[bytes]:
+def _popen(
+    argv: list[str], paths: SandboxPaths, hidden: Container[str], fds: tuple[int, ...] = ()
+) -> subprocess.Popen[bytes]:
     """Start a process with the sandbox's log as its output, and without the gateway's secrets.
 
     Args:
         argv: The command.
         paths: The sandbox.
+        hidden: Names of variables that it does not get, beside those of the gateway.
         fds: The descriptors that it inherits.
     """
     keep = paths.log.exists() and paths.log.stat().st_size <= LOG_MAX
@@ -333,7 +324,9 @@ def _popen(argv: list[str], paths: SandboxPaths, fds: tuple[int, ...] = ()) -> s
             stdout=output,
             stderr=output,
             cwd="/",
-            env={name: value for name, value in os.environ.items() if not name.startswith("HAWSE_")},
+            env={
+                name: value for name, value in os.environ.items() if not (name.startswith("HAWSE_") or name in hidden)
+            },
             start_new_session=True,
             pass_fds=fds,
         )

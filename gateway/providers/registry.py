@@ -1,15 +1,18 @@
 """Providers by the name that `--provider` takes. A new provider is one more entry of `FACTORIES`."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
+from gateway.egress.settings import EgressSettings
 from gateway.providers.base import Provider, ProviderError
 from gateway.providers.isolation import outer
-from gateway.providers.local import RUNTIME, LocalProvider, RequestedIsolation, choose_isolation
+from gateway.providers.isolation.choice import RequestedIsolation, choose_isolation
+from gateway.providers.joined.provider import JOINED, JoinedProvider
+from gateway.providers.local import RUNTIME, LocalProvider
 from gateway.providers.state_directory import StateDirectory, StateError
 from hawse.api.sandboxes import Network
 from hawse.logs import Form
@@ -31,6 +34,7 @@ class ProviderOptions:
         max_terminals: How many running terminals each user may have created in a sandbox. None: any number.
         code_pool: Executors that wait for code contexts (`hawse.api.code_pool`).
         kubernetes: The file with the settings of the Kubernetes provider. None: there is none.
+        egress: The operator's settings of filtered networks.
     """
 
     state: StateDirectory
@@ -44,6 +48,7 @@ class ProviderOptions:
     max_terminals: int | None = None
     code_pool: Sequence[str] = ()
     kubernetes: Path | None = None
+    egress: EgressSettings = field(default_factory=EgressSettings)
 
 
 def local(options: ProviderOptions) -> Provider:
@@ -60,6 +65,7 @@ def local(options: ProviderOptions) -> Provider:
         system_calls=system_calls,
         network=options.network,
         runtime=[*RUNTIME, *runtime_arguments(options)],
+        egress=options.egress,
     )
 
 
@@ -134,3 +140,19 @@ def create_provider(name: str, options: ProviderOptions) -> Provider:
     if factory is None:
         raise ProviderError(f"--provider {name}: unknown provider; available: {', '.join(FACTORIES)}")
     return factory(options)
+
+
+def create_providers(name: str, options: ProviderOptions, *, alone: bool) -> dict[str, Provider]:
+    """Return the provider that `--provider` names, and that of machines that join, by name.
+
+    Args:
+        name: The value of `--provider`.
+        options: What the factories get.
+        alone: Whether no other gateway uses the store. A machine is connected to one gateway, and others could not
+            reach it: without, there is no provider for machines.
+
+    Raises:
+        ProviderError, StateError: As `create_provider`.
+    """
+    providers = {name: create_provider(name, options)}
+    return providers | {JOINED: JoinedProvider()} if alone else providers

@@ -10,6 +10,7 @@ sandboxes/ID/cgroups        the cgroups of the sandbox
 sandboxes/ID/uid            the host's user of the sandbox, if the gateway is the superuser
 sandboxes/ID/runtime.log    the runtime's output
 sandboxes/ID/isolation      the isolation that the running runtime was started with
+sandboxes/ID/egress/        the proxy of a filtered network: its authority, its policy, its process
 sandboxes/ID/process        pid, start time and boot of the running runtime
 sandboxes/ID/runtime        the runtime id of the last start that was not verified to have ended
 docker-gateway              the id in the labels of containers and volumes of the Docker provider
@@ -48,6 +49,7 @@ class SandboxPaths:
         self.isolation = home / "isolation"
         self.process = home / "process"
         self.runtime = home / "runtime"
+        self.egress = home / "egress"
 
     def make(self) -> None:
         """Create the directories. Raises `StateError`."""

@@ -14,7 +14,8 @@ from typing import Final
 
 import msgspec
 
-from gateway.providers.base import Endpoint, Progress, Provider
+from gateway.cancellation import cancellation_kept
+from gateway.providers.base import Endpoint, Progress, Provider, SandboxSpec
 from gateway.sandboxes import records
 from gateway.sandboxes.records import Failure, R, Rows, Run, SandboxRecord, Stored
 from gateway.sandboxes.steps import Step, next_step
@@ -47,6 +48,7 @@ class Driver:
         holder: str,
         admit: Callable[[SandboxRecord], Awaitable[None]] | None = None,
         report: Callable[[str, Progress | None], None] = lambda sandbox, progress: None,
+        spec: Callable[[SandboxRecord], SandboxSpec] = lambda record: record.spec,
     ) -> None:
         """Create a driver without work.
 
@@ -58,6 +60,7 @@ class Driver:
             holder: Names this gateway in leases.
             admit: Refuses a sandbox for which there is no room, by raising `HawseError`. None: there is always room.
             report: Is called with the progress of a sandbox that is being started, and with None at its end.
+            spec: Returns what the provider has to start.
         """
         self._store = store
         self._providers = providers
@@ -66,6 +69,7 @@ class Driver:
         self._holder = holder
         self._report = report
         self._admit = admit
+        self._spec = spec
         self._admitting = asyncio.Lock()  # from the look at the capacity until the run is written, which takes some
         self._work: dict[str, asyncio.Task[None]] = {}
         self._again: set[str] = set()  # whose rows have changed since their task last read them
@@ -102,7 +106,7 @@ class Driver:
         try:
             while sandbox in self._again:
                 try:
-                    async with self._lease(sandbox) as lease:
+                    async with self.lease(f"sandbox/{sandbox}") as lease:
                         await self._drive(sandbox, lease)
                 except LeaseLostError:
                     log.warning("! sandbox %s: another gateway has taken over", sandbox, extra={"sandbox": sandbox})
@@ -196,10 +200,11 @@ class Driver:
             self._report(record.id, progress)
 
         try:
-            async with asyncio.timeout(CREATE_TIMEOUT):
-                await provider.create(record.unit, record.spec, report)
-            async with asyncio.timeout((await provider.capabilities()).start_timeout):
-                return await provider.start(record.unit, record.spec, run.runtime, report)
+            with cancellation_kept():
+                async with asyncio.timeout(CREATE_TIMEOUT):
+                    await provider.create(record.unit, record.spec, report)
+                async with asyncio.timeout((await provider.capabilities()).start_timeout):
+                    return await provider.start(record.unit, self._spec(record), run.runtime, report)
         except TimeoutError:
             raise HawseError("unavailable", "the sandbox did not start in time") from None
         except HawseError:
@@ -277,8 +282,9 @@ class Driver:
     async def _attempt(self, sandbox: str, provider: str, work: Callable[[Provider], Awaitable[None]]) -> str | None:
         """Return None if `work` succeeds, otherwise why not."""
         try:
-            async with asyncio.timeout(STOP_TIMEOUT):
-                await work(self._provider(provider))
+            with cancellation_kept():
+                async with asyncio.timeout(STOP_TIMEOUT):
+                    await work(self._provider(provider))
         except TimeoutError:
             problem = f"the provider did not answer within {STOP_TIMEOUT:g} s"
         except HawseError as error:
@@ -300,9 +306,8 @@ class Driver:
     # ---- the lease
 
     @asynccontextmanager
-    async def _lease(self, sandbox: str) -> AsyncIterator[Lease]:
-        """Wait for the lease of a sandbox and hold it. Raises `StoreError`."""
-        name = f"sandbox/{sandbox}"
+    async def lease(self, name: str) -> AsyncIterator[Lease]:
+        """Wait for a lease and hold it. Raises `StoreError`. `name`: what it is for; `sandbox/ID` is for driving it."""
         changed = asyncio.Event()
         stop_listening = self._store.listen(lambda table, key: changed.set() if key == name else None)
         try:
@@ -315,7 +320,7 @@ class Driver:
                 changed.clear()
         finally:
             stop_listening()
-        renewing = self._group.create_task(self._renew(lease), name=f"lease {sandbox}")
+        renewing = self._group.create_task(self._renew(lease), name=f"lease {name}")
         try:
             yield lease
         finally:

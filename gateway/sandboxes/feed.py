@@ -9,7 +9,6 @@ import logging
 from collections.abc import Mapping
 from typing import Final
 
-from gateway.sandboxes import records
 from gateway.sandboxes.lifecycle import Sandboxes
 from gateway.sandboxes.records import has_labels
 from gateway.store.base import StoreError
@@ -112,7 +111,7 @@ class SandboxFeed:
 
     async def _read(self) -> None:
         try:
-            rows = await records.read_all(self._sandboxes.store)
+            rows = await self._sandboxes.rows.read()
         except StoreError as error:
             log.warning("! sandbox.watch: %s", error)
             await asyncio.sleep(RETRY)

@@ -8,20 +8,25 @@ import asyncio
 import logging
 import secrets
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Final
 
 import msgspec
 
-from gateway.providers.base import Capabilities, Endpoint, Observation, Provider, Report
+from gateway.egress.settings import EgressSettings
+from gateway.providers.base import Capabilities, Endpoint, Provider, Report
 from gateway.sandboxes import records
 from gateway.sandboxes.admission import Admission
 from gateway.sandboxes.driver import Driver
-from gateway.sandboxes.outcomes import cleanup_pending, not_started
+from gateway.sandboxes.egress import SandboxEgress
+from gateway.sandboxes.grants import Grants
+from gateway.sandboxes.joining import JoinedSandboxes
+from gateway.sandboxes.outcomes import cleanup_pending, not_repeated, not_started
 from gateway.sandboxes.pool import MEMBER, Pool, stocks
 from gateway.sandboxes.progress import ProgressTable
-from gateway.sandboxes.records import Rows, Run, SandboxRecord, Stored, Wanted
-from gateway.sandboxes.requests import REPLACEMENT, changed, check_request, fingerprint, free_unit, new_record
+from gateway.sandboxes.records import AllRows, Rows, SandboxRecord, Wanted
+from gateway.sandboxes.requests import REPLACEMENT, check_request, fingerprint, free_unit, new_record
+from gateway.sandboxes.run_checks import RunChecks
 from gateway.sandboxes.supervisor import SWEEP, RuntimeCalls, Supervisor
 from gateway.sandboxes.table import SandboxTable
 from gateway.sandboxes.templates import Templates
@@ -34,7 +39,6 @@ from hawse.wire import HawseError
 log = logging.getLogger(__name__)
 
 ENSURE_ATTEMPTS: Final = 3  # a runtime that ends while it is looked at is started again
-DEFAULT: Final = "local"  # the sandbox that exists from the beginning
 IDLE_TIMEOUT: Final = 600.0  # s, for sandboxes whose creation does not say
 
 
@@ -56,6 +60,7 @@ class Sandboxes:
         admission: Admission | None = None,
         pool: int = 0,
         templates: Templates | None = None,
+        egress: EgressSettings | None = None,
     ) -> None:
         """Create the table.
 
@@ -68,10 +73,12 @@ class Sandboxes:
             admission: Refuses sandboxes for which there is no room. None: all are started.
             pool: How many sandboxes are started in advance.
             templates: Named settings, each with a pool of its own. None: there are none.
+            egress: The operator's settings of filtered networks. None: there are no secrets.
         """
         self.store = store
         self.progress = ProgressTable()
-        self._table = SandboxTable(store)
+        self.rows = AllRows(store)
+        self._table = SandboxTable(store, self.rows)
         self.calls: RuntimeCalls | None = None  # set by the application: calls to runtimes
         self.providers = providers
         self._clock = clock or Clock()
@@ -82,9 +89,12 @@ class Sandboxes:
         self._sweep = sweep
         self._admission = admission
         self.templates = templates or Templates()
+        self.egress = SandboxEgress(self._table, providers, Grants(egress or EgressSettings(), self.templates))
         self._stocks = stocks(self.templates, pool)
         self._pool: Pool
         self._driver: Driver
+        self._checks: RunChecks
+        self.joining: JoinedSandboxes  # what machines that join do; set while `running`
         self._supervisor: Supervisor
 
     @asynccontextmanager
@@ -95,8 +105,7 @@ class Sandboxes:
                 self._capabilities[name] = await provider.capabilities()
             async with asyncio.TaskGroup() as tasks:
                 following = [tasks.create_task(self.store.run(), name="changes of the store")]
-                for name, provider in self.providers.items():
-                    following.append(tasks.create_task(provider.run(), name=f"changes of provider {name}"))
+                following += [tasks.create_task(p.run(), name=f"provider {name}") for name, p in self.providers.items()]
                 self._driver = Driver(
                     self.store,
                     self.providers,
@@ -105,18 +114,25 @@ class Sandboxes:
                     holder=self._holder,
                     report=self.progress.report,
                     admit=self._admit,
+                    spec=self.egress.grants.spec,
+                )
+                self._checks = RunChecks(self._table, self.providers, self._driver, self._clock)
+                self.joining = JoinedSandboxes(
+                    self, self._table, self._driver, self.providers, self._capabilities, self._clock
                 )
                 self._pool = Pool(self.store, self._driver, self._stocks, provider=self.default, clock=self._clock)
                 supervisor = self._supervisor = Supervisor(
                     self.store,
                     self.providers,
                     self._driver,
+                    rows=self.rows,
                     clock=self._clock,
                     holder=self._holder,
                     calls=lambda: self.calls,
                     pool=self._pool,
                     interval=self._sweep,
                     begin=self._add_default,
+                    policy=self.egress.grants.effective,
                 )
                 await supervisor.adopt()
                 await self._add_default()
@@ -146,7 +162,7 @@ class Sandboxes:
         """Return all sandboxes that have the labels, as they are stored. None is started or asked."""
         found = [self.describe(rows) for rows in (await self._table.read_all()).values() if rows.visible]
         chosen = [info for info in found if records.has_labels(info, labels or {})]
-        return sorted(chosen, key=lambda info: (info.id != DEFAULT, info.id))
+        return sorted(chosen, key=lambda info: records.order(info.id))
 
     async def get(self, sandbox: str) -> SandboxInfo:
         """Return one sandbox, and look at it. It is not started."""
@@ -154,11 +170,11 @@ class Sandboxes:
         info = self.describe(rows)
         if rows.live is None or rows.live.value.state != "running":
             return info
-        seen = await self._observe(rows.live.value)
+        seen = await self._checks.observe(rows.live.value)
         if seen.state == "frozen":
             return msgspec.structs.replace(info, state="failed", reason=seen.reason)
         if seen.state != "running":
-            await self._mark_lost(rows.live, seen)
+            await self._checks.mark_lost(rows.live, seen)
             return msgspec.structs.replace(info, state="stopping", reason=seen.reason, runtime=None)
         return info
 
@@ -171,8 +187,15 @@ class Sandboxes:
 
     # ---- creating and changing
 
-    async def create(self, params: SandboxCreate, owner: str = "owner") -> SandboxInfo:
+    async def create(
+        self, params: SandboxCreate, owner: str = "owner", grants: Mapping[str, str] | None = None
+    ) -> SandboxInfo:
         """Create a sandbox of the principal `owner` and start it; return it when its runtime accepts links.
+
+        Args:
+            params: Its parameters.
+            owner: The id of its owner.
+            grants: Why it may use secrets, as `Grants.check` returns it.
 
         Raises:
             HawseError: `conflict` for an id that was created with other parameters, `cleanup_pending` if something of a
@@ -187,32 +210,35 @@ class Sandboxes:
         rows = await self._table.read_all() if members else {id: await self._table.read(id)}
         record = new_record(resolved, id, provider, self._clock.now(), free_unit(id, rows), self._idle_timeout, owner)
         # A template may be changed later: the call is still the same then, and new files replace nothing of users.
-        known = {"fingerprint": fingerprint(params, id), "files": bool(self.templates.files(params.template))}
-        record = msgspec.structs.replace(record, **known)
+        files = bool(self.templates.files(params.template))
+        record = msgspec.structs.replace(
+            record, fingerprint=fingerprint(params, id), files=files, grants=dict(grants or {})
+        )
+        record = self.joining.waiting(record)
         if members and id not in rows and await self._pool.take(record, rows):
             self._supervisor.wake()
             return self.describe(await self._table.existing(id))
         try:
             await self._table.write(records.new(record))
         except ConflictError:
-            found = await self._table.existing(id)
-            assert found.sandbox is not None
-            if found.sandbox.value.wanted == "deleted":
-                raise cleanup_pending(found, self._clock) from None
-            if found.sandbox.value.fingerprint != record.fingerprint:
-                raise HawseError("conflict", f"sandbox {id!r} exists, and was created with other parameters") from None
+            if (refused := not_repeated(await self._table.existing(id), record, self._clock)) is not None:
+                raise refused from None
         try:
-            return await self.start(id)
+            return await self.start(id) if record.wanted == "running" else await self.get(id)
         except HawseError:
             await self._discard(id, record.generation)
             raise
 
     async def update(self, params: SandboxUpdate) -> SandboxInfo:
         """Change the environment, labels and lifetimes of a sandbox."""
-        rows = await self._table.change(params.id, lambda record: changed(record, params, self._clock.now()))
+        rows = await self._table.change(params.id, self.joining.change(params))
         if params.env and self.calls is not None and rows.live is not None and rows.live.value.state == "running":
             await self.calls.configure(params.id)
         return self.describe(rows)
+
+    def filling(self, sandbox: str) -> AbstractAsyncContextManager[object]:
+        """Wait until no gateway fills the workspace of a sandbox, and keep them from it. Raises `StoreError`."""
+        return self._driver.lease(f"fill/{sandbox}")
 
     async def snapshot_of(self, sandbox: str) -> str | None:
         """Return the backup whose content the workspace still has to get."""
@@ -291,11 +317,12 @@ class Sandboxes:
             if wanted in ("stopped", "paused"):
                 raise HawseError("stopped", f"sandbox {sandbox!r} is {wanted}: start it with sandbox.start")
             if wanted == "running" and rows.live is not None and rows.live.value.state == "running":
-                if (endpoint := await self._check(rows.live)) is not None:
+                if (endpoint := await self._checks.check(rows.live)) is not None:
                     return endpoint
                 continue
             if not start:
                 return None
+            await self.joining.check_present(rows.sandbox.value)
             with self.progress.observed(sandbox, report):
                 rows = await self._bring(sandbox, "running")
             if rows.live is not None and (endpoint := rows.live.value.endpoint) is not None:
@@ -317,8 +344,10 @@ class Sandboxes:
 
     async def _add_default(self) -> None:
         """Create the row of the default sandbox, unless it exists. It sleeps until it is needed."""
-        params = SandboxCreate(id=DEFAULT, keep_alive=True)
-        record = new_record(params, DEFAULT, self.default, self._clock.now(), DEFAULT, self._idle_timeout)
+        params = SandboxCreate(id=records.DEFAULT, keep_alive=True)
+        record = new_record(
+            params, records.DEFAULT, self.default, self._clock.now(), records.DEFAULT, self._idle_timeout
+        )
         try:
             await self.store.write(records.new(msgspec.structs.replace(record, wanted="sleeping")))
         except ConflictError:
@@ -333,7 +362,7 @@ class Sandboxes:
         try:
             await self._admission.check(len(await self.store.rows(records.RUNS)), memory, remote=remote)
         except HawseError:
-            given_up = [] if record.pool else await self._pool.give_up(await records.read_all(self.store))
+            given_up = [] if record.pool else await self._pool.give_up(await self.rows.read())
             if not given_up:
                 raise
             await self._driver.ended(given_up)
@@ -361,33 +390,6 @@ class Sandboxes:
         await self._table.change(sandbox, want)
         await asyncio.shield(self._driver.settle(sandbox))
         return await self._table.read(sandbox)
-
-    async def _check(self, row: Stored[Run]) -> Endpoint | None:
-        """Return the endpoint of a run whose runtime is there. None: it is not, and the row says so now."""
-        seen = await self._observe(row.value)
-        if seen.state == "frozen":
-            raise HawseError("unavailable", seen.reason or "the runtime does not respond")
-        if seen.state == "running":
-            return row.value.endpoint
-        await self._mark_lost(row, seen)
-        return None
-
-    async def _observe(self, run: Run) -> Observation:
-        """Look at a run. A runtime of another start counts as unreachable: it does not belong to this row."""
-        seen = await self.providers[run.provider].observe(run.unit)
-        if seen.state == "running" and seen.runtime not in (None, run.runtime):
-            return Observation(unit=run.unit, state="unreachable", reason="another start of it runs")
-        return seen
-
-    async def _mark_lost(self, row: Stored[Run], seen: Observation) -> None:
-        """Write that a run has to be ended: its runtime has ended, or cannot be reached any more."""
-        reason = seen.reason or "the runtime has ended"
-        log.warning("! sandbox %s: %s", row.value.sandbox, reason, extra={"sandbox": row.value.sandbox})
-        try:
-            await self._table.write(row.put(records.stopping(row.value, self._clock.now(), reason)))
-        except ConflictError:
-            return  # it has changed meanwhile
-        self._driver.settle(row.value.sandbox)
 
     def _reached(self, rows: Rows, sandbox: str) -> SandboxInfo:
         """Describe a sandbox after an operation. Another client may have deleted it meanwhile."""

@@ -1,21 +1,24 @@
 """The handlers of `sandbox.*`."""
 
-import asyncio
 import math
 import secrets
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
-from typing import Protocol
-from weakref import WeakValueDictionary
+from typing import Final, Protocol
 
 import msgspec
 
+from gateway.limits.in_progress import in_progress
 from gateway.sandboxes.feed import SandboxFeed
 from gateway.sandboxes.lifecycle import Sandboxes
 from gateway.sandboxes.owners import Owners, namespace
+from gateway.sandboxes.records import order
+from gateway.store.base import store_errors_unavailable
 from hawse.api.rights import ALL, OPERATE, OWN, Right, allows, covers, in_sandbox
 from hawse.api.sandboxes import (
+    Network,
     SandboxCreate,
     SandboxDelete,
     SandboxGet,
@@ -35,6 +38,8 @@ from hawse.api.spec import Nothing
 from hawse.rpc import handles, serves
 from hawse.rpc.call import ServerCall
 from hawse.wire import HawseError, Principal
+
+PAGE_BYTES: Final = 512 << 10  # of one answer of `sandbox.list`: half of what a control message may have
 
 EndLinks = Callable[[str, float], Awaitable[None]]
 
@@ -65,6 +70,7 @@ class SandboxMethods:
         limit: int | None = None,
         end_links: EndLinks = _no_links,
         snapshots: Snapshots | None = None,
+        user_networks: Collection[Network] | None = None,
     ) -> None:
         """Create the handlers.
 
@@ -75,9 +81,10 @@ class SandboxMethods:
             limit: How many sandboxes a user without every right may have. None: any number.
             end_links: Revokes the links of a sandbox that were created before a time.
             snapshots: The backups. None: there are none.
+            user_networks: The networks that a user without every right may choose, and that of a template. None: all.
         """
+        self._user_networks = user_networks
         self._snapshots = snapshots
-        self._filling: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # by the id of the sandbox
         self._end_links = end_links
         self._limit = limit
         self._creating: Counter[str] = Counter()  # creations in progress by the user
@@ -94,8 +101,15 @@ class SandboxMethods:
             if self._snapshots is None:
                 raise HawseError("invalid_params", "this gateway has no backups", details={"path": "$.snapshot"})
             await self._snapshots.check(params.snapshot, caller)
+        self._check_network(params, caller)
+        grants: dict[str, str] = {}
+        if (egress := self._sandboxes.templates.resolve(params).egress) is not None:
+            # Rules of the caller may allow what those of the template do not, so they get no secret because of it.
+            template = params.template if params.egress is None else None
+            grants = self._sandboxes.egress.grants.check(egress, caller, template)
         with self._room(params, caller):
-            info = await self._sandboxes.create(params, caller.id)
+            info = await self._sandboxes.create(params, caller.id, grants)
+            await self._end_surplus(info, caller)
         if not everywhere and info.owner != caller.id:
             raise HawseError("conflict", f"sandbox {info.id!r} exists, and belongs to another user")
         self._owners.note(info.id, info.owner or "")
@@ -105,10 +119,23 @@ class SandboxMethods:
             await self._fill(info.id, params.snapshot, self._snapshots, caller)
         return info
 
+    def _check_network(self, params: SandboxCreate, caller: Principal) -> None:
+        """Raise `HawseError` (`forbidden`) if the caller may not choose the network. Those of templates are allowed."""
+        network, allowed = params.network, self._user_networks
+        if network is None or allowed is None or network in allowed or ALL in caller.rights:
+            return
+        if self._sandboxes.templates.resolve(msgspec.structs.replace(params, network=None)).network == network:
+            return
+        text = f"this gateway does not let users choose the network {network!r}, only: {', '.join(allowed)}"
+        raise HawseError("forbidden", text, details={"path": "$.network"})
+
     async def _fill(self, id: str, snapshot: str, snapshots: Snapshots, caller: Principal) -> None:
         """Give a new sandbox its content, once. If that fails, the sandbox is deleted."""
-        lock = self._filling.setdefault(id, asyncio.Lock())
-        async with lock:
+        with store_errors_unavailable():
+            await self._fill_once(id, snapshot, snapshots, caller)
+
+    async def _fill_once(self, id: str, snapshot: str, snapshots: Snapshots, caller: Principal) -> None:
+        async with self._sandboxes.filling(id):
             if await self._sandboxes.snapshot_of(id) is None:
                 return
             try:
@@ -127,15 +154,28 @@ class SandboxMethods:
             yield
             return
         if self._owners.count(caller.id) + self._creating[caller.id] >= self._limit:
-            text = f"{caller.id!r} has {self._limit} sandboxes, which is the limit: delete one"
-            raise HawseError("limit_exceeded", text)
-        self._creating[caller.id] += 1
-        try:
+            raise self._too_many(caller, self._limit)
+        with in_progress(self._creating, caller.id):
             yield
-        finally:
-            self._creating[caller.id] -= 1
-            if not self._creating[caller.id]:
-                del self._creating[caller.id]
+
+    async def _end_surplus(self, info: SandboxInfo, caller: Principal) -> None:
+        """Delete a new sandbox beyond the limit of the caller, if others were created at other gateways meanwhile.
+
+        Raises:
+            HawseError: `limit_exceeded`. The oldest ones stay, so gateways agree on which is deleted.
+        """
+        self._owners.note(info.id, info.owner or "")
+        if self._limit is None or ALL in caller.rights or self._owners.count(caller.id) <= self._limit:
+            return
+        found = [one for one in await self._sandboxes.list() if one.owner == caller.id]
+        allowed = sorted(found, key=lambda one: (one.created or 0.0, one.id))[: self._limit]
+        if info.owner == caller.id and info.id not in {one.id for one in allowed}:
+            await self._sandboxes.delete(info.id)
+            raise self._too_many(caller, self._limit)
+
+    def _too_many(self, caller: Principal, limit: int) -> HawseError:
+        text = f"{caller.id!r} has {limit} sandboxes, which is the limit: delete one"
+        return HawseError("limit_exceeded", text)
 
     @handles(SandboxGet)
     async def get(self, params: SandboxGet) -> SandboxInfo:
@@ -144,8 +184,17 @@ class SandboxMethods:
     @handles(SandboxList, caller=True)
     async def list_(self, params: SandboxList, caller: Principal) -> SandboxListResult:
         found = await self._sandboxes.list(params.labels)
-        visible = [one for one in found if in_sandbox(caller.rights, one.id, own=one.owner == caller.id)]
-        return SandboxListResult(sandboxes=visible)
+        if params.after is not None:
+            found = found[bisect_right(found, order(params.after), key=lambda one: order(one.id)) :]
+        page, size = list[SandboxInfo](), 0
+        for info in found:
+            if not in_sandbox(caller.rights, info.id, own=info.owner == caller.id):
+                continue
+            size += len(msgspec.json.encode(info))
+            if page and (size > PAGE_BYTES or len(page) == params.limit):
+                return SandboxListResult(sandboxes=page, after=page[-1].id)
+            page.append(info)
+        return SandboxListResult(sandboxes=page)
 
     @handles(SandboxUpdate)
     async def update(self, params: SandboxUpdate) -> SandboxInfo:
@@ -153,7 +202,7 @@ class SandboxMethods:
 
     @handles(SandboxStart)
     async def start(self, params: SandboxStart) -> SandboxInfo:
-        return await self._sandboxes.start(params.id)
+        return await self._sandboxes.joining.let_join(params.id) or await self._sandboxes.start(params.id)
 
     @handles(SandboxStop)
     async def stop(self, params: SandboxStop) -> SandboxInfo:
@@ -195,5 +244,5 @@ def _in_namespace(params: SandboxCreate, caller: Principal) -> SandboxCreate:
         return msgspec.structs.replace(params, id=prefix + secrets.token_hex(5))
     if not params.id.startswith(prefix):
         text = f"the ids of your sandboxes begin with {prefix!r}, not like {params.id!r}"
-        raise HawseError("invalid_params", text, details={"path": "$.id"})
+        raise HawseError("invalid_params", text, details={"path": "$.id", "prefix": prefix})
     return params

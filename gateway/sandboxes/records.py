@@ -6,18 +6,21 @@ They are separate, so that what may be running is driven to its end also when th
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Generic, Literal, TypeVar
+from typing import Final, Generic, Literal, TypeAlias, TypeVar
 
 import msgspec
 
-from gateway.providers.base import Capabilities, Endpoint, Progress, SandboxSpec, TcpAddress
-from gateway.store.base import ABSENT, Delete, Put, Store
+from gateway.providers.base import MACHINE, Capabilities, Endpoint, MachineAddress, Progress, SandboxSpec, TcpAddress
+from gateway.store.base import ABSENT, Delete, Put, Row, Store
 from gateway.store.clock import Moment
 from hawse.api.sandboxes import Enforcement, Isolation, SandboxInfo, SandboxPort, SandboxState
 from hawse.wire import HawseError
 
+DEFAULT: Final = "local"  # the sandbox that exists from the beginning
 SANDBOXES: Final = "sandboxes"  # the table of `SandboxRecord`, by sandbox id
 RUNS: Final = "runs"  # the table of `Run`, by unit
+
+WAITING: Final = "no machine has joined it: run `hawse join` on the machine"  # of a joined sandbox
 
 Wanted = Literal["running", "sleeping", "stopped", "paused", "deleted"]
 
@@ -53,6 +56,7 @@ class SandboxRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
         template: The template that it was created from.
         files: Whether its workspace gets the files of its template.
         snapshot: The backup whose content its workspace still has to get. None: there is none, or it has it.
+        grants: Why it may use secrets of the gateway, by their names (`gateway.sandboxes.grants`).
         labels: What clients select it by.
         ports: Its ports that have a preview from the beginning.
         expires: When it is deleted. None: never.
@@ -77,6 +81,7 @@ class SandboxRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     template: str | None = None
     files: bool = False
     snapshot: str | None = None
+    grants: dict[str, str] = {}
     labels: dict[str, str] = {}
     ports: list[SandboxPort] = []
     expires: Moment | None = None
@@ -101,7 +106,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         state: `starting`: something may run. `running`: its runtime has accepted links. `paused`. `stopping`: it is
             being ended.
         since: When it came into this state.
-        address: Where its runtime accepts links: a path, or `HOST:PORT`. None unless `running`.
+        address: Where its runtime accepts links: a path, `HOST:PORT`, or `machine:UNIT`. None unless `running`.
         token: What the runtime expects in `hello`.
         uid: The user whose process must listen there. None: any.
         certificate: That the server at a TCP address must prove to own. None: without TLS.
@@ -135,6 +140,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             return None
         if self.address.startswith("/"):
             return Endpoint(Path(self.address), self.token, self.uid)
+        if self.address.startswith(MACHINE):
+            return Endpoint(MachineAddress(self.address.removeprefix(MACHINE)), runtime=self.runtime)
         host, _, port = self.address.rpartition(":")
         return Endpoint(TcpAddress(host.strip("[]"), int(port)), self.token, certificate=self.certificate)
 
@@ -142,6 +149,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         """Return the run with the place where its runtime accepts links."""
         return msgspec.structs.replace(
             self,
+            runtime=endpoint.runtime or self.runtime,
             address=str(endpoint.address),
             token=endpoint.token,
             uid=endpoint.uid,
@@ -216,19 +224,38 @@ async def read_run(store: Store, unit: str) -> Stored[Run] | None:
     return None if row is None else Stored(msgspec.json.decode(row.value, type=Run), row.version)
 
 
-async def read_all(store: Store) -> dict[str, Rows]:
-    """Return what is stored of all sandboxes, by id; runs without a sandbox are at their unit. Raises `StoreError`."""
-    sandboxes = await store.rows(SANDBOXES)
-    runs = {
-        unit: Stored(msgspec.json.decode(row.value, type=Run), row.version)
-        for unit, row in (await store.rows(RUNS)).items()
-    }
-    found: dict[str, Rows] = {}
-    for id, row in sandboxes.items():
-        record = msgspec.json.decode(row.value, type=SandboxRecord)
-        found[id] = Rows(Stored(record, row.version), runs.pop(record.unit, None))
-    for unit, run in runs.items():
-        found.setdefault(unit, Rows(None, run))
+class AllRows:
+    """The rows of all sandboxes. A row is decoded once while it does not change: gateways read all rows often."""
+
+    def __init__(self, store: Store) -> None:
+        """Read nothing. Use one for each store, since it keeps what was read last."""
+        self._store = store
+        self._sandboxes: Decoded[SandboxRecord] = {}
+        self._runs: Decoded[Run] = {}
+
+    async def read(self) -> dict[str, Rows]:
+        """Return what is stored of all sandboxes, by id; runs without one are at their unit. Raises `StoreError`."""
+        sandboxes, units = await self._store.rows(SANDBOXES), await self._store.rows(RUNS)
+        self._sandboxes = _decoded(sandboxes, self._sandboxes, SandboxRecord)
+        self._runs = _decoded(units, self._runs, Run)
+        runs = {unit: stored for unit, (_, stored) in self._runs.items()}
+        found = {id: Rows(stored, runs.pop(stored.value.unit, None)) for id, (_, stored) in self._sandboxes.items()}
+        for unit, run in runs.items():
+            found.setdefault(unit, Rows(None, run))
+        return found
+
+
+Decoded: TypeAlias = dict[str, tuple[Row, Stored[R]]]  # by key
+
+
+def _decoded(rows: Mapping[str, Row], known: Decoded[R], kind: type[R]) -> Decoded[R]:
+    """Decode rows that are not known. Their bytes decide: versions begin again in a store that was emptied."""
+    found: Decoded[R] = {}
+    for key, row in rows.items():
+        last = known.get(key)
+        if last is None or last[0] != row:
+            last = (row, Stored(msgspec.json.decode(row.value, type=kind), row.version))
+        found[key] = last
     return found
 
 
@@ -258,7 +285,7 @@ def describe(rows: Rows, capabilities: Capabilities | None, progress: Progress |
     """
     assert rows.sandbox is not None
     record, run = rows.sandbox.value, None if rows.run is None else rows.run.value
-    state, reason = _state(record, run)
+    state, reason = _state(record, run, joined=capabilities is not None and capabilities.joined)
     offered = None if capabilities is None else capabilities.isolation
     enforced = None if capabilities is None else capabilities.enforced(record.spec)
     starting = progress if state == "starting" else None
@@ -276,6 +303,7 @@ def describe(rows: Rows, capabilities: Capabilities | None, progress: Progress |
         template=record.template,
         image=record.spec.image,
         network=record.spec.network,
+        egress=record.spec.egress,
         labels=record.labels,
         created=record.created.wall,
         expires=None if record.expires is None else record.expires.wall,
@@ -283,7 +311,7 @@ def describe(rows: Rows, capabilities: Capabilities | None, progress: Progress |
     )
 
 
-def _state(record: SandboxRecord, run: Run | None) -> tuple[SandboxState, str | None]:
+def _state(record: SandboxRecord, run: Run | None, *, joined: bool) -> tuple[SandboxState, str | None]:
     if record.wanted == "deleted":
         return "deleting", run.reason if run is not None and run.attempts else record.reason
     if run is not None:
@@ -292,6 +320,8 @@ def _state(record: SandboxRecord, run: Run | None) -> tuple[SandboxState, str | 
         return "starting", record.reason
     if record.wanted in ("stopped", "paused"):
         return "stopped", record.reason
+    if joined:  # that no machine was connected when a call came is no failure
+        return "sleeping", record.reason or WAITING
     if record.failure is not None:
         return "failed", record.failure.message
     return "sleeping", record.reason
@@ -304,3 +334,8 @@ def _place(value: SandboxRecord | Run) -> tuple[str, str]:
 def has_labels(info: SandboxInfo, labels: Mapping[str, str]) -> bool:
     """Whether a sandbox has all of the labels."""
     return all(info.labels.get(name) == value for name, value in labels.items())
+
+
+def order(id: str) -> tuple[bool, str]:
+    """Return what sandboxes are sorted by: the default one is first."""
+    return id != DEFAULT, id

@@ -24,16 +24,25 @@ def check_request(params: SandboxCreate, capabilities: Capabilities | None, prov
         provider: The name of the provider.
 
     Raises:
-        HawseError: `invalid_params` with the path of the parameter.
+        HawseError: `invalid_params` with the path of the parameter, `unavailable` if the gateway lacks packages for it.
     """
     if capabilities is None:
         raise _invalid("provider", f"this gateway has no provider {provider!r}")
     for name in ("image", "image_command"):
         if getattr(params, name) and not capabilities.images:
             raise _invalid(name, f"provider {provider} does not support images")
+    if params.network is not None and (install := capabilities.installable.get(params.network)) is not None:
+        text = f"network {params.network!r} needs packages on the machine of the gateway: {install}"
+        raise HawseError("unavailable", text)
     if params.network is not None and params.network not in capabilities.networks:
         allowed = ", ".join(capabilities.networks)
         raise _invalid("network", f"provider {provider} does not support network {params.network!r}, only: {allowed}")
+    if capabilities.joined:
+        for name in ("idle_timeout", "snapshot", "template"):
+            if getattr(params, name) is not None:
+                raise _invalid(name, f"a sandbox of the provider {provider} is a machine of a user: it has no {name}")
+    if params.egress is not None and params.network != "filtered":
+        raise _invalid("egress", "rules of egress need the network `filtered`")
     for name in params.limits.__struct_fields__:
         if getattr(params.limits, name) is not None and name not in capabilities.limits:
             raise _invalid(f"limits.{name}", f"provider {provider} cannot enforce a limit of {name} on this machine")
@@ -86,6 +95,7 @@ def new_record(
             env=params.env,
             network=params.network,
             limits=params.limits,
+            egress=params.egress,
         ),
         wanted="running",
         generation=secrets.token_hex(8),

@@ -16,11 +16,12 @@ import msgspec
 from gateway.providers.base import Observation, Provider, SandboxSpec, TcpAddress
 from gateway.sandboxes import records
 from gateway.sandboxes.driver import Driver
-from gateway.sandboxes.pool import Pool
-from gateway.sandboxes.records import Rows, Run, SandboxRecord, Wanted
+from gateway.sandboxes.pool import MEMBER, Pool
+from gateway.sandboxes.records import AllRows, Rows, Run, SandboxRecord, Wanted
 from gateway.sandboxes.steps import Step, next_step
 from gateway.store.base import Change, ConflictError, Put, Store, StoreError
 from gateway.store.clock import Clock, Moment
+from hawse.api.egress import EgressPolicy
 from hawse.api.runtime import RuntimeActivityResult
 from hawse.wire import HawseError
 
@@ -57,12 +58,14 @@ class Supervisor:
         providers: Mapping[str, Provider],
         driver: Driver,
         *,
+        rows: AllRows,
         clock: Clock,
         holder: str,
         calls: Callable[[], "RuntimeCalls | None"] = lambda: None,
         interval: float = SWEEP,
         pool: Pool | None = None,
         begin: Callable[[], Awaitable[None]] | None = None,
+        policy: Callable[[SandboxRecord], EgressPolicy] | None = None,
     ) -> None:
         """Create a supervisor that does nothing until `run`.
 
@@ -70,22 +73,27 @@ class Supervisor:
             store: The rows.
             providers: By name.
             driver: Does the work.
+            rows: Reads the rows of all sandboxes.
             clock: Measures graces.
             holder: Names this gateway in leases.
             calls: Returns what makes calls to runtimes. None: nothing sleeps.
             interval: Seconds between comparisons.
             pool: The sandboxes that are started in advance. None: there are none.
             begin: Writes the rows that every store has. Called when the store was emptied.
+            policy: Returns what the proxy of a sandbox with a filtered network lets through. None: proxies stay as they
+                are.
         """
         self._store = store
         self._providers = providers
         self._driver = driver
+        self._rows = rows
         self._clock = clock
         self._holder = holder
         self._calls = calls
         self._interval = interval
         self._pool = pool
         self._begin = begin
+        self._policy = policy
         self._woken = asyncio.Event()
         self._sweeping = asyncio.Lock()
         self._asked: dict[str, Moment] = {}  # when a runtime may be idle for long enough, by its id
@@ -94,7 +102,8 @@ class Supervisor:
     async def adopt(self) -> None:
         """Give rows to the units that an empty store does not know: of a version without one, or before it was lost.
 
-        What runs of them goes on running, if the provider can say how it is reached; otherwise it is ended.
+        What runs of them goes on running, if the provider can say how it is reached; otherwise it is ended. Members of
+        pools without files of their own are deleted then: only the store knew which sandboxes they were.
 
         Raises:
             HawseError: A provider cannot list its units.
@@ -104,7 +113,7 @@ class Supervisor:
             return
         puts = [Put("meta", ADOPTED, b"true")]
         units = {name: await provider.discover() for name, provider in self._providers.items()}
-        rows = await records.read_all(self._store)  # after the look: what was created meanwhile has rows
+        rows = await self._rows.read()  # after the look: what was created meanwhile has rows
         known = {found.sandbox.value.unit for found in rows.values() if found.sandbox is not None}
         known |= rows.keys()
         for name, found in units.items():
@@ -120,12 +129,15 @@ class Supervisor:
         now = self._clock.now()
         # What listens at a TCP address wants a token, which was in the store.
         lost = seen.endpoint is None or (isinstance(seen.endpoint.address, TcpAddress) and seen.endpoint.token is None)
+        wanted: Wanted = "sleeping" if seen.gone or lost else "running"
+        if wanted == "sleeping" and not seen.keeps and seen.unit.startswith(MEMBER):
+            wanted = "deleted"
         record = SandboxRecord(
             id=seen.unit,
             unit=seen.unit,
             provider=provider,
             spec=SandboxSpec(),
-            wanted="sleeping" if seen.gone or lost else "running",
+            wanted=wanted,
             generation=ADOPTED,
             created=now,
             made=True,
@@ -186,15 +198,30 @@ class Supervisor:
                 seen[name] = {found.unit: found for found in await provider.discover()}
             except HawseError as error:  # without a complete list, nothing may be concluded from what is missing
                 log.warning("! provider %s: %s", name, error)
-        rows = await records.read_all(self._store)  # after the look: a run that is written meanwhile is not an orphan
+        rows = await self._rows.read()  # after the look: a run that is written meanwhile is not an orphan
         for id, found in rows.items():
             if await self._expire(found) or next_step(found) is not Step.NONE:
                 self._driver.settle(id)
             elif found.live is not None and await self._alive(found, seen):
                 await self._sleep_if_idle(found)
+        self._want_policies(rows)
         await self._end_orphans(rows, seen)
         if self._pool is not None:
             await self._pool.refill(rows)
+
+    def _want_policies(self, rows: Mapping[str, Rows]) -> None:
+        """Let each provider know what the proxies of its running sandboxes have to let through."""
+        if self._policy is None:
+            return
+        wanted: dict[str, dict[str, EgressPolicy]] = {}
+        for found in rows.values():
+            if found.sandbox is not None and found.live is not None and found.live.value.state == "running":
+                record = found.sandbox.value
+                if record.spec.network == "filtered":
+                    wanted.setdefault(record.provider, {})[record.unit] = self._policy(record)
+        for name, provider in self._providers.items():
+            if provider.egress is not None:
+                provider.egress.want(wanted.get(name, {}))
 
     async def _expire(self, rows: Rows) -> bool:
         """Delete a sandbox whose lifetime is over. Returns whether it is."""
@@ -215,7 +242,8 @@ class Supervisor:
         if found is not None and not found.gone and found.state != "unreachable":
             return found.state == "running"
         try:
-            now = await self._providers[run.provider].observe(run.unit)  # the list may be older than the row
+            # The list may be older than the row.
+            now = await self._providers[run.provider].observe(run.unit, run.runtime)
         except HawseError:
             return False
         if not now.gone and now.state != "unreachable":

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from gateway.sandboxes import records
-from gateway.sandboxes.records import Rows, SandboxRecord, Stored
+from gateway.sandboxes.records import AllRows, Rows, SandboxRecord, Stored
 from gateway.store.base import ConflictError, Put, Store, store_errors_unavailable
 from hawse.wire import HawseError
 
@@ -11,8 +11,9 @@ from hawse.wire import HawseError
 class SandboxTable:
     """Reads and replaces rows. Methods raise `HawseError` (`unavailable`) if the store cannot be used."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, rows: AllRows) -> None:
         self._store = store
+        self._rows = rows
 
     async def existing(self, sandbox: str) -> Rows:
         """Return the rows of a sandbox. Raises `HawseError` `not_found`."""
@@ -29,7 +30,7 @@ class SandboxTable:
     async def read_all(self) -> Mapping[str, Rows]:
         """Return the rows of all sandboxes, by id, with those of the pool."""
         with store_errors_unavailable():
-            return await records.read_all(self._store)
+            return await self._rows.read()
 
     async def write(self, change: Put) -> int:
         """Write a row and return its version. Raises `ConflictError` if it was changed since it was read."""

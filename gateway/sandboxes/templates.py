@@ -12,6 +12,7 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta
 
+from hawse.api.egress import EgressPolicy
 from hawse.api.sandboxes import (
     ImageName,
     Labels,
@@ -51,6 +52,7 @@ class Template(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     labels: Labels = {}
     limits: SandboxLimits = msgspec.field(default_factory=SandboxLimits)
     network: Network | None = None
+    egress: EgressPolicy | None = None
     ports: list[SandboxPort] = []
     timeout: Lifetime | None = None
     idle_timeout: Lifetime | None = None
@@ -70,6 +72,12 @@ class Templates:
         template = None if name is None else self.by_name.get(name)
         return {} if template is None else template.files
 
+    def secrets(self, name: str | None) -> frozenset[str]:
+        """Return the names of the secrets that a template gives to its sandboxes."""
+        template = None if name is None else self.by_name.get(name)
+        egress = None if template is None else template.egress
+        return frozenset() if egress is None else frozenset(egress.secrets)
+
     def describe(self) -> list[TemplateInfo]:
         """Return what clients see of the templates, by name."""
         return [
@@ -79,6 +87,7 @@ class Templates:
                 provider=template.provider,
                 image=template.image,
                 network=template.network,
+                egress=template.egress,
                 limits=template.limits,
                 labels=template.labels,
                 pool=template.pool,
@@ -111,6 +120,7 @@ class Templates:
             labels={**template.labels, **params.labels},
             limits=msgspec.structs.replace(template.limits, **limits),
             network=params.network or template.network,
+            egress=params.egress or template.egress,
             ports=params.ports or template.ports,
             timeout=params.timeout if params.timeout is not None else template.timeout,
             idle_timeout=idle_timeout,

@@ -4,7 +4,7 @@ Rows are bytes by table and key. Each write gives its rows a new version, which 
 A write names the version that it replaces, so a writer never overwrites what it has not read.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
@@ -114,8 +114,66 @@ class Lease:
     epoch: int
 
 
+class BucketSpending(NamedTuple):
+    """What one gateway has taken from a token bucket that all gateways share.
+
+    Attributes:
+        key: The name of the bucket.
+        rate: How much comes into it in a second.
+        burst: How much is in it when it is full.
+        amount: What was taken since the last report.
+    """
+
+    key: str
+    rate: float
+    burst: float
+    amount: float
+
+
+class LimitAnswer(NamedTuple):
+    """What a gateway learns of the other gateways for its limits.
+
+    Attributes:
+        held: What each of the others holds, as it has reported it.
+        known: Whether each of the credentials that was asked for is known.
+        levels: How much is in each bucket that was reported; below zero for a debt.
+    """
+
+    held: list[bytes]
+    known: list[bool]
+    levels: list[float]
+
+
+class LimitStore(Protocol):
+    """Where gateways with one store report what they count for limits."""
+
+    async def share(
+        self, gateway: str, held: bytes, known: Sequence[str], asked: Sequence[str], spent: Sequence[BucketSpending]
+    ) -> LimitAnswer:
+        """Report, and return what the others have reported.
+
+        Args:
+            gateway: The name of this gateway.
+            held: What it holds now, in any form; empty for nothing. It counts for 6 s.
+            known: Credentials that addresses have used here, in any form. They stay known for a day.
+            asked: Credentials of which it wants to know whether another gateway knows them.
+            spent: What it has taken from buckets.
+
+        Raises:
+            StoreError: The store cannot be used now. It is not known whether it has the report.
+        """
+        ...
+
+
 class Store(Protocol):
-    """Every method raises `StoreError` if the store cannot be used now."""
+    """Every method raises `StoreError` if the store cannot be used now.
+
+    Attributes:
+        limits: Where gateways share what they count for limits. None: there is one gateway.
+    """
+
+    @property
+    def limits(self) -> LimitStore | None: ...
 
     async def get(self, table: str, key: str) -> Row | None:
         """Return a row; None if it does not exist."""

@@ -9,9 +9,9 @@ import logging
 from collections.abc import Awaitable, Mapping
 from typing import Any, Final, TypeVar, cast
 
-from redis.asyncio import BlockingConnectionPool, Redis
 from redis.exceptions import RedisError
 
+from gateway.cancellation import cancellation_kept
 from gateway.store.base import (
     ANY_TABLE,
     Change,
@@ -23,6 +23,8 @@ from gateway.store.base import (
     Row,
     StoreError,
 )
+from gateway.store.redis_client import open_redis, open_subscriber
+from gateway.store.redis_limits import RedisLimits
 
 log = logging.getLogger(__name__)
 
@@ -85,19 +87,21 @@ class RedisStore(Listeners):
     """The constructor connects to nothing.
 
     Args:
-        url: `redis://[:PASSWORD@]HOST:PORT/DB`, `rediss://` for TLS, or `unix://PATH`.
+        url: `redis://[:PASSWORD@]HOST:PORT/DB`, `rediss://` for TLS, `unix://PATH`, or `redis+sentinel://…` for the
+            primary that Redis Sentinel names (`gateway.store.redis_client`).
         prefix: The beginning of all keys.
         timeout: Seconds for the server to answer.
+
+    Raises:
+        ValueError: The URL has an error.
     """
 
     def __init__(self, url: str, *, prefix: str = "hawse:", timeout: float = TIMEOUT) -> None:
         super().__init__()
-        pool = BlockingConnectionPool.from_url(
-            url, max_connections=CONNECTIONS, timeout=timeout, socket_timeout=timeout, socket_connect_timeout=timeout
-        )
-        self._redis = Redis.from_pool(pool)
-        self._subscriber: Redis = Redis.from_url(url, socket_connect_timeout=timeout)
+        self._redis = open_redis(url, connections=CONNECTIONS, timeout=timeout)
+        self._subscriber = open_subscriber(url, timeout=timeout)
         self._prefix = prefix
+        self.limits = RedisLimits(self._run)
         self._listening = asyncio.Event()
 
     async def get(self, table: str, key: str) -> Row | None:
@@ -137,14 +141,19 @@ class RedisStore(Listeners):
         """Pass on the changes of all gateways, again and again after the connection was lost."""
         while True:
             try:
-                async with self._subscriber.pubsub(ignore_subscribe_messages=False) as subscription:
-                    await subscription.subscribe(f"{self._prefix}changes")
-                    async for message in subscription.listen():
-                        self._receive(message)
+                with cancellation_kept():
+                    await self._listen()
             except (RedisError, OSError) as error:
                 log.warning("! redis: %s", error)
             self._listening.clear()
             await asyncio.sleep(RETRY)
+
+    async def _listen(self) -> None:
+        """Pass on the changes until the connection is lost."""
+        async with self._subscriber.pubsub(ignore_subscribe_messages=False) as subscription:
+            await subscription.subscribe(f"{self._prefix}changes")
+            async for message in subscription.listen():
+                self._receive(message)
 
     async def ready(self) -> None:
         """Wait until `run` has subscribed to the changes."""
@@ -170,7 +179,8 @@ class RedisStore(Listeners):
 
     async def _ask(self, answer: Awaitable[T]) -> T:
         try:
-            return await answer
+            with cancellation_kept():
+                return await answer
         except (RedisError, OSError) as error:
             raise StoreError(f"redis: {error}") from error
 

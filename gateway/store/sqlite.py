@@ -21,6 +21,7 @@ from gateway.store.base import (
     Delete,
     Lease,
     LeaseLostError,
+    LimitStore,
     Listeners,
     Put,
     Row,
@@ -57,6 +58,8 @@ class SqliteStore(Listeners):
     Raises:
         StoreError: The file cannot be opened, is not a database, or is used by another gateway.
     """
+
+    limits: LimitStore | None = None  # there is one gateway
 
     def __init__(
         self,

@@ -6,7 +6,7 @@ import ssl
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol, cast
 
-from gateway.providers.base import Endpoint, TcpAddress
+from gateway.providers.base import Endpoint, MachineAddress, TcpAddress
 from gateway.providers.pinned import pinned_context
 from hawse.keystrokes import Keystrokes
 from hawse.link import StreamLink, credentials
@@ -27,6 +27,14 @@ class LinkOwner(Protocol):
         """The transport accepts bytes again."""
 
     def link_lost(self, link: StreamLink, error: Exception | None) -> None: ...
+
+
+class MachineConnector(Protocol):
+    """Knows the machines that are connected to this gateway (`gateway.providers.joined.machines`)."""
+
+    async def connect(self, unit: str, make: "Callable[[], RuntimeLink]") -> "RuntimeLink":
+        """Wait until the machine of a unit can carry a link, and return the link that `make` makes."""
+        ...
 
 
 class RuntimeLink(StreamLink):
@@ -96,13 +104,19 @@ class RuntimeLink(StreamLink):
         self._owner.link_drained()
 
 
-async def dial(endpoint: Endpoint, owner: LinkOwner, keystrokes: Keystrokes | None = None) -> RuntimeLink:
+async def dial(
+    endpoint: Endpoint,
+    owner: LinkOwner,
+    keystrokes: Keystrokes | None = None,
+    machines: MachineConnector | None = None,
+) -> RuntimeLink:
     """Connect to a runtime and wait for its `welcome`.
 
     Args:
         endpoint: Where the runtime listens, and the token it expects in `hello`.
         owner: Receives the link's events.
         keystrokes: While somebody types, input is sent in small portions.
+        machines: The machines that have joined. None: there are none.
 
     Raises:
         OSError: The address does not accept connections, or the runtime closed the connection.
@@ -116,6 +130,10 @@ async def dial(endpoint: Endpoint, owner: LinkOwner, keystrokes: Keystrokes | No
         return RuntimeLink(owner, endpoint.token, endpoint.uid, keystrokes)
 
     address = endpoint.address
+    if isinstance(address, MachineAddress):
+        if machines is None:
+            raise HawseError("unavailable", "machines cannot join this gateway any more")
+        return await _welcomed(await machines.connect(address.unit, make))
     if isinstance(address, TcpAddress):
         context = None if endpoint.certificate is None else pinned_context(endpoint.certificate)
         try:

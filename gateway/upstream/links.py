@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 from gateway.auth.call_check import Owns, owns_nothing
 from gateway.limits.calls import CallLimits
 from gateway.providers.base import Endpoint, Report
-from gateway.upstream.dial import RuntimeLink, dial, dial_server
+from gateway.upstream.dial import MachineConnector, RuntimeLink, dial, dial_server
 from gateway.upstream.observer import CallObserver
 from gateway.upstream.sandbox_link import SandboxLink
 from hawse.api.runtime import RuntimeConfigure
@@ -58,6 +58,7 @@ class Links:
         observer: CallObserver | None = None,
         owns: Owns = owns_nothing,
         limits: CallLimits | None = None,
+        machines: MachineConnector | None = None,
     ) -> None:
         """Create the table, without links.
 
@@ -68,7 +69,9 @@ class Links:
             observer: Is notified of all calls.
             owns: Returns whether a sandbox belongs to a caller.
             limits: Limits the calls of each user. It must be notified of the calls as well. None: there is no limit.
+            machines: The machines that have joined. None: there are none.
         """
+        self._machines = machines
         self.keystrokes = Keystrokes()  # of all clients
         self._limits = limits
         self._observer = observer
@@ -133,7 +136,7 @@ class Links:
             return None
         try:
             async with asyncio.timeout(CONNECT_TIMEOUT):
-                link = await dial(endpoint, owner, self.keystrokes)
+                link = await dial(endpoint, owner, self.keystrokes, self._machines)
         except TimeoutError:
             raise HawseError("unavailable", f"the runtime did not answer within {CONNECT_TIMEOUT:g} s") from None
         try:

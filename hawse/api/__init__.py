@@ -21,12 +21,15 @@ SURFACES: Final = (
     "automation",
     "backups",
     "code",
+    "desktops",
     "edits",
+    "egress",
     "extraction",
     "files",
     "gateway",
     "git",
     "images",
+    "mounts",
     "people",
     "ports",
     "processes",
@@ -35,6 +38,7 @@ SURFACES: Final = (
     "sandboxes",
     "sessions",
     "terminals",
+    "tunnels",
     "watches",
 )
 

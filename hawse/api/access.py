@@ -28,7 +28,7 @@ class TokenInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
         id: Id of the token, or `login-…`, which `token.revoke` takes.
         name: What it is for, as its creator described it.
         user: Whom it identifies: the `id` of the principal of its calls.
-        role: What it may do: `owner`, `operator`, `writer` or `viewer`.
+        role: What it may do: `owner`, `operator`, `writer`, `viewer`, or `joiner`: make a machine the sandbox.
         created: When it was created, in seconds since 1970.
         sandboxes: The sandboxes that it is limited to. Null: it is for all.
         own: Whether it is for the sandboxes that its user creates.

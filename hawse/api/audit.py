@@ -20,8 +20,9 @@ class AuditEntry(Reply, frozen=True, kw_only=True, omit_defaults=True):
 
     Attributes:
         time: When it was written, in seconds since 1970: a call when it ended, a stream also when it began.
-        action: The method that was called, or `connect`, `disconnect` or `refused`.
-        outcome: `ok`, `open` for a stream that has begun, or the code of the error.
+        action: The method that was called, or `connect`, `disconnect`, `refused` or `egress`: a request of a program
+            that the proxy of its sandbox has refused.
+        outcome: `ok`, `open` for a stream that has begun, the code of the error, or the reason of the proxy.
         user: The `id` of the caller; empty if it was not authenticated.
         name: The name of the caller; may be empty.
         kind: `owner`, `user`, `guest` or `service`; empty if it was not authenticated.

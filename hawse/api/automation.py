@@ -255,6 +255,7 @@ class TerminalWait(Params[TerminalWaitResult], kw_only=True):
 
     The first of these events ends the wait. At least one of `pattern`, `silence`, `command`, `prompt` and `exit` is
     required, and the end of the program always ends the wait. The program does not run ahead of the search.
+    How the last 1,024 terminals ended that are no longer readable is kept, for `exit` with `instance`.
 
     A pattern is matched against the output without escape sequences and control characters, with LF for CR LF. `^` and
     `$` match at every line, and a match has at most 65,536 bytes. A pattern that needs too much work for each byte is
@@ -272,7 +273,7 @@ class TerminalWait(Params[TerminalWaitResult], kw_only=True):
         command: Whether the end of a command ends the wait. The shell must report its commands (OSC 133).
         prompt: Whether the wait ends when no command runs and the shell has begun a prompt (OSC 133) since a line or
             Ctrl-C was typed last; null: false.
-        exit: Whether to wait for the end of the program.
+        exit: Whether to wait for the end of the program. With `instance`, also of one whose id another one has now.
         since: Offset of the output from which on it counts, in bytes; null: the end of the output now.
         timeout: Seconds after which the result is `timeout`; null: 30.
     """

@@ -8,11 +8,14 @@ from hawse.api.files import Globs
 from hawse.api.rights import CONTROL
 from hawse.api.spec import SELECTED, Nothing, Params, ParamsValue, Reply, method
 from hawse.api.types import PATH_ERRORS, Id, Path
+from hawse.wire.frames import OFFSET_MAX
 
-BackupCompression = Literal["none", "gzip"]
+BackupCompression = Literal["none", "gzip", "zstd"]
+BackupFormat = Literal["tar", "tar.gz", "tar.zst"]
 BackupPhase = Literal["packing", "unpacking", "storing", "reading"]
 Lifetime = Annotated[float, Meta(gt=0, le=10**9)]  # seconds
 BackupName = Annotated[str, Meta(min_length=1, max_length=255)]
+Count = Annotated[int, Meta(ge=0, le=OFFSET_MAX)]
 Digest = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
 
 
@@ -26,8 +29,8 @@ class BackupProgress(Reply, frozen=True, kw_only=True):
     """
 
     phase: BackupPhase
-    entries: int = 0
-    bytes: int = 0
+    entries: Count = 0
+    bytes: Count = 0
 
 
 class BackupInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
@@ -39,7 +42,7 @@ class BackupInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
         path: The directory that it was made of.
         name: Name for people.
         owner: Id of the user that created it.
-        format: How it is stored: `tar` or `tar.gz`.
+        format: How it is stored: `tar`, `tar.gz` or `tar.zst`.
         size: Bytes of the archive.
         sha256: SHA-256 of the archive, in hexadecimal.
         entries: Files, directories and others in it.
@@ -76,6 +79,22 @@ class BackupListResult(Reply, frozen=True, kw_only=True):
     backups: list[BackupInfo]
 
 
+class BackupUsageResult(Reply, frozen=True, kw_only=True):
+    """What a user has in the store of backups.
+
+    Attributes:
+        backups: How many backups.
+        bytes: Bytes of their archives, with what is reserved for those that are being made.
+        max_backups: How many it may have; null: any number.
+        max_bytes: How many bytes it may have, if the backups of others leave room for them.
+    """
+
+    backups: int
+    bytes: int
+    max_backups: int | None
+    max_bytes: int
+
+
 class BackupRestoreResult(Reply, frozen=True, kw_only=True, omit_defaults=True):
     """A backup was restored.
 
@@ -85,16 +104,16 @@ class BackupRestoreResult(Reply, frozen=True, kw_only=True, omit_defaults=True):
         skipped: Attributes that this sandbox may not set, such as capabilities of programs.
     """
 
-    entries: int
-    bytes: int
-    skipped: int = 0
+    entries: Count
+    bytes: Count
+    skipped: Count = 0
 
 
 class BackupPackResult(Reply, frozen=True, kw_only=True):
     """A directory was packed, and all bytes of the archive were sent.
 
     Attributes:
-        format: `tar` or `tar.gz`.
+        format: `tar`, `tar.gz` or `tar.zst`.
         size: Bytes of the archive.
         sha256: SHA-256 of the archive, in hexadecimal.
         entries: Files, directories and others in it.
@@ -104,12 +123,12 @@ class BackupPackResult(Reply, frozen=True, kw_only=True):
     """
 
     format: str
-    size: int
+    size: Count
     sha256: str
-    entries: int
-    bytes: int
-    changed: int
-    skipped: int
+    entries: Count
+    bytes: Count
+    changed: Count
+    skipped: Count
 
 
 class BackupSource(ParamsValue, kw_only=True):
@@ -119,7 +138,7 @@ class BackupSource(ParamsValue, kw_only=True):
         path: The directory.
         exclude: Globs of what to leave out, with everything below it: a name at any depth or, with a slash, a path.
         gitignore: Whether to leave out what git ignores, if the directory is in a repository.
-        compression: How the archive is compressed; null: the gateway's default, `gzip`.
+        compression: How the archive is compressed; null: `zstd` where the sandbox has it, else `gzip`.
     """
 
     path: Path = "."
@@ -142,6 +161,8 @@ class BackupTarget(ParamsValue, kw_only=True):
 
 PACK_ERRORS = (*PATH_ERRORS, "too_large", "limit_exceeded", "spawn_failed")
 UNPACK_ERRORS = (*PATH_ERRORS, "conflict", "no_space", "too_large")
+JOB_ERRORS = ("capacity_exceeded", "deadline_exceeded", "cancelled")
+CREATE_ERRORS = (*PACK_ERRORS, "no_space", *JOB_ERRORS)
 
 
 @method(
@@ -149,7 +170,7 @@ UNPACK_ERRORS = (*PATH_ERRORS, "conflict", "no_space", "too_large")
     events={"progress": BackupProgress},
     sandbox=False,
     target="sandbox",
-    raises=(*PACK_ERRORS, "no_space"),
+    raises=CREATE_ERRORS,
 )
 class BackupCreate(BackupSource, Params[BackupInfo], kw_only=True):
     """Make a backup of a directory of a sandbox, in the store of the gateway.
@@ -175,7 +196,7 @@ class BackupCreate(BackupSource, Params[BackupInfo], kw_only=True):
     events={"progress": BackupProgress},
     sandbox=False,
     target="id",
-    raises=(*PACK_ERRORS, "no_space"),
+    raises=CREATE_ERRORS,
 )
 class SandboxSnapshot(Params[BackupInfo], kw_only=True):
     """Make a backup of the workspace of a sandbox, from which `sandbox.create` can create others.
@@ -199,7 +220,7 @@ class SandboxSnapshot(Params[BackupInfo], kw_only=True):
     events={"progress": BackupProgress},
     terminal=SELECTED,
     sandbox=False,
-    raises=UNPACK_ERRORS,
+    raises=(*UNPACK_ERRORS, *JOB_ERRORS),
 )
 class BackupRestore(BackupTarget, Params[BackupRestoreResult], kw_only=True):
     """Make a directory of a sandbox what it was in a backup. What it contains now is removed.
@@ -225,6 +246,11 @@ class BackupList(Params[BackupListResult], kw_only=True):
     """
 
     sandbox: Id | None = None
+
+
+@method("backup.usage", safe=True, terminal=SELECTED, sandbox=False)
+class BackupUsage(Params[BackupUsageResult], kw_only=True):
+    """Return how much of the store of backups the caller uses, and its limits."""
 
 
 @method("backup.get", safe=True, terminal=SELECTED, sandbox=False, raises=("not_found",))

@@ -8,11 +8,14 @@ from hawse.api.rights import VIEW, WRITE
 from hawse.api.spec import Params, ParamsValue, Reply, method
 
 ParticipantKind = Literal["person", "agent"]
-LeaseAction = Literal["take", "release", "free", "exclusive"]
+LeaseAction = Literal["take", "release", "free", "exclusive", "ask", "withdraw", "give", "keep"]
 
 ViewerKey = Annotated[str, Meta(min_length=1, max_length=64)]
 ParticipantName = Annotated[str, Meta(max_length=256)]
 Coordinate = Annotated[int, Meta(ge=0, le=999)]
+ScrolledRows = Annotated[int, Meta(ge=0, le=10_000_000)]
+# No character needs an escape in JSON, so that the viewers of a full terminal fit into one event.
+LookedAt = Annotated[str, Meta(max_length=200, pattern=r"^[ !#-\[\]-~]*$")]
 
 
 # ---- values
@@ -62,6 +65,12 @@ class Participant(Reply, frozen=True, kw_only=True):
         focus: Whether its user looks at the terminal.
         at: Cell where its pointer is; null: the pointer is hidden.
         guest: Whether it uses a share link. Guests choose their names, unless the link has one.
+        asks: Whether it asks the holder of the writer lease for it; it ends after 60 s without an answer.
+        unanswered: Whether its last request for the lease ended without an answer; false again with the next one, or
+            when the lease changes.
+        scroll: Rows that its user has scrolled back from the end; 0: it shows the end.
+        view: What its user looks at, in the notation of its client; empty: not known, or the receiver may not see
+            the whole sandbox.
     """
 
     id: str
@@ -73,6 +82,10 @@ class Participant(Reply, frozen=True, kw_only=True):
     focus: bool
     at: PointerPosition | None = None
     guest: bool = False
+    asks: bool = False
+    unanswered: bool = False
+    scroll: int = 0
+    view: str = ""
 
 
 class ParticipantEvent(Reply, frozen=True, kw_only=True):
@@ -135,6 +148,8 @@ class TerminalPresence(Params[ParticipantEvent], kw_only=True):
         color: Wanted color (`#rrggbb`); null, not in the palette or in use: unchanged.
         focus: Whether its user looks at the terminal; null: unchanged.
         at: Cell where its pointer is; null hides the pointer, left out: unchanged.
+        scroll: Rows that its user has scrolled back from the end; null: unchanged.
+        view: What its user looks at, in the notation of its client; null: unchanged.
     """
 
     id: str
@@ -143,6 +158,8 @@ class TerminalPresence(Params[ParticipantEvent], kw_only=True):
     color: str | None = None
     focus: bool | None = None
     at: PointerPosition | UnsetType | None = UNSET
+    scroll: ScrolledRows | None = None
+    view: LookedAt | None = None
 
 
 @method("terminal.lease", requires=WRITE, terminal="id", raises=("not_found", "conflict", "forbidden"))
@@ -152,17 +169,24 @@ class TerminalLease(Params[WriterLease], kw_only=True):
     `take` makes `viewer` the holder. `exclusive` does so only if no other viewer is. `release` lets all viewers type
     again unless another viewer is the holder. `free` does so in any case.
 
-    A refused `exclusive` or `release` and an `epoch` that is not current are `conflict`, with the lease in `details`. A
-    read-only viewer is refused with `forbidden`.
+    `ask` asks the holder to hand the lease over: `asks` of `viewer` becomes true, until the lease changes, `viewer`
+    sends `withdraw` or leaves, the holder sends `keep`, or 60 s have passed. While all viewers may type, it changes
+    nothing. `give` makes the viewer `to` the holder in place of `viewer`.
+
+    A refused `exclusive` or `release`, `give` and `keep` of another viewer than the holder, and an `epoch` that is not
+    current are `conflict`, with the lease in `details`. A read-only viewer is refused with `forbidden`.
 
     Args:
         id: Id of the terminal.
         action: What to do.
-        viewer: Key of the viewer that acts; required for `take` and `exclusive`.
+        viewer: Key of the viewer that acts; null only for `release` and `free`.
+        to: Public id of another viewer: the next holder, required for `give`, or the one that `keep` refuses; null: all
+            that ask.
         epoch: The epoch that the lease must have; null: any.
     """
 
     id: str
     action: LeaseAction
     viewer: ViewerKey | None = None
+    to: str | None = None
     epoch: int | None = None

@@ -103,6 +103,30 @@ class PortConnectResult(msgspec.Struct, frozen=True, kw_only=True):
     sent: int
 
 
+class PortListening(msgspec.Struct, frozen=True, kw_only=True):
+    """The runtime listens.
+
+    Attributes:
+        port: Number of the port.
+        address: Address at which programs of the sandbox reach it.
+    """
+
+    port: int
+    address: str
+
+
+class PortIncoming(msgspec.Struct, frozen=True, kw_only=True):
+    """A program has connected to the port.
+
+    Attributes:
+        connection: Id of the connection, which `port.accept` takes.
+        address: Address of the program, `HOST:PORT`.
+    """
+
+    connection: str
+    address: str
+
+
 # ---- methods
 
 
@@ -183,3 +207,44 @@ class PortConnect(Params[PortConnectResult], kw_only=True):
 
     port: PortNumber | None = None
     token: PreviewToken | None = None
+
+
+@method(
+    "port.listen",
+    events={"listening": PortListening, "connection": PortIncoming},
+    raises=("conflict", "limit_exceeded", "unavailable"),
+)
+class PortListen(Params[Nothing], kw_only=True):
+    """Listen on a TCP port in the sandbox, so that its programs reach what the caller connects them to.
+
+    Each connection of a program is an event `connection`, and waits for `port.accept` for 30 s; at most 64 wait, others
+    later. The port is open until the call ends; connections that were accepted go on. A later call of the same user for
+    the same port takes its place: the earlier call ends with `conflict`.
+
+    `conflict`: the port is in use. `limit_exceeded`: 64 ports are open.
+
+    Args:
+        port: Number of the port, 1,024 or above; 0: a free one.
+    """
+
+    port: Annotated[int, Meta(ge=0, le=65_535)] = 0
+
+
+@method(
+    "port.accept",
+    audit=False,
+    events={"opened": PortConnectOpened, "end": PortConnectEnd},
+    output=("output",),
+    input=True,
+    raises=("not_found", "limit_exceeded", "input_gap", "io_error"),
+)
+class PortAccept(Params[PortConnectResult], kw_only=True):
+    """Take a connection that `port.listen` has reported; bytes pass in both directions, as for `port.connect`.
+
+    `not_found`: it was taken, has waited for too long, or the call that listens has ended. `io_error`: it broke.
+
+    Args:
+        connection: Id of the connection.
+    """
+
+    connection: Annotated[str, Meta(min_length=1, max_length=64)]

@@ -1,4 +1,4 @@
-"""Recordings of terminals: the `recording.*` methods."""
+"""Recordings of terminals and desktops: the `recording.*` methods."""
 
 from typing import Annotated, Literal, get_args
 
@@ -23,15 +23,16 @@ class RecordingInfo(Reply, frozen=True, kw_only=True):
 
     Attributes:
         id: Id of the recording.
-        terminal: Id of the recorded terminal.
-        instance: Instance of the recorded terminal.
+        terminal: Id of the recorded terminal; empty if it is of a desktop.
+        desktop: Id of the recorded desktop; null if it is of a terminal.
+        instance: Instance of the recorded terminal or desktop.
         title: Title; null: none.
         input: Whether it contains input, passwords included.
-        cols: Columns at its beginning.
-        rows: Rows at its beginning.
+        cols: Columns at its beginning; of a desktop, the width in pixels.
+        rows: Rows at its beginning; of a desktop, the height in pixels.
         started: When it was started, in seconds since 1970.
         state: Whether it is in progress.
-        reason: Why it has ended: `exited` is the terminal, `killed` the runtime. Null while it is in progress.
+        reason: Why it has ended: `exited` is what it shows, `killed` the runtime. Null while it is in progress.
         message: Details of the reason, for people; may be empty.
         duration: Length of the recording, in seconds.
         size: Size of the asciicast file, in bytes.
@@ -44,6 +45,7 @@ class RecordingInfo(Reply, frozen=True, kw_only=True):
 
     id: str
     terminal: str
+    desktop: str | None = None
     instance: str
     title: str | None = None
     input: bool
@@ -80,19 +82,21 @@ class RecordingListResult(Reply, frozen=True, kw_only=True):
     raises=("not_found", "exited", "conflict", "limit_exceeded", "no_space", "permission_denied", "io_error"),
 )
 class RecordingStart(Params[RecordingInfo], kw_only=True):
-    """Record a terminal from now on, beginning with its screen as it is now.
+    """Record a terminal or a desktop from now on, beginning with its screen as it is now.
 
     An id in use is `conflict`; without room on the disk the error is `no_space`; with too many recordings it is
-    `limit_exceeded`. The recording ends with the terminal.
+    `limit_exceeded`. The recording ends with the terminal or desktop, that of a desktop after 4 hours at the latest.
 
     Args:
-        terminal: Id of the terminal to record.
+        terminal: Id of the terminal to record; null: a desktop is recorded.
+        desktop: Id of the desktop to record; null: a terminal is recorded.
         id: Id of the recording; null: the server chooses one.
-        input: Whether to record input as well, passwords included.
+        input: Whether to record input as well, passwords included; not of a desktop.
         title: Title; null: none.
     """
 
-    terminal: Id
+    terminal: Id | None = None
+    desktop: Id | None = None
     id: Id | None = None
     input: bool = False
     title: Title | None = None

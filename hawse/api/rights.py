@@ -17,22 +17,33 @@ WRITE: Final = "write"  # type into terminals; read and write files
 OPERATE: Final = "operate"  # everything in a sandbox: commands, processes, sessions, terminals, ports, git
 CONTROL: Final = "control"  # methods of a runtime that only gateways call; `ALL` does not include it
 PREVIEW: Final = "preview"  # connect to a port with the token of its preview
+JOIN: Final = "join"  # make a machine the sandbox, which must be one of the provider `joined`
 ACCESS: Final = "access"  # create and revoke tokens and share links, read the audit log
 
 OWN: Final = "~"  # in the place of a sandbox: those that the caller owns. It is not the id of any sandbox
 
-Role = Literal["owner", "operator", "writer", "viewer"]
+Role = Literal["owner", "operator", "writer", "viewer", "joiner"]
 
 ROLES: Final[Mapping[Role, tuple[str, ...]]] = {
     "owner": (ALL,),
     "operator": (OPERATE,),
     "writer": (WRITE,),
     "viewer": (VIEW,),
+    "joiner": (JOIN,),
 }
+
+# The right by which a role is recognized, the first that a caller has anywhere.
+_NEAREST: Final[tuple[tuple[Role, str], ...]] = (
+    ("owner", ACCESS),
+    ("operator", OPERATE),
+    ("writer", WRITE),
+    ("viewer", VIEW),
+    ("joiner", JOIN),
+)
 
 # Each right with those that it includes.
 _INCLUDES: Final[Mapping[str, frozenset[str]]] = {
-    OPERATE: frozenset((WRITE, VIEW, PREVIEW)),
+    OPERATE: frozenset((WRITE, VIEW, PREVIEW, JOIN)),
     WRITE: frozenset((VIEW,)),
 }
 _NONE: Final = frozenset[str]()
@@ -125,9 +136,9 @@ def check_somewhere(principal: Principal, required: str) -> None:
 
 def role_of(rights: Collection[str]) -> Role:
     """Return the role that is nearest to `rights`, for people: the first that they include anywhere."""
-    for role, right in (("owner", ACCESS), ("operator", OPERATE), ("writer", WRITE)):
+    for role, right in _NEAREST:
         if allows_somewhere(rights, right):
-            return role  # type: ignore[return-value]  # mypy widens the literals of the loop
+            return role
     return "viewer"
 
 

@@ -5,6 +5,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta
 
+from hawse.api.egress import EgressPolicy
 from hawse.api.ports import ChosenToken, PortNumber, PreviewName
 from hawse.api.rights import VIEW
 from hawse.api.spec import SELECTED, Nothing, Params, ParamsValue, Reply, method
@@ -12,7 +13,7 @@ from hawse.api.types import Env, Id
 
 SandboxState = Literal["sleeping", "starting", "running", "stopping", "stopped", "paused", "failed", "deleting"]
 Isolation = Literal["bubblewrap", "docker", "kubernetes", "none"]
-Network = Literal["none", "private", "host"]
+Network = Literal["none", "private", "filtered", "host"]
 Name = Annotated[str, Meta(min_length=1, max_length=255)]  # of a provider, a template, or a label
 # The registry, repository, tag and digest: it becomes a part of URLs, so no part of it is empty or begins with a dot.
 ImageName = Annotated[
@@ -95,6 +96,7 @@ class SandboxInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
         template: Template that it was created from.
         image: Image whose files it sees; null: the provider's default.
         network: What it can connect to; null: the provider's default.
+        egress: What its filtered network lets through; null: it has another network.
         labels: Labels.
         created: When it was created, in seconds since 1970.
         expires: When it is deleted, in seconds since 1970; null: never.
@@ -114,20 +116,23 @@ class SandboxInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
     template: str | None = None
     image: str | None = None
     network: Network | None = None
+    egress: EgressPolicy | None = None
     labels: dict[str, str] = msgspec.field(default_factory=dict)
     created: float | None = None
     expires: float | None = None
     idle_timeout: float | None = None
 
 
-class SandboxListResult(Reply, frozen=True, kw_only=True):
-    """The sandboxes of a gateway.
+class SandboxListResult(Reply, frozen=True, kw_only=True, omit_defaults=True):
+    """A page of the sandboxes of a gateway.
 
     Attributes:
-        sandboxes: All sandboxes that have the labels, running or not.
+        sandboxes: Sandboxes that have the labels, running or not: `local` first, the others by their ids.
+        after: The value of `after` for the next page. Null: this is the last page.
     """
 
     sandboxes: list[SandboxInfo]
+    after: str | None = None
 
 
 class SandboxDeleted(Reply, frozen=True, kw_only=True):
@@ -166,6 +171,7 @@ class TemplateInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
         provider: Provider of its sandboxes; null: the default one.
         image: Image whose files they see; null: the provider's default.
         network: What they can connect to; null: the provider's default.
+        egress: What their filtered network lets through; null: they have another network.
         limits: What each may use.
         labels: Labels that they get.
         pool: Number of them that are started in advance.
@@ -176,6 +182,7 @@ class TemplateInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
     provider: str | None = None
     image: str | None = None
     network: Network | None = None
+    egress: EgressPolicy | None = None
     limits: SandboxLimits = msgspec.field(default_factory=SandboxLimits)
     labels: dict[str, str] = msgspec.field(default_factory=dict)
     pool: int = 0
@@ -221,7 +228,7 @@ class SandboxCreate(Params[SandboxInfo], kw_only=True):
     If the sandbox cannot be started, nothing is left of it.
 
     The sandbox belongs to the caller. A caller with rights in its own sandboxes only may choose ids that begin with its
-    name and a dot; the error states what they begin with.
+    name and a dot; `details.prefix` of the error `invalid_params` is what they begin with.
 
     Args:
         id: Id of the sandbox; null: a random one.
@@ -233,7 +240,9 @@ class SandboxCreate(Params[SandboxInfo], kw_only=True):
         snapshot: A snapshot, or another backup, whose content its workspace gets before this call answers.
         labels: Labels, by which `sandbox.list` selects.
         limits: What it may use.
-        network: What it can connect to: `none`, `private` (only itself; previews work), or `host`.
+        network: What it can connect to: `none`, `private` (only itself; previews work), `filtered` (what `egress`
+            allows), or `host`.
+        egress: What its filtered network lets through; null: nothing.
         ports: Ports whose previews exist from the beginning.
         timeout: Seconds from now until it is deleted, however active it is; null: never.
         idle_timeout: Seconds without activity after which it sleeps; null: the gateway's default.
@@ -250,6 +259,7 @@ class SandboxCreate(Params[SandboxInfo], kw_only=True):
     labels: Labels = msgspec.field(default_factory=dict)
     limits: SandboxLimits = msgspec.field(default_factory=SandboxLimits)
     network: Network | None = None
+    egress: EgressPolicy | None = None
     ports: list[SandboxPort] = msgspec.field(default_factory=list)
     timeout: Lifetime | None = None
     idle_timeout: Lifetime | None = None
@@ -265,11 +275,17 @@ class SandboxGet(SandboxTarget, Params[SandboxInfo], kw_only=True):
 class SandboxList(Params[SandboxListResult], kw_only=True):
     """List the sandboxes of this gateway in which the caller has a right. None is started.
 
+    An answer is shorter than a control message may be, whatever the limit is: ask for the next page while there is one.
+
     Args:
         labels: Labels that a sandbox must have.
+        after: Only sandboxes that come after the one with this id, which may be deleted: the next page.
+        limit: The number of sandboxes that is sufficient; null: as many as an answer has room for.
     """
 
     labels: Labels = msgspec.field(default_factory=dict)
+    after: Id | None = None
+    limit: Annotated[int, Meta(ge=1)] | None = None
 
 
 @method("sandbox.update", sandbox=False, target="id", raises=("not_found",))

@@ -48,6 +48,7 @@ class TerminalInfo(Reply, frozen=True, kw_only=True):
         started: When it was started, in seconds since 1970.
         state: Whether the program runs.
         exit: How the program ended; null while it runs.
+        ended: When it ended, in seconds since 1970; null while it runs.
         start: Offset of the first byte of output that the journal still holds.
         offset: Offset of the end of the output, in bytes.
         viewers: Number of attached channels.
@@ -64,9 +65,34 @@ class TerminalInfo(Reply, frozen=True, kw_only=True):
     started: float
     state: Literal["running", "exited"]
     exit: Exit | None = None
+    ended: float | None = None
     start: int
     offset: int
     viewers: int
+
+
+class TerminalViewer(Reply, frozen=True, kw_only=True):
+    """A viewer and where it is.
+
+    Attributes:
+        terminal: Id of the terminal.
+        viewer: The viewer.
+    """
+
+    terminal: str
+    viewer: Participant
+
+
+class TerminalViewersResult(Reply, frozen=True, kw_only=True):
+    """The viewers of the terminals.
+
+    Attributes:
+        viewers: At most 200 of them. A person or agent at two terminals is two viewers.
+        total: Number of viewers, also of those that are not in `viewers`.
+    """
+
+    viewers: list[TerminalViewer]
+    total: int
 
 
 class TerminalCreateResult(TerminalInfo, frozen=True, kw_only=True):
@@ -332,9 +358,14 @@ class TerminalKill(Params[TerminalKillResult], kw_only=True):
     grace: Grace | None = None
 
 
-@method("terminal.list", safe=True, requires=VIEW, terminal=SELECTED)
+@method("terminal.list", safe=True, passive=True, requires=VIEW, terminal=SELECTED)
 class TerminalList(Params[TerminalListResult], kw_only=True):
     """List all terminals, running and exited."""
+
+
+@method("terminal.viewers", safe=True, passive=True, requires=VIEW, terminal=SELECTED)
+class TerminalViewers(Params[TerminalViewersResult], kw_only=True):
+    """List the viewers of all terminals, without joining them."""
 
 
 @method("terminal.get", safe=True, requires=VIEW, terminal="id", raises=("not_found",))

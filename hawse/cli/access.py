@@ -2,14 +2,18 @@
 
 import re
 import time
+from pathlib import Path
 from typing import Final, get_args
 
 import click
 
 from hawse.api.access import ShareCreateResult, ShareInfo, TokenCreateResult, TokenInfo
 from hawse.api.rights import Role
-from hawse.cli.output import duration
-from hawse.cli.target import Target, target_options
+from hawse.cli.candidates import links, offer, terminals, tokens
+from hawse.cli.confirm import confirm, yes_option
+from hawse.cli.group import Group
+from hawse.cli.output import duration, examples, listed
+from hawse.cli.target import Target, gateway_options, sandbox_option, target_options
 from hawse.client import Client, Sandbox
 from hawse.client.config import find_gateway
 
@@ -33,12 +37,18 @@ EXPIRES: Final = click.option(
 )
 
 
-@click.group()
+@click.group(cls=Group)
 def token() -> None:
     """Create, list and revoke tokens."""
 
 
-@token.command("create")
+@token.command(
+    "create",
+    epilog=examples(
+        "hawse token create --name ci --only build --expires 30d",
+        "hawse token create --user ada --own",
+    ),
+)
 @click.option("--name", default="", help="what it is for")
 @click.option("--role", type=click.Choice(get_args(Role)), default="operator", show_default=True)
 @click.option(
@@ -47,7 +57,7 @@ def token() -> None:
 @click.option("--own", is_flag=True, help="only for the sandboxes that its user creates")
 @click.option("--user", metavar="ID", help="whom it identifies (the present user)")
 @EXPIRES
-@target_options
+@gateway_options
 def create_token(
     target: Target,
     name: str,
@@ -67,8 +77,8 @@ def create_token(
     target.print_result(work, lambda made: made.token)
 
 
-@token.command("list")
-@target_options
+@token.command("ls")
+@gateway_options
 def list_tokens(target: Target) -> None:
     """List tokens, without their secrets."""
 
@@ -88,10 +98,12 @@ def _token_row(one: TokenInfo) -> list[object]:
 
 
 @token.command("revoke")
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@target_options
-def revoke_token(target: Target, ids: tuple[str, ...]) -> None:
+@click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=offer(tokens))
+@yes_option
+@gateway_options
+def revoke_token(target: Target, ids: tuple[str, ...], yes: bool) -> None:
     """Revoke tokens, and what was created with them."""
+    confirm(f"Revoke {listed(ids)}, and the tokens and links that were created with them?", yes=yes)
 
     async def work(client: Client, box: Sandbox) -> None:
         for id in ids:
@@ -100,13 +112,30 @@ def revoke_token(target: Target, ids: tuple[str, ...]) -> None:
     target.run(work)
 
 
-@click.group()
+@click.group(cls=Group)
 def share() -> None:
-    """Create, list and revoke links for people without a token."""
+    """Create, list and revoke links for people without a token, or share the present directory."""
 
 
-@share.command("create")
-@click.argument("terminal", required=False)
+@share.command("here")
+@click.option("--write", is_flag=True, help="the link also allows typing (view only)")
+@sandbox_option("the sandbox that it becomes, which is created if it does not exist")
+@gateway_options
+def share_here(target: Target, write: bool, sandbox: str | None) -> None:
+    """Make this machine a sandbox of the gateway, print a link to it, and end both with Ctrl-C."""
+    from hawse.cli.join import run_join  # it loads what runs a machine
+
+    run_join(target, None, sandbox, Path(), "write" if write else "view")
+
+
+@share.command(
+    "create",
+    epilog=examples(
+        "hawse share create main",
+        "hawse share create -s build --write --expires 8h main",
+    ),
+)
+@click.argument("terminal", required=False, shell_complete=offer(terminals))
 @click.option("--write", is_flag=True, help="the link also allows typing (view only)")
 @click.option("--name", default="", help="the name of the guest")
 @click.option("--uses", type=click.IntRange(1), metavar="N", help="how many browsers may open it (any number)")
@@ -129,8 +158,8 @@ def create_link(
     target.print_result(work, link)
 
 
-@share.command("list")
-@target_options
+@share.command("ls")
+@gateway_options
 def list_links(target: Target) -> None:
     """List links, and how many clients use them now."""
 
@@ -149,10 +178,12 @@ def _link_row(one: ShareInfo) -> list[object]:
 
 
 @share.command("revoke")
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@target_options
-def revoke_link(target: Target, ids: tuple[str, ...]) -> None:
+@click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=offer(links))
+@yes_option
+@gateway_options
+def revoke_link(target: Target, ids: tuple[str, ...], yes: bool) -> None:
     """Revoke links. Their connections are closed at once."""
+    confirm(f"Revoke {listed(ids)}?", yes=yes)
 
     async def work(client: Client, box: Sandbox) -> None:
         for id in ids:

@@ -8,15 +8,20 @@ import click
 
 from hawse.api.audit import AuditEntry
 from hawse.cli.access import Lifetime
-from hawse.cli.output import print_json, print_table
-from hawse.cli.target import Target, target_options
+from hawse.cli.output import examples, print_json, print_table
+from hawse.cli.target import Target, gateway_options
 from hawse.client import Client, Sandbox
 
 POLL: Final = 1.0  # s between requests while the log is followed
 FOLLOWED: Final = 10_000  # entries that are printed for one request: a bound on memory
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        "hawse audit --since 8h --outcome forbidden",
+        "hawse audit --follow --method token.",
+    )
+)
 @click.option("--since", type=Lifetime(), metavar="DURATION", help="only the last DURATION, such as 8h or 30d")
 @click.option("--user", metavar="ID", help="only what this user did")
 @click.option("--method", metavar="NAME", help="only this method; `token.` selects all that begin with it")
@@ -24,7 +29,7 @@ FOLLOWED: Final = 10_000  # entries that are printed for one request: a bound on
 @click.option("--outcome", metavar="CODE", help="only this outcome, such as ok or forbidden")
 @click.option("-n", "--limit", type=click.IntRange(1, FOLLOWED), default=100, help="at most so many entries (100)")
 @click.option("-f", "--follow", is_flag=True, help="then print each new entry until Ctrl-C")
-@target_options
+@gateway_options
 def audit(target: Target, since: float | None, place: str | None, limit: int, follow: bool, **filters: Any) -> None:
     """List the audit log, the oldest entry first."""
 

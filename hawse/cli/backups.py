@@ -5,9 +5,12 @@ import time
 
 import click
 
-from hawse.cli.output import print_json, print_table, printable, size
-from hawse.cli.target import Target, target_options
-from hawse.client import BackupInfo, BackupProgress, BackupRestoreResult, Client, Sandbox
+from hawse.cli.candidates import backups as stored, offer
+from hawse.cli.confirm import confirm, yes_option
+from hawse.cli.group import Group
+from hawse.cli.output import examples, listed, print_json, print_table, printable, size
+from hawse.cli.target import Target, gateway_options, target_options
+from hawse.client import BackupInfo, BackupProgress, BackupRestoreResult, BackupUsageResult, Client, Sandbox
 
 
 class _ProgressLine:
@@ -29,18 +32,23 @@ class _ProgressLine:
             click.echo(f"\r{progress.phase}: {entries}{size(progress.bytes)}\x1b[K", err=True, nl=False)
 
 
-@click.group()
+@click.group(cls=Group)
 def backup() -> None:
     """Create, list, restore and delete backups of directories. They are stored at the gateway."""
 
 
-@backup.command()
+@backup.command(
+    epilog=examples(
+        "hawse backup create --name 'before the upgrade' --exclude node_modules",
+        "hawse backup create -s build src",
+    )
+)
 @click.argument("path", default=".")
 @click.option("--name", metavar="TEXT", help="a name for people")
 @click.option("--ttl", type=click.FloatRange(0, 10**9, min_open=True), metavar="S", help="delete it after S seconds")
 @click.option("--exclude", multiple=True, metavar="GLOB", help="leave out what matches; may be repeated")
 @click.option("--gitignore", is_flag=True, help="leave out what git ignores")
-@click.option("--compression", type=click.Choice(["none", "gzip"]), help="how it is compressed (gzip)")
+@click.option("--compression", type=click.Choice(["none", "gzip", "zstd"]), help="how it is compressed (zstd)")
 @target_options
 def create(
     target: Target,
@@ -54,8 +62,7 @@ def create(
     """Make a backup of the directory PATH of a sandbox, by default the workspace, and print its id."""
 
     async def work(client: Client, box: Sandbox) -> BackupInfo:
-        return await client.backups.create(
-            box.id,
+        return await box.backups.create(
             path,
             name=name,
             ttl=ttl,
@@ -97,23 +104,29 @@ def list_backups(target: Target, everywhere: bool) -> None:
     print_table(["ID", "SANDBOX", "PATH", "SIZE", "CREATED", "NAME"], rows)
 
 
-@backup.command()
-@click.argument("backup")
+@backup.command(
+    epilog=examples(
+        "hawse backup restore b-3f1c9a5be2d07c44",
+        "hawse backup restore -s other b-3f1c9a5be2d07c44 copy",
+    )
+)
+@click.argument("backup", shell_complete=offer(stored))
 @click.argument("path", required=False)
+@yes_option
 @target_options
-def restore(target: Target, backup: str, path: str | None) -> None:
+def restore(target: Target, backup: str, path: str | None, yes: bool) -> None:
     """Make PATH what it was in the backup BACKUP. What it contains now is removed.
 
     PATH is in the sandbox of --sandbox; by default it is the directory that the backup was made of.
     """
+    place = "the directory it was made of" if path is None else printable(path)
+    confirm(
+        f"Restore {printable(backup)} to {place} in sandbox {printable(target.sandbox)}? What is there now is removed.",
+        yes=yes,
+    )
 
     async def work(client: Client, box: Sandbox) -> BackupRestoreResult:
-        return await client.backups.restore(
-            backup,
-            sandbox=box.id,
-            path=path,
-            on_progress=line.show,
-        )
+        return await box.backups.restore(backup, path=path, on_progress=line.show)
 
     with _ProgressLine(target) as line:
         done = target.run(work)
@@ -125,10 +138,33 @@ def restore(target: Target, backup: str, path: str | None) -> None:
 
 
 @backup.command()
-@click.argument("backups", nargs=-1, required=True, metavar="BACKUP...")
-@target_options
-def rm(target: Target, backups: tuple[str, ...]) -> None:
+@gateway_options
+def usage(target: Target) -> None:
+    """Show how much of the store of backups you use, and your limits."""
+
+    async def work(client: Client, _: Sandbox) -> BackupUsageResult:
+        return await client.backups.usage()
+
+    found = target.run(work)
+    if target.as_json:
+        print_json(found)
+    else:
+        click.echo(usage_text(found))
+
+
+def usage_text(found: BackupUsageResult) -> str:
+    """Return the use of the store of backups in words."""
+    count = f"{found.backups:,}" if found.max_backups is None else f"{found.backups:,} of {found.max_backups:,}"
+    return f"{count} {'backup' if count == '1' else 'backups'}, {size(found.bytes)} of {size(found.max_bytes)}"
+
+
+@backup.command()
+@click.argument("backups", nargs=-1, required=True, metavar="BACKUP...", shell_complete=offer(stored))
+@yes_option
+@gateway_options
+def rm(target: Target, backups: tuple[str, ...], yes: bool) -> None:
     """Delete backups."""
+    confirm(f"Delete {listed(backups)}?", yes=yes)
 
     async def work(client: Client, _: Sandbox) -> None:
         for one in backups:

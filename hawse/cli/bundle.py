@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 import click
 
 from hawse import __version__
+from hawse.cli.output import json_option, print_json
 
 
 @click.command()
@@ -14,7 +15,8 @@ from hawse import __version__
 @click.option(
     "--name", metavar="NAME", default=f"hawse-runtime:{__version__}", show_default=True, help="of the image, with a tag"
 )
-def bundle(file: Path, name: str) -> int:
+@json_option
+def bundle(file: Path, name: str, as_json: bool) -> int:
     """Write the image of the runtime to FILE, an OCI archive.
 
     `skopeo copy oci-archive:FILE docker://NAME` pushes it to a registry, `ctr -n k8s.io images import FILE` imports it
@@ -28,5 +30,9 @@ def bundle(file: Path, name: str) -> int:
                 image.write_image(made, target, name)
         except (build.BundleError, OSError) as error:
             raise click.ClickException(str(error)) from error
-    click.echo(f"{file}: {name}, {file.stat().st_size >> 20} MiB", err=True)
+    written = file.stat().st_size
+    if as_json:
+        print_json({"file": str(file), "name": name, "size": written})
+    else:
+        click.echo(f"{file}: {name}, {written >> 20} MiB", err=True)
     return 0

@@ -10,8 +10,9 @@ from typing import BinaryIO
 
 import click
 
+from hawse.cli.candidates import contexts, offer
 from hawse.cli.exec import NotRun
-from hawse.cli.output import print_json, size, write_bytes
+from hawse.cli.output import examples, print_json, size, write_bytes
 from hawse.cli.target import Target, target_options
 from hawse.client import Callbacks, Client, CodeContext, CodeError, CodeInput, CodeResult, RichResult, Sandbox
 
@@ -20,9 +21,21 @@ CRASHED = 255  # the exit code for every other status: the executor has ended
 LANGUAGES = {".py": "python", ".js": "javascript", ".mjs": "javascript", ".ts": "typescript", ".sh": "bash"}
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        "hawse code analysis.py",
+        "echo 'print(6 * 7)' | hawse code -",
+        "hawse code --language bash --context work",
+    )
+)
 @click.option("-l", "--language", metavar="NAME", help="the language (by the file's name, otherwise python)")
-@click.option("-c", "--context", metavar="ID", help="use the context of this id, or create it, and keep it")
+@click.option(
+    "-c",
+    "--context",
+    metavar="ID",
+    help="use the context of this id, or create it, and keep it",
+    shell_complete=offer(contexts),
+)
 @click.option("-w", "--cwd", metavar="DIR", help="the working directory of a new context")
 @click.option(
     "--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="end a run after this time"

@@ -1,5 +1,6 @@
 """The `hawse` command. Each sub-command has a module of its own, which is imported when the sub-command is used."""
 
+import gc
 import importlib
 import os
 import sys
@@ -10,6 +11,8 @@ import click
 
 from hawse import __version__
 from hawse.build import BUILD
+from hawse.cli.deferred_modules import RARE, defer
+from hawse.cli.group import Group
 
 
 class Entry(NamedTuple):
@@ -29,6 +32,8 @@ COMMANDS: Final[dict[str, Entry]] = {
     **_entries("login", login="Save the address and the token of a gateway.", logout="Forget the saved gateway."),
     **_entries("sandboxes", sandbox="Create, list, stop, start and delete sandboxes."),
     **_entries("backups", backup="Create, list, restore and delete backups of directories."),
+    **_entries("egress", egress="Show, change and watch what the programs of a sandbox may reach."),
+    **_entries("mounts", mount="Mount buckets and directories in a sandbox."),
     **_entries("images", image="List, pull and remove images."),
     **_entries("exec", exec="Run a command in a sandbox, with its exit code."),
     **_entries("code", code="Run code with rich results, from a file or line by line."),
@@ -42,9 +47,12 @@ COMMANDS: Final[dict[str, Entry]] = {
     **_entries("copy", cp="Copy files and directories to and from a sandbox."),
     **_entries("watch", watch="Print changes of files as they happen."),
     **_entries("ports", port="List, expose and forward ports."),
+    **_entries("tunnels", tunnel="Give ports of a sandbox public addresses."),
+    **_entries("desktops", desktop="Start, see and drive a graphical desktop."),
     **_entries("recordings", record="Record a terminal.", play="Play a recording.", recordings="List recordings."),
     **_entries("top", top="Show what a sandbox does, live."),
     **_entries("access", token="Create, list and revoke tokens.", share="Create, list and revoke share links."),
+    **_entries("join", join="Make this machine a sandbox of a gateway."),
     **_entries("audit", audit="List or follow the audit log."),
     **_entries("mcp", mcp="Serve the tools of a sandbox to an agent (MCP)."),
     **_entries("bundle", bundle="Write the image of the runtime for Kubernetes."),
@@ -54,17 +62,20 @@ COMMANDS: Final[dict[str, Entry]] = {
 }
 
 
-class LazyGroup(click.Group):
+class LazyGroup(Group):
     """A group that imports the module of a sub-command when it is used: `hawse shell` must start at once."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        entry = COMMANDS.get(cmd_name)
+    def named(self, ctx: click.Context, name: str) -> click.Command | None:
+        entry = COMMANDS.get(name)
         if entry is None:
             return None
         command: click.Command = getattr(importlib.import_module(entry.module), entry.attribute)
+        defer(*RARE)  # once more, for packages that were imported meanwhile
+        gc.freeze()  # what is loaded stays: the collector need not look at it again
+        gc.enable()
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -84,6 +95,7 @@ def hawse() -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code: 0 if it succeeded, 2 if its options cannot be used."""
+    defer(*RARE)
     try:
         code = hawse.main(argv, prog_name="hawse", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -96,7 +108,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         return 130
-    except BrokenPipeError:  # of `hawse ls | head`
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115  # the interpreter flushes it when it ends
-        return 141
+    except OSError as error:
+        return _failed(error)
+    except BaseExceptionGroup as errors:  # of a task that prints: `hawse exec yes | head`
+        cause: BaseException = errors
+        while isinstance(cause, BaseExceptionGroup) and len(cause.exceptions) == 1:
+            cause = cause.exceptions[0]
+        if not isinstance(cause, OSError):
+            raise
+        return _failed(cause)
     return code if isinstance(code, int) else 0
+
+
+def _failed(error: OSError) -> int:
+    """Report that output cannot be written, or another failure of this machine. Return the exit code."""
+    sys.stdout = open(os.devnull, "w")  # noqa: SIM115  # the interpreter flushes it when it ends
+    if isinstance(error, BrokenPipeError):  # of `hawse ls | head`: that of a program that SIGPIPE ends
+        return 141
+    click.ClickException(str(error)).show()
+    return 1

@@ -1,39 +1,32 @@
-"""`hawse cp`: copy files and directories between this machine and a sandbox.
+"""`hawse cp`: copy files and directories between this machine and sandboxes.
 
 A path in a sandbox is `SANDBOX:PATH`, or `:PATH` for the sandbox of --sandbox. A copy that was interrupted continues
 when it is made again: each large file after the bytes that have arrived.
 """
 
 import asyncio
-import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Final, NamedTuple
+from typing import Final
 
 import click
 
-from hawse.cli.output import print_json, printable
+from hawse.cli import copy_tree as trees
+from hawse.cli.copy_tree import Entry, Tree, remote_path
+from hawse.cli.exec import standard_input
+from hawse.cli.output import examples, print_json, write_bytes
 from hawse.cli.target import Target, first, target_options
-from hawse.client import Client, Files, Sandbox
+from hawse.client import Client, Sandbox
 from hawse.wire import HawseError
 
 Advance = Callable[[int], object]  # takes the bytes that were copied since the last call
+Copy = Callable[[Entry], Awaitable[object]]
 
-AT_ONCE: Final = 8  # files: enough to hide the round trips of small ones
 RESUMED_FROM: Final = 4 << 20  # bytes: a smaller file is sent again as quickly as its part is examined
-SANDBOX_MAX: Final = 64  # characters of a sandbox's id
-
-
-class Transfer(NamedTuple):
-    """One file to copy."""
-
-    local: Path
-    remote: str
-    size: int
-    mode: int
+STREAM: Final = "-"  # stands for standard input or output
 
 
 @dataclass
@@ -42,141 +35,195 @@ class Copied:
 
     files: int = 0
     bytes: int = 0
+    links: int = 0
+
+    def __str__(self) -> str:
+        links = f", {self.links} {'symlink' if self.links == 1 else 'symlinks'}" if self.links else ""
+        return f"{self.files} {'file' if self.files == 1 else 'files'}{links} copied"
 
 
-@click.command()
+@dataclass(frozen=True)
+class Place:
+    """One end of a copy: a path here, in a sandbox, or `-`."""
+
+    path: str
+    box: Sandbox | None  # None: here
+
+    @property
+    def is_stream(self) -> bool:
+        return self.box is None and self.path == STREAM
+
+
+@click.command(
+    epilog=examples(
+        "hawse cp ./site :site",
+        "hawse cp build:dist/app.tar.gz .",
+        "tar c src | hawse cp - :src.tar",
+    )
+)
 @click.argument("source")
 @click.argument("destination")
 @click.option("-q", "--quiet", is_flag=True, help="show no progress")
 @target_options
 def cp(target: Target, source: str, destination: str, quiet: bool) -> None:
-    """Copy the file or directory SOURCE to DESTINATION; one of them is in a sandbox, as SANDBOX:PATH or :PATH.
+    """Copy the file or directory SOURCE to DESTINATION. One of them, or both, are in a sandbox: SANDBOX:PATH or :PATH.
 
-    A destination that is a directory, or ends with a slash, gets SOURCE below its own name.
+    A destination that is a directory, or ends with a slash, gets SOURCE below its own name; SOURCE/. is what is in
+    SOURCE. Symlinks below a directory stay symlinks. `-` is standard input or output.
 
     The same command again continues a copy that was interrupted.
     """
-    remote_source, remote_destination = remote_path(source), remote_path(destination)
-    if (remote_source is None) == (remote_destination is None):
-        raise click.UsageError("exactly one of SOURCE and DESTINATION has to be in a sandbox: SANDBOX:PATH or :PATH")
-    sandbox = (remote_source or remote_destination or ("", ""))[0] or target.sandbox
+    if remote_path(source) is None and remote_path(destination) is None:
+        raise click.UsageError("SOURCE or DESTINATION has to be in a sandbox: SANDBOX:PATH or :PATH")
 
     async def work(client: Client, _: Sandbox) -> Copied:
-        files = client.sandbox(sandbox).files
-        if remote_destination is not None:
-            transfers = await plan_upload(files, Path(source), remote_destination[1])
-        else:
-            assert remote_source is not None
-            transfers = await plan_download(files, remote_source[1], destination)
+        begin, end = (_place(client, target, text) for text in (source, destination))
         copied = Copied()
-        with progress(sum(each.size for each in transfers), shown=not (quiet or target.as_json)) as advance:
-            limit = asyncio.Semaphore(AT_ONCE)
-
-            async def copy(each: Transfer) -> None:
-                async with limit:
-                    before = 0
-
-                    def report(done: int, whole: int) -> None:
-                        nonlocal before
-                        advance(done - before)
-                        before = done
-
-                    if remote_destination is not None:
-                        resume = each.size >= RESUMED_FROM
-                        await files.upload(each.local, each.remote, mode=each.mode, resume=resume, progress=report)
-                    else:
-                        await asyncio.to_thread(each.local.parent.mkdir, parents=True, exist_ok=True)
-                        await files.download(each.remote, each.local, progress=report)
-                        await asyncio.to_thread(each.local.chmod, each.mode)
-                copied.files += 1
-                copied.bytes += each.size
-
-            try:
-                async with asyncio.TaskGroup() as tasks:
-                    for each in transfers:
-                        tasks.create_task(copy(each))
-            except* (HawseError, OSError) as errors:
-                raise first(errors) from None
+        shown = not (quiet or target.as_json)
+        try:
+            if begin.is_stream:
+                await _from_stream(end, copied, shown)
+            elif end.is_stream:
+                await _to_stream(begin, copied, shown)
+            else:
+                await _copy(begin, end, copied, shown)
+        except* (HawseError, OSError, click.ClickException) as errors:
+            raise first(errors) from None
         return copied
 
     try:
         copied = target.run(work)
+    except BrokenPipeError:
+        raise
     except OSError as error:
-        raise click.ClickException(f"{error.filename}: {error.strerror}") from error
+        raise click.ClickException(f"{error.filename}: {error.strerror}" if error.filename else str(error)) from error
     if target.as_json:
         print_json(copied)
-    elif not quiet:
-        click.echo(f"{copied.files} {'file' if copied.files == 1 else 'files'} copied", err=True)
+    elif not quiet and destination != STREAM:
+        click.echo(str(copied), err=True)
 
 
-def remote_path(text: str) -> tuple[str, str] | None:
-    """Return the sandbox and the path of `SANDBOX:PATH`; None for a local path, such as `./a:b` or `C/a:b`."""
-    sandbox, colon, path = text.partition(":")
-    if not colon or "/" in sandbox or len(sandbox) > SANDBOX_MAX:
-        return None
-    return sandbox, path or "."
+def _place(client: Client, target: Target, text: str) -> Place:
+    remote = remote_path(text)
+    return Place(text, None) if remote is None else Place(remote[1], client.sandbox(remote[0] or target.sandbox))
 
 
-async def plan_upload(files: Files, source: Path, destination: str) -> list[Transfer]:
-    """Return the files to send. Directories without files are created. Symlinks are followed, special files left out.
-
-    Args:
-        files: The files of the sandbox.
-        source: A local file or directory.
-        destination: The path in the sandbox.
-
-    Raises:
-        OSError: `source` cannot be read.
-    """
-    info = await asyncio.to_thread(source.stat)
-    target = PurePosixPath(destination)
-    if destination.endswith("/") or await _is_directory(files, destination):
-        target /= source.resolve().name
-    if not source.is_dir():
-        return [Transfer(source, str(target), info.st_size, info.st_mode & 0o777)]
-    found = await asyncio.to_thread(_local_tree, source)
-    for directory in [name for name, is_directory in found if is_directory]:
-        await files.mkdir(str(target / directory), parents=True)
-    transfers = []
-    for name in [name for name, is_directory in found if not is_directory]:
-        info = (source / name).stat()
-        transfers.append(Transfer(source / name, str(target / name), info.st_size, info.st_mode & 0o777))
-    return transfers
+async def _copy(begin: Place, end: Place, copied: Copied, shown: bool) -> None:
+    """Copy a tree: its directories, then its files, then its symlinks."""
+    if begin.box is None:
+        tree = await asyncio.to_thread(trees.local_tree, Path(begin.path))
+    else:
+        tree = await trees.remote_tree(begin.box.files, begin.path)
+    if begin.path.endswith("/."):  # as with cp(1): what is in the directory, not the directory
+        tree.name = ""
+    with progress(sum(each.size for each in tree.files), shown=shown) as advance:
+        if end.box is None:
+            await _download(begin, end.path, tree, copied, advance)
+            return
+        target = await trees.remote_destination(end.box.files, end.path, tree.name)
+        await trees.make_remote_directories(end.box.files, target, tree)
+        await _each(tree, copied, _upload(begin, end.box, target, advance))
+        await trees.make_remote_links(end.box, target, tree)
+    copied.links = len(tree.links)
 
 
-async def plan_download(files: Files, source: str, destination: str) -> list[Transfer]:
-    """Return the files to fetch. Directories are created; symlinks below a directory and special files are left out.
+async def _download(begin: Place, destination: str, tree: Tree, copied: Copied, advance: Advance) -> None:
+    assert begin.box is not None
+    files = begin.box.files
+    target = trees.local_destination(destination, tree.name)
+    await asyncio.to_thread(trees.make_local_directories, target, tree)
 
-    Args:
-        files: The files of the sandbox.
-        source: The path in the sandbox.
-        destination: The local path.
+    async def download(each: Entry) -> None:
+        local = await asyncio.to_thread(trees.below, target, each.path) if each.path else target
+        await asyncio.to_thread(local.parent.mkdir, parents=True, exist_ok=True)
+        await files.download(_join(begin.path, each.path), local, progress=_steps(advance))
+        await asyncio.to_thread(local.chmod, each.mode)
 
-    Raises:
-        click.ClickException: The sandbox names a file outside of `source`.
-    """
-    info = await files.stat(source)
-    target = Path(destination)
-    if destination.endswith("/") or target.is_dir():
-        target /= PurePosixPath(source).name or "workspace"
-    if info.type != "directory":
-        return [Transfer(target, source, info.size, info.mode & 0o777)]
-    target.mkdir(parents=True, exist_ok=True)
-    transfers = []
-    async for entry in files.list(source, recursive=True):
-        path = PurePosixPath(entry.path)
-        if path.is_absolute() or ".." in path.parts:
-            raise click.ClickException(f"the sandbox names a file outside of the directory: {printable(entry.path)}")
-        if entry.type == "directory":
-            (target / path).mkdir(parents=True, exist_ok=True)
-        elif entry.type == "file":
-            transfers.append(Transfer(target / path, str(PurePosixPath(source) / path), entry.size, entry.mode & 0o777))
-    return transfers
+    await _each(tree, copied, download)
+    await asyncio.to_thread(trees.make_local_links, target, tree)
+    copied.links = len(tree.links)
+
+
+def _upload(begin: Place, box: Sandbox, target: str, advance: Advance) -> Copy:
+    """Return what copies one file to a sandbox, from here or from a sandbox."""
+
+    async def upload(each: Entry) -> None:
+        local = Path(begin.path) / each.path if each.path else Path(begin.path)
+        resume = each.size >= RESUMED_FROM
+        await box.files.upload(local, _join(target, each.path), mode=each.mode, resume=resume, progress=_steps(advance))
+
+    async def pass_on(each: Entry) -> None:
+        assert begin.box is not None
+        async with begin.box.files.open_read(_join(begin.path, each.path)) as source:
+            await box.files.write(_join(target, each.path), _counted(source, advance), mode=each.mode)
+
+    return upload if begin.box is None else pass_on
+
+
+async def _from_stream(end: Place, copied: Copied, shown: bool) -> None:
+    assert end.box is not None
+    if end.path.endswith("/"):
+        raise click.UsageError("standard input has no name: DESTINATION has to be a file")
+
+    def count(number: int) -> None:
+        copied.bytes += number
+        advance(number)
+
+    with progress(None, shown=shown) as advance:
+        await end.box.files.write(end.path, _counted(standard_input(), count))
+    copied.files = 1
+
+
+async def _to_stream(begin: Place, copied: Copied, shown: bool) -> None:
+    assert begin.box is not None
+    async with begin.box.files.open_read(begin.path) as source:
+        with progress(source.info.size, shown=shown and not sys.stdout.isatty()) as advance:
+            async for chunk in source:
+                await asyncio.to_thread(write_bytes, bytes(chunk))
+                copied.bytes += len(chunk)
+                advance(len(chunk))
+    copied.files = 1
+
+
+async def _each(tree: Tree, copied: Copied, copy: Copy) -> None:
+    async def one(each: Entry) -> None:
+        await copy(each)
+        copied.files += 1
+        copied.bytes += each.size
+
+    await trees.gather(map(one, tree.files))
+
+
+async def _counted(chunks: AsyncIterable[bytes], advance: Advance) -> AsyncIterator[bytes]:
+    async for chunk in chunks:
+        yield chunk
+        advance(len(chunk))
+
+
+def _steps(advance: Advance) -> Callable[[int, int], None]:
+    """Return a `Progress` that reports to `advance` how far it has come since its last call."""
+    before = 0
+
+    def report(done: int, whole: int) -> None:
+        nonlocal before
+        advance(done - before)
+        before = done
+
+    return report
+
+
+def _join(path: str, below: str) -> str:
+    return str(PurePosixPath(path) / below) if below else path
 
 
 @contextmanager
-def progress(total: int, *, shown: bool) -> Iterator[Advance]:
-    """Show a progress bar of `total` bytes on standard error, if that is a terminal; yields what advances it."""
+def progress(total: int | None, *, shown: bool) -> Iterator[Advance]:
+    """Show a progress bar on standard error, if that is a terminal; yields what advances it.
+
+    Args:
+        total: How many bytes there are; None: unknown.
+        shown: Whether to show it.
+    """
     if not shown or not sys.stderr.isatty():
         yield lambda count: None
         return
@@ -187,24 +234,3 @@ def progress(total: int, *, shown: bool) -> Iterator[Advance]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("copy", total=total)
         yield lambda count: bar.advance(task, count)
-
-
-async def _is_directory(files: Files, path: str) -> bool:
-    try:
-        return (await files.stat(path)).type == "directory"
-    except HawseError as error:
-        if error.code not in ("not_found", "not_directory"):
-            raise
-        return False
-
-
-def _local_tree(root: Path) -> list[tuple[str, bool]]:
-    """The paths below a directory, relative to it, and whether each is a directory."""
-    found = []
-    for parent, directories, names in os.walk(root):
-        for name in directories:
-            found.append((str((Path(parent) / name).relative_to(root)), True))
-        for name in names:
-            if (path := Path(parent) / name).is_file():
-                found.append((str(path.relative_to(root)), False))
-    return found

@@ -5,27 +5,23 @@ import platform
 import sys
 from collections.abc import AsyncIterator
 from importlib import import_module
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import click
 
 import hawse
+from hawse.cli.backups import usage_text
+from hawse.cli.optional_parts import Check, of_machine, of_sandbox
 from hawse.cli.output import print_json
-from hawse.cli.target import HINTS, Target, target_options
-from hawse.client import Options, connect
+from hawse.cli.target import Target, hint_for, target_options
+from hawse.client import Client, Options, connect
 from hawse.client.config import ConfigError, find_gateway
+from hawse.client.connection.dial import token_in
 from hawse.wire import HawseError
 
 TIMEOUT = 10.0  # s for the connection
+NEARLY_FULL = 0.9  # of a limit
 MARKS = {"ok": "ok  ", "warning": "WARN", "failed": "FAIL"}
-
-
-class Check(NamedTuple):
-    """One line of the report."""
-
-    name: str
-    result: Literal["ok", "warning", "failed"]
-    text: str
 
 
 @click.command()
@@ -50,12 +46,16 @@ def doctor(target: Target) -> int:
 async def _checks(target: Target) -> AsyncIterator[Check]:
     yield Check("hawse", "ok", f"{hawse.__version__}, Python {platform.python_version()}, {platform.platform()}")
     yield _isolation()
+    for check in of_machine():
+        yield check
     try:
         gateway = find_gateway(target.url, target.token, target.ca)
     except ConfigError as error:
         yield Check("gateway", "failed", str(error))
         return
-    yield Check("gateway", "ok" if gateway.token else "warning", f"{gateway.url} (from {gateway.source})")
+    known = gateway.token or token_in(gateway.url)
+    shown = gateway.url.partition("#")[0]  # the token can be behind it
+    yield Check("gateway", "ok" if known else "warning", f"{shown} (from {gateway.source})")
     options = Options(connect_timeout=TIMEOUT, give_up=TIMEOUT, first_give_up=0, request_timeout=TIMEOUT)
     try:
         async with connect(gateway.url, token=gateway.token, ca=gateway.ca, options=options) as client:
@@ -68,20 +68,37 @@ async def _checks(target: Target) -> AsyncIterator[Check]:
                 yield Check(
                     f"sandbox {info.id}", "failed" if info.state == "failed" else "ok", f"{info.state}{isolation}"
                 )
+            yield await _backups(client)
+            for check in await of_sandbox(client.sandbox(target.sandbox)):
+                yield check
             run = await client.sandbox(target.sandbox).exec(["true"], timeout=TIMEOUT)
             result: Literal["ok", "failed"] = "ok" if run.ok else "failed"
             yield Check("exec", result, f"`true` in sandbox {target.sandbox} ended with exit code {run.code}")
     except (HawseError, ValueError) as error:
-        hint = HINTS.get(getattr(error, "code", ""), "")
+        hint = hint_for(error) if isinstance(error, HawseError) else None
         yield Check("connection", "failed", f"{error}{f' ({hint})' if hint else ''}")
+
+
+async def _backups(client: Client) -> Check:
+    """How full the store of backups is."""
+    try:
+        usage = await client.backups.usage()
+    except HawseError as error:
+        if error.code in ("unknown_method", "forbidden"):  # an older gateway, or a caller that may make no backups
+            return Check("backups", "ok", "not available")
+        raise
+    count = usage.max_backups
+    full = usage.bytes >= NEARLY_FULL * usage.max_bytes or (count is not None and usage.backups >= NEARLY_FULL * count)
+    text = usage_text(usage) + ("; `hawse backup rm` makes room" if full else "")
+    return Check("backups", "warning" if full else "ok", text)
 
 
 def _isolation() -> Check:
     """Whether a gateway on this machine would isolate its sandboxes."""
     if sys.platform != "linux":
         return Check("isolation", "warning", "a gateway needs Linux; this machine can be a client")
-    local = import_module("gateway.providers.local")
-    isolation, reason, system_calls = local.choose_isolation("auto")
+    choice = import_module("gateway.providers.isolation.choice")
+    isolation, reason, system_calls = choice.choose_isolation("auto")
     if isolation == "none":
         return Check("isolation", "warning", f"sandboxes of a gateway on this machine are NOT isolated: {reason}")
     if not system_calls:

@@ -2,13 +2,15 @@
 
 import asyncio
 import os
+import re
+import shlex
 import stat
 import sys
 from collections.abc import AsyncIterator
 
 import click
 
-from hawse.cli.output import print_json, write_bytes
+from hawse.cli.output import examples, print_json, write_bytes
 from hawse.cli.shell import exit_code, run_in_terminal
 from hawse.cli.target import Pair, Target, first, target_options
 from hawse.client import Client, Process, Sandbox
@@ -16,6 +18,7 @@ from hawse.client.process.program import OUTPUT_LIMIT
 from hawse.wire import HawseError
 
 READ_SIZE = 256 << 10  # bytes of one read of standard input
+LINE = re.compile(r"[\s|&;<>$`*]")  # what the name of a program hardly contains
 
 
 class NotRun(click.ClickException):
@@ -24,7 +27,15 @@ class NotRun(click.ClickException):
     exit_code = 255
 
 
-@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.command(
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+    epilog=examples(
+        "hawse exec -- make test",
+        "hawse exec -s build -w src -e CI=1 -- npm ci",
+        "hawse exec -c 'ls | wc -l'",
+        "tar c src | hawse exec -- tar x",
+    ),
+)
 @click.option(
     "-i/-n",
     "--stdin/--no-stdin",
@@ -59,10 +70,8 @@ def exec(
     """
     if in_shell and len(command) != 1:
         raise click.UsageError("--shell takes one text, such as: hawse exec -c 'ls | wc -l'")
-    if tty:
-        if target.as_json or timeout is not None or env:
-            raise click.UsageError("--tty cannot be combined with --json, --timeout or --env")
-        return run_in_terminal(target, ["sh", "-c", command[0]] if in_shell else command, cwd)
+    if tty and (target.as_json or timeout is not None or env):
+        raise click.UsageError("--tty cannot be combined with --json, --timeout or --env")
     variables = dict(env)
     feeds = with_stdin if with_stdin is not None else sys.stdin is not None and not os.isatty(0)
 
@@ -86,9 +95,21 @@ def exec(
         return exit_code(exit_)
 
     try:
+        if tty:
+            return run_in_terminal(target, ["sh", "-c", command[0]] if in_shell else command, cwd)
         return target.run(work)
     except click.ClickException as error:
-        raise NotRun(error.message) from error
+        raise NotRun(error.message + ("" if in_shell else shell_hint(error, command))) from error
+
+
+def shell_hint(error: click.ClickException, command: tuple[str, ...]) -> str:
+    """Return what to try if a whole line was given where the name of a program was expected; "" otherwise."""
+    failed = isinstance(error.__cause__, HawseError) and error.__cause__.code == "spawn_failed"
+    if not (failed and len(command) == 1 and LINE.search(command[0])):
+        return ""
+    return (
+        f"\nThis is one word, the name of a program. For a line of the shell: hawse exec -c {shlex.quote(command[0])}"
+    )
 
 
 class Kept:

@@ -4,12 +4,17 @@ import sys
 
 import click
 
-from hawse.cli.output import print_json, size
+from hawse.cli.output import examples, print_json, size
 from hawse.cli.target import Target, target_options
 from hawse.client import Client, FileExtractProgress, FileExtractResult, Sandbox
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        "hawse extract release.tar.gz",
+        "hawse extract --strip 1 release.zip app",
+    )
+)
 @click.argument("archive")
 @click.argument("directory", default=".")
 @click.option("--overwrite", is_flag=True, help="replace existing files")

@@ -7,6 +7,7 @@ import stat
 import subprocess
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 import click
@@ -20,6 +21,17 @@ from hawse.wire import HawseError
 EDIT_MAX = 64 << 20  # bytes: no editor is pleasant beyond
 SUFFIXES = {"directory": "/", "symlink": "@", "fifo": "|", "socket": "="}  # as `ls -F` marks them
 TYPE_BITS = {"file": stat.S_IFREG, "directory": stat.S_IFDIR, "symlink": stat.S_IFLNK, "fifo": stat.S_IFIFO}
+
+
+@dataclass(frozen=True)
+class Edited:
+    """What `hawse edit` did: whether the file has changed, and its size in bytes."""
+
+    saved: bool
+    bytes: int
+
+    def __str__(self) -> str:
+        return f"saved, {size(self.bytes)}" if self.saved else "not changed"
 
 
 @click.command()
@@ -69,7 +81,7 @@ def edit(target: Target, path: str) -> None:
     If the file was changed in the sandbox meanwhile, nothing is overwritten: the edited text stays in a local file.
     """
 
-    async def work(client: Client, box: Sandbox) -> str:
+    async def work(client: Client, box: Sandbox) -> Edited:
         version = await _version(box, path)
         before = b"" if version is None else await box.files.read(path, max_size=EDIT_MAX)
         local = Path(tempfile.mkdtemp(prefix="hawse-edit-")) / PurePosixPath(path).name
@@ -78,7 +90,7 @@ def edit(target: Target, path: str) -> None:
         after = local.read_bytes()
         if after == before:
             _remove(local)
-            return "not changed"
+            return Edited(False, len(after))
         try:
             await box.files.write(path, after, if_version=version or "")
         except HawseError as error:
@@ -86,9 +98,9 @@ def edit(target: Target, path: str) -> None:
                 raise
             raise click.ClickException(f"{path} has changed in the sandbox; your text is in {local}") from error
         _remove(local)
-        return f"saved, {size(len(after))}"
+        return Edited(True, len(after))
 
-    click.echo(target.run(work))
+    target.print_result(work, str)
 
 
 async def _version(box: Sandbox, path: str) -> str | None:

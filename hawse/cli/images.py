@@ -3,18 +3,20 @@
 import click
 
 from hawse.api.images import ImageInfo, ImageProgress
-from hawse.cli.output import print_json, print_table, printable, size
-from hawse.cli.target import Target, target_options
+from hawse.cli.confirm import confirm, yes_option
+from hawse.cli.group import Group
+from hawse.cli.output import listed, print_json, print_table, printable, size
+from hawse.cli.target import Target, gateway_options
 from hawse.client import Client, Sandbox
 
 
-@click.group()
+@click.group(cls=Group)
 def image() -> None:
     """List, pull and remove the images that sandboxes are made from."""
 
 
 @image.command("ls")
-@target_options
+@gateway_options
 def list_images(target: Target) -> None:
     """List the images that are there."""
 
@@ -32,7 +34,7 @@ def list_images(target: Target) -> None:
 
 @image.command()
 @click.argument("names", nargs=-1, required=True, metavar="IMAGE...")
-@target_options
+@gateway_options
 def pull(target: Target, names: tuple[str, ...]) -> None:
     """Pull images, also newer versions of those that are there. The progress is printed on stderr."""
 
@@ -50,9 +52,11 @@ def pull(target: Target, names: tuple[str, ...]) -> None:
 
 @image.command()
 @click.argument("names", nargs=-1, required=True, metavar="IMAGE...")
-@target_options
-def rm(target: Target, names: tuple[str, ...]) -> None:
+@yes_option
+@gateway_options
+def rm(target: Target, names: tuple[str, ...], yes: bool) -> None:
     """Remove images. One that a sandbox uses stays."""
+    confirm(f"Remove {listed(names)}?", yes=yes)
 
     async def work(client: Client, _: Sandbox) -> None:
         for name in names:

@@ -4,6 +4,7 @@ import asyncio
 
 import click
 
+from hawse.cli.output import examples, json_option, print_json
 from hawse.cli.target import failure
 from hawse.client import Client, Options, config
 from hawse.client.config import ConfigError, Gateway
@@ -13,7 +14,12 @@ from hawse.wire import HawseError
 CONNECT_TIMEOUT = 10.0  # s until the gateway has to answer
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        "hawse login 'https://hawse.example.org/#token=…'",
+        "hawse login https://hawse.example.org",
+    )
+)
 @click.argument("url")
 @click.option("--token", envvar="HAWSE_TOKEN", help="the token; without it, and without one in URL, it is asked for")
 @click.option(
@@ -22,31 +28,39 @@ CONNECT_TIMEOUT = 10.0  # s until the gateway has to answer
     type=click.Path(resolve_path=True),
     help="trust these certificates, not the system's",
 )
-def login(url: str, token: str | None, ca: str | None) -> None:
+@json_option
+def login(url: str, token: str | None, ca: str | None, as_json: bool) -> None:
     """Check the address and the token of a gateway, and save them.
 
     URL is the address as `hawse serve` prints it, with or without its #token=…
     """
     try:
         plain = base(address(url))
-        token = token or token_in(url) or click.prompt("Token", hide_input=True)
+        token = token or token_in(url) or click.prompt("Token", hide_input=True, err=as_json)
         identity = asyncio.run(_check(plain, token, ca))
         path = config.save(Gateway(plain, token, ca=ca))
     except HawseError as error:
         raise failure(error) from error
     except (ConfigError, ValueError) as error:
         raise click.ClickException(str(error)) from error
-    click.echo(f"{plain}: signed in as {identity}; saved in {path}")
+    if as_json:
+        print_json({"url": plain, "role": identity, "file": str(path)})
+    else:
+        click.echo(f"{plain}: signed in as {identity}; saved in {path}")
 
 
 @click.command()
-def logout() -> None:
+@json_option
+def logout(as_json: bool) -> None:
     """Forget the address and the token that `hawse login` saved."""
     try:
         found = config.forget()
     except ConfigError as error:
         raise click.ClickException(str(error)) from error
-    click.echo("forgotten" if found else "nothing was saved")
+    if as_json:
+        print_json({"forgotten": found})
+    else:
+        click.echo("forgotten" if found else "nothing was saved")
 
 
 async def _check(url: str, token: str, ca: str | None) -> str:

@@ -67,17 +67,24 @@ def _commands(group: click.Group, context: click.Context) -> Iterator[str]:
         pieces = " ".join(command.collect_usage_pieces(below))
         yield f".SS {escaped(below.command_path)} {escaped(pieces)}"
         yield from _paragraphs(command.help or "")
+        names = [parameter.name for parameter in command.get_params(below)]
+        hidden = ("help", "url", "token", "ca") if "url" in names else ("help",)  # ENVIRONMENT has those of a client
         for parameter in command.get_params(below):
             record = parameter.get_help_record(below)
-            if record is not None and parameter.name not in ("help", "url", "token", "ca"):
+            if record is not None and record[1] and parameter.name not in hidden:  # arguments are in the text
                 yield from (".TP", rf"\fB{escaped(record[0])}\fR", escaped(record[1]))
+        if command.epilog:
+            yield from (".PP", *_paragraphs(command.epilog))
 
 
 def _paragraphs(text: str) -> Iterator[str]:
-    for number, paragraph in enumerate(re.split(r"\n\s*\n", text.strip())):
+    for number, paragraph in enumerate(re.split(r"\n\s*\n", text.strip("\n"))):
         if number:
             yield ".PP"
-        yield escaped(" ".join(paragraph.split()))
+        if paragraph.startswith("\b\n"):  # its lines stay as they are, also in `--help`
+            yield from (".nf", *map(escaped, paragraph.splitlines()[1:]), ".fi")
+        else:
+            yield escaped(" ".join(paragraph.split()))
 
 
 def escaped(text: str) -> str:

@@ -4,6 +4,7 @@ import asyncio
 
 import click
 
+from hawse.cli.output import examples
 from hawse.cli.target import Target, target_options
 from hawse.mcp.tool import OUTPUT_LIMIT, ServerOptions
 
@@ -26,7 +27,12 @@ class Listener(click.ParamType[tuple[str, int]]):
         return host.strip("[]") or "127.0.0.1", int(port)
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        "hawse mcp --sandbox build",
+        "hawse mcp --http 8765",
+    )
+)
 @click.option("--http", "listener", type=Listener(), help="serve MCP over HTTP there instead of standard input")
 @click.option("--every-method", is_flag=True, help="add a tool for each method of a sandbox")
 @click.option(

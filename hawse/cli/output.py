@@ -1,8 +1,10 @@
 """What sub-commands print: tables on a terminal, plain columns in a pipe, JSON on request."""
 
+import errno
+import json
 import sys
-from collections.abc import Iterable, Sequence
-from typing import Any, TextIO
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, TextIO
 
 import click
 import msgspec
@@ -10,14 +12,34 @@ import msgspec
 BINARY_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
+json_option: Final[Callable[[Callable[..., Any]], Callable[..., Any]]] = click.option(
+    "--json", "as_json", is_flag=True, help="print JSON: one value, or one for each line of a stream"
+)
+
+
+def examples(*lines: str) -> str:
+    """Return the epilog that shows how a command is used. `lines`: what is typed, one line each."""
+    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)  # \b: click keeps the lines
+
+
 def print_json(value: Any) -> None:
-    """Print `value` as one line of JSON. Structs, dataclasses and bytes are supported."""
-    click.echo(msgspec.json.encode(value).decode())
+    """Print `value` as one line of JSON. Structs, dataclasses and bytes are supported.
+
+    Bytes of file names that are not UTF-8 are escaped as in Python, such as `\\udcff` for 0xff.
+    """
+    try:
+        text = msgspec.json.encode(value).decode()
+    except UnicodeEncodeError:
+        text = json.dumps(msgspec.to_builtins(value), separators=(",", ":"))
+    click.echo(text)
 
 
 def write_bytes(data: bytes, stream: TextIO | None = None) -> None:
-    """Write `data` as it is to a stream, standard output by default, at once."""
-    buffer = (stream or sys.stdout).buffer
+    """Write `data` as it is to a stream, standard output by default, at once. Raises `OSError`."""
+    stream = stream or sys.stdout
+    if stream is None:  # Python was started without it
+        raise OSError(errno.EBADF, "standard output or standard error is closed")
+    buffer = stream.buffer
     buffer.write(data)
     buffer.flush()
 
@@ -48,6 +70,11 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Non
 def printable(text: str) -> str:
     """Return `text` with its control characters escaped: names and titles come from programs."""
     return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return names as a sentence has them, with their control characters escaped."""
+    return ", ".join(map(printable, names))
 
 
 def size(count: int | None) -> str:

@@ -8,16 +8,19 @@ from typing import Final
 
 import click
 
-from hawse.cli.output import print_json, print_table
-from hawse.cli.target import Target, target_options
+from hawse.api.ports import PortIncoming
+from hawse.cli.group import Group
+from hawse.cli.output import examples, print_json, print_table
+from hawse.cli.target import Target, first, target_options
 from hawse.client import Client, OpenPort, Preview, Sandbox
+from hawse.client.ports import PortConnection
 from hawse.wire import HawseError
 
 PORT: Final = click.IntRange(1, 65_535)
 CHUNK: Final = 64 << 10  # bytes of one read
 
 
-@click.group()
+@click.group(cls=Group)
 def port() -> None:
     """List, expose and forward ports."""
 
@@ -66,13 +69,29 @@ def unexpose(target: Target, number: int) -> None:
     target.run(work)
 
 
-@port.command()
+@port.command(
+    epilog=examples(
+        "hawse port forward 5173",
+        "hawse port forward 8000:5173",
+        "hawse port forward -R 5432",
+    )
+)
 @click.argument("mapping", metavar="[LOCAL:]PORT")
 @click.option("--bind", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="the local address")
+@click.option(
+    "-R", "--reverse", is_flag=True, help="[REMOTE:]PORT: a port in the sandbox leads to PORT of this machine"
+)
 @target_options
-def forward(target: Target, mapping: str, bind: str) -> None:
-    """Listen on a local port and pass each connection to PORT of the sandbox, until Ctrl-C. LOCAL 0 is a free port."""
+def forward(target: Target, mapping: str, bind: str, reverse: bool) -> None:
+    """Listen on a local port and pass each connection to PORT of the sandbox, until Ctrl-C. LOCAL 0 is a free port.
+
+    With -R it is the other way round: programs of the sandbox that connect to REMOTE reach PORT of this machine, at the
+    address of --bind. REMOTE is 1024 or above; 0 is a free port.
+    """
     local, remote = parse_mapping(mapping)
+    if reverse:
+        _forward_back(target, local, bind, remote)
+        return
 
     async def work(client: Client, box: Sandbox) -> None:
         def announce(number: int) -> None:
@@ -119,7 +138,7 @@ async def forward_port(box: Sandbox, bind: str, local: int, remote: int, announc
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            await _pass(box, remote, reader, writer)
+            await _pass(box.ports.connect(remote), reader, writer)
         except* (HawseError, OSError) as errors:
             click.echo(f"a connection to port {remote} ended: {errors.exceptions[0]}", err=True)
         finally:
@@ -131,9 +150,57 @@ async def forward_port(box: Sandbox, bind: str, local: int, remote: int, announc
         await server.serve_forever()
 
 
-async def _pass(box: Sandbox, remote: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+def _forward_back(target: Target, inside: int, bind: str, local: int) -> None:
+    async def work(client: Client, box: Sandbox) -> None:
+        def announce(number: int) -> None:
+            if target.as_json:
+                print_json({"sandbox": box.id, "port": number})
+            else:
+                click.echo(f"port {number} in sandbox {box.id} leads to {bind}:{local}")
+
+        await forward_port_back(box, inside, bind, local, announce)
+
+    target.run(work)
+
+
+async def forward_port_back(box: Sandbox, inside: int, bind: str, local: int, announce: Callable[[int], None]) -> None:
+    """Pass connections of programs in the sandbox to a port of this machine, until cancelled.
+
+    Args:
+        box: The sandbox.
+        inside: The port in the sandbox; 0: a free one.
+        bind: The address on this machine.
+        local: The port there.
+        announce: Is called with the port in the sandbox, once it is open.
+
+    Raises:
+        HawseError: The port in the sandbox is taken, or the call that listens has ended.
+    """
+
+    async def serve(incoming: PortIncoming) -> None:
+        writer: asyncio.StreamWriter | None = None
+        try:
+            reader, writer = await asyncio.open_connection(bind, local, limit=CHUNK)
+            await _pass(box.ports.accept(incoming), reader, writer)
+        except* (HawseError, OSError) as errors:
+            click.echo(f"a connection to {bind}:{local} ended: {first(errors)}", err=True)
+            if writer is None:
+                with suppress(HawseError):
+                    async with box.ports.accept(incoming):
+                        pass  # the program's connection is reset at once
+        finally:
+            if writer is not None:
+                writer.transport.abort()
+
+    async with box.ports.listen(inside) as listener, asyncio.TaskGroup() as tasks:
+        announce(listener.port)
+        async for incoming in listener:
+            tasks.create_task(serve(incoming))
+
+
+async def _pass(stream: PortConnection, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Pass bytes both ways. The end of one direction is passed on; the other one goes on."""
-    async with box.ports.connect(remote) as stream, asyncio.TaskGroup() as tasks:
+    async with stream, asyncio.TaskGroup() as tasks:
 
         async def upstream() -> None:
             while data := await reader.read(CHUNK):

@@ -8,7 +8,8 @@ import time
 import click
 
 from hawse.api.processes import ProcessInfo
-from hawse.cli.output import duration, print_json, size, write_bytes
+from hawse.cli.candidates import offer, processes
+from hawse.cli.output import duration, examples, print_json, size, write_bytes
 from hawse.cli.shell import exit_code
 from hawse.cli.target import Target, target_options
 from hawse.client import Client, Sandbox
@@ -40,8 +41,13 @@ def _row(info: ProcessInfo) -> list[object]:
     ]
 
 
-@click.command()
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.command(
+    epilog=examples(
+        "hawse kill web",
+        "hawse kill --terminal main",
+    )
+)
+@click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=offer(processes))
 @click.option("-t", "--terminal", is_flag=True, help="the IDs are those of terminals")
 @click.option("--grace", type=click.FloatRange(min=0), default=GRACE, show_default=True, help="seconds until SIGKILL")
 @target_options
@@ -69,8 +75,13 @@ def kill(target: Target, ids: tuple[str, ...], terminal: bool, grace: float) -> 
     return 1 if any(error for _, error in ended) else 0
 
 
-@click.command()
-@click.argument("id")
+@click.command(
+    epilog=examples(
+        "hawse logs web",
+        "hawse logs -f web",
+    )
+)
+@click.argument("id", shell_complete=offer(processes))
 @click.option("-f", "--follow", is_flag=True, help="go on until the process ends, and return its exit code")
 @target_options
 def logs(target: Target, id: str, follow: bool) -> int:

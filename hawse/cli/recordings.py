@@ -1,4 +1,4 @@
-"""`hawse record`, `hawse play` and `hawse recordings`: recordings of terminals, as asciicast v3."""
+"""`hawse record`, `hawse play` and `hawse recordings`: recordings, those of terminals as asciicast v3."""
 
 import asyncio
 import json
@@ -11,8 +11,10 @@ from typing import Any, Final, NamedTuple
 import click
 
 from hawse.api.recordings import RecordingInfo
+from hawse.cli.candidates import offer, recordings as recorded, terminals
+from hawse.cli.confirm import confirm, yes_option
 from hawse.cli.local_terminal import RESET
-from hawse.cli.output import duration, print_json, size, write_bytes
+from hawse.cli.output import duration, examples, listed, print_json, size, write_bytes
 from hawse.cli.target import Target, target_options
 from hawse.client import Client, Recording, Sandbox
 
@@ -29,22 +31,40 @@ class CastEvent(NamedTuple):
 
 
 @click.command()
+@click.option(
+    "--delete",
+    "ids",
+    multiple=True,
+    metavar="ID",
+    shell_complete=offer(recorded),
+    help="delete this recording instead; may be repeated",
+)
+@yes_option
 @target_options
-def recordings(target: Target) -> None:
+def recordings(target: Target, ids: tuple[str, ...], yes: bool) -> None:
     """List the recordings of a sandbox, the newest first."""
 
-    async def work(client: Client, box: Sandbox) -> list[RecordingInfo]:
+    async def found(client: Client, box: Sandbox) -> list[RecordingInfo]:
         return await box.recordings.list()
 
-    target.print_list(work, ["ID", "TERMINAL", "STATE", "LENGTH", "SIZE", "MARKERS", "TITLE"], _row)
+    async def delete(client: Client, box: Sandbox) -> None:
+        for one in ids:
+            await box.recordings.attach(one).delete()
+
+    if ids:
+        confirm(f"Delete {listed(ids)}?", yes=yes)
+        target.run(delete)
+    else:
+        target.print_list(found, ["ID", "OF", "STATE", "LENGTH", "SIZE", "MARKERS", "TITLE"], _row)
 
 
 def _row(each: RecordingInfo) -> list[object]:
-    return [each.id, each.terminal, each.state, duration(each.duration), size(each.size), each.markers, each.title]
+    of = each.terminal if each.desktop is None else f"desktop {each.desktop}"
+    return [each.id, of, each.state, duration(each.duration), size(each.size), each.markers, each.title]
 
 
 @click.command()
-@click.argument("terminal")
+@click.argument("terminal", shell_complete=offer(terminals))
 @click.option("--title", help="the title of the recording")
 @click.option("--input", "with_input", is_flag=True, help="record what is typed too, passwords included")
 @click.option("--stop", is_flag=True, help="stop all recordings of the terminal that are in progress")
@@ -69,8 +89,12 @@ def record(target: Target, terminal: str, title: str | None, with_input: bool, s
         click.echo(each.id)
 
 
-@click.command()
-@click.argument("recording")
+@click.command(
+    epilog=examples(
+        "hawse play --speed 4 --idle-limit 1 rec-1",
+    )
+)
+@click.argument("recording", shell_complete=offer(recorded))
 @click.option("--speed", type=click.FloatRange(min=0.01), default=1.0, show_default=True, help="how fast")
 @click.option(
     "--idle-limit",
@@ -86,8 +110,11 @@ def play(target: Target, recording: str, speed: float, idle_limit: float, output
     """Play the recording with the id RECORDING, or an asciicast file, in this terminal. Ctrl-C ends."""
 
     async def work(client: Client, box: Sandbox) -> None:
-        lines = _remote_lines(box.recordings.attach(recording))
+        remote = box.recordings.attach(recording)
+        lines = _remote_lines(remote)
         if output is None:
+            if (await remote.info()).desktop is not None:
+                raise click.ClickException(f"{recording} is a recording of a desktop: play it in the page")
             await _play(lines, speed, idle_limit)
             return
         with output.open("wb") as file:

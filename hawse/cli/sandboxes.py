@@ -1,16 +1,19 @@
 """`hawse sandbox`: create, list, stop, start and delete sandboxes."""
 
 import re
-import sys
 import time
 from typing import Final
 
 import click
 
 from hawse.api.backups import BackupInfo
+from hawse.api.egress import EgressPolicy
 from hawse.api.sandboxes import SandboxInfo, SandboxLimits, TemplateInfo
-from hawse.cli.output import duration, print_json, printable, size
-from hawse.cli.target import Pair, Target, target_options
+from hawse.cli.candidates import offer, sandboxes
+from hawse.cli.confirm import confirm, yes_option
+from hawse.cli.group import Group
+from hawse.cli.output import duration, examples, listed, print_json, printable, size
+from hawse.cli.target import Pair, Target, gateway_options, target_options
 from hawse.client import Client, Sandbox
 
 UNITS: Final = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
@@ -29,12 +32,18 @@ class Size(click.ParamType[int]):
         return int(float(found[1]) * UNITS[found[2].lower()])
 
 
-@click.group()
+@click.group(cls=Group)
 def sandbox() -> None:
     """Create, list, stop, start and delete sandboxes."""
 
 
-@sandbox.command()
+@sandbox.command(
+    epilog=examples(
+        "hawse sandbox create",
+        "hawse sandbox create build --env CI=1 --memory 2g --timeout 3600",
+        "hawse sandbox create fetch --network filtered --allow github.com --allow '*.githubusercontent.com'",
+    )
+)
 @click.argument("id", required=False)
 @click.option("--provider", metavar="NAME", help="what runs it")
 @click.option("--template", metavar="NAME", help="a template of the gateway")
@@ -43,7 +52,12 @@ def sandbox() -> None:
 @click.option("-e", "--env", type=Pair(), multiple=True, help="a variable for all programs in it; may be repeated")
 @click.option("--snapshot", metavar="ID", help="give its workspace the content of a snapshot or another backup")
 @click.option("-l", "--label", type=Pair(), multiple=True, help="a label; may be repeated")
-@click.option("--network", type=click.Choice(["none", "private", "host"]), help="what it can connect to")
+@click.option("--network", type=click.Choice(["none", "private", "filtered", "host"]), help="what it can connect to")
+@click.option(
+    "--allow", multiple=True, metavar="RULE", help="with --network filtered: HOST[:PORT], *.HOST, or 'GET,HEAD HOST'"
+)
+@click.option("--deny", multiple=True, metavar="RULE", help="what --allow does not allow; both may be repeated")
+@click.option("--secret", multiple=True, metavar="NAME", help="a secret of the gateway that its proxy adds to requests")
 @click.option("--memory", type=Size(), help="memory of all its programs, such as 512m")
 @click.option("--cpus", type=click.FloatRange(min=0, min_open=True), help="processors that it may use, such as 0.5")
 @click.option("--processes", type=click.IntRange(min=1), help="processes and threads at once")
@@ -51,7 +65,7 @@ def sandbox() -> None:
 @click.option("--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="delete it after this time")
 @click.option("--idle-timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="let it sleep after this time")
 @click.option("--keep-alive", is_flag=True, help="never let it sleep")
-@target_options
+@gateway_options
 def create(
     target: Target,
     id: str | None,
@@ -63,6 +77,9 @@ def create(
     snapshot: str | None,
     label: tuple[tuple[str, str], ...],
     network: str | None,
+    allow: tuple[str, ...],
+    deny: tuple[str, ...],
+    secret: tuple[str, ...],
     memory: int | None,
     cpus: float | None,
     processes: int | None,
@@ -85,6 +102,7 @@ def create(
             labels=dict(label),
             limits=SandboxLimits(memory=memory, cpus=cpus, processes=processes, disk=disk),
             network=network,  # type: ignore[arg-type]  # one of the choices
+            egress=EgressPolicy(allow=[*allow], deny=[*deny], secrets=[*secret]) if allow or deny or secret else None,
             timeout=timeout,
             idle_timeout=idle_timeout,
             keep_alive=keep_alive,
@@ -109,7 +127,7 @@ def take_snapshot(target: Target, name: str | None, ttl: float | None) -> None:
 
 @sandbox.command("ls")
 @click.option("-l", "--label", type=Pair(), multiple=True, help="only those with this label; may be repeated")
-@target_options
+@gateway_options
 def list_sandboxes(target: Target, label: tuple[tuple[str, str], ...]) -> None:
     """List the sandboxes. None is started."""
 
@@ -136,7 +154,7 @@ def _sandbox_row(info: SandboxInfo) -> list[object]:
 
 
 @sandbox.command()
-@target_options
+@gateway_options
 def templates(target: Target) -> None:
     """List the templates of the gateway, from which `create --template NAME` creates sandboxes."""
 
@@ -172,38 +190,40 @@ def _each(target: Target, ids: tuple[str, ...], action: str) -> None:
 
 
 @sandbox.command()
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@target_options
+@click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=offer(sandboxes))
+@gateway_options
 def stop(target: Target, ids: tuple[str, ...]) -> None:
     """End everything that runs in sandboxes. Their files remain; `start` starts them again."""
     _each(target, ids, "stop")
 
 
 @sandbox.command()
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@target_options
+@click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=offer(sandboxes))
+@gateway_options
 def start(target: Target, ids: tuple[str, ...]) -> None:
     """Start sandboxes that sleep or were stopped."""
     _each(target, ids, "wake")
 
 
 @sandbox.command()
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@click.option("-y", "--yes", "-f", "--force", "yes", is_flag=True, help="do not ask")
-@target_options
+@click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=offer(sandboxes))
+@yes_option
+@gateway_options
 def rm(target: Target, ids: tuple[str, ...], yes: bool) -> None:
     """Delete sandboxes with all their files."""
-    if not yes:
-        if not sys.stdin.isatty():
-            raise click.UsageError("standard input is no terminal to ask at: pass --yes to delete with all files")
-        click.confirm(f"Delete {', '.join(map(printable, ids))} with all files?", abort=True)
-    _each(target, ids, "delete")
+    confirm(f"Delete {listed(ids)} with all files?", yes=yes)
+
+    async def work(client: Client, _: Sandbox) -> None:
+        for id in ids:
+            await client.sandbox(id).delete()
+
+    target.run(work)
 
 
 @sandbox.command()
-@target_options
+@gateway_options
 def watch(target: Target) -> None:
-    """Print each change of a sandbox as it happens, until Ctrl-C."""
+    """Print each change of the sandboxes as it happens, until Ctrl-C."""
 
     async def work(client: Client, _: Sandbox) -> None:
         async with client.sandboxes.watch() as changes:

@@ -6,12 +6,19 @@ from typing import Any
 
 import click
 
+from hawse.cli.output import examples
+
 PORT_MAX = 65_535
 OIDC = "oidc_"  # begins the names of options of the OpenID provider
 
 
 @click.command(
-    epilog="The environment variables HAWSE_TOKEN, HAWSE_STATE, HAWSE_LOG_FORMAT and HAWSE_OIDC_CLIENT_SECRET set the "
+    epilog=examples(
+        "hawse serve",
+        "hawse serve --port 8000 --max-sandboxes 20",
+        "hawse serve --provider docker --image python:3.13-slim",
+    )
+    + "\n\nThe environment variables HAWSE_TOKEN, HAWSE_STATE, HAWSE_LOG_FORMAT and HAWSE_OIDC_CLIENT_SECRET set the "
     "defaults of --token, --state, --log-format and --oidc-client-secret.",
 )
 @click.option("--host", metavar="ADDRESS", help="the address to listen on (127.0.0.1)")
@@ -47,6 +54,19 @@ OIDC = "oidc_"  # begins the names of options of the OpenID provider
     "--network",
     type=click.Choice(["none", "private", "host"]),
     help="what programs in isolated sandboxes can connect to; private: only each other; previews work (private)",
+)
+@click.option(
+    "--user-network",
+    "user_networks",
+    multiple=True,
+    type=click.Choice(["none", "private", "filtered", "host"]),
+    help="a network that users without every right may choose for their sandboxes; may be repeated (all)",
+)
+@click.option(
+    "--egress",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="a TOML file for filtered networks: secrets, internal networks, addresses of names (none)",
 )
 @click.option(
     "--tls-cert",
@@ -124,6 +144,19 @@ OIDC = "oidc_"  # begins the names of options of the OpenID provider
     metavar="NAME",
     help="previews are at PORT-SANDBOX-TOKEN.NAME; all names below NAME must resolve to the gateway (localhost)",
 )
+@click.option(
+    "--tunnel-ports",
+    metavar="FIRST-LAST",
+    help="the ports that TCP tunnels may have, such as 20000-20099 or 0.0.0.0:20000-20099 (none)",
+)
+@click.option(
+    "--tunnel-tls-port",
+    metavar="PORT",
+    help="the port of TLS tunnels, at which clients ask for a name below --preview-host (none)",
+)
+@click.option(
+    "--tunnel-host", metavar="NAME", help="the name or address by which others reach TCP tunnels (that of the gateway)"
+)
 @click.option("--max-connections", type=int, metavar="N", help="how many clients may be connected (1024)")
 @click.option(
     "--calls-per-second", type=int, metavar="N", help="how many calls a user without every right may make (500)"
@@ -132,8 +165,8 @@ OIDC = "oidc_"  # begins the names of options of the OpenID provider
     "--limit",
     multiple=True,
     metavar="WHO:WHAT=N",
-    help="a limit of each user, link or address: connections, terminals, calls or bytes (a second), or sandboxes or "
-    "backups of each user, such as link:bytes=2M; may be repeated (calls only)",
+    help="a limit of each user, link or address: connections, terminals, calls or bytes (a second), or sandboxes, "
+    "tunnels, backups or storage (bytes of backups) of each user, such as link:bytes=2M; may be repeated (calls only)",
 )
 @click.option(
     "--wrong-tokens", type=int, metavar="N", help="how many wrong tokens an address may send before it must wait (100)"
@@ -144,13 +177,21 @@ OIDC = "oidc_"  # begins the names of options of the OpenID provider
 @click.option(
     "--store",
     metavar="URL",
-    help="a Redis server that several gateways share, such as redis://HOST:6379/0 (SQLite in the state directory)",
+    help="a Redis server that several gateways share, redis://HOST:6379/0 or redis+sentinel://HOST/NAME/0 (SQLite "
+    "in the state directory)",
+)
+@click.option(
+    "--mounts",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="the buckets and directories that may be mounted in sandboxes, in TOML (none)",
 )
 @click.option(
     "--backups",
     metavar="PLACE",
     help="where backups are stored: a directory, or s3://BUCKET/PREFIX (backups in the state directory)",
 )
+@click.option("--backups-size", type=int, metavar="BYTES", help="how much all backups may have together (100 GiB)")
 @click.option("--pool", type=int, metavar="N", help="how many sandboxes are started in advance (0)")
 @click.option(
     "--templates", type=click.Path(path_type=Path), metavar="FILE", help="named settings of sandboxes, in TOML (none)"

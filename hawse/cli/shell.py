@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from hawse.api.types import Exit
+from hawse.cli.candidates import offer, terminals
 from hawse.cli.local_terminal import RESET, LocalTerminal
+from hawse.cli.output import examples
 from hawse.cli.target import Target, first, target_options
 from hawse.client import Client, Sandbox, Terminal, ViewerOptions
 from hawse.wire import HawseError
@@ -30,8 +32,14 @@ class Detached(Exception):
     """The user typed the detach key."""
 
 
-@click.command()
-@click.argument("id", required=False)
+@click.command(
+    epilog=examples(
+        "hawse shell",
+        "hawse shell main",
+        "hawse shell -s build --cwd src main",
+    )
+)
+@click.argument("id", required=False, shell_complete=offer(terminals))
 @click.option("--cwd", metavar="DIR", help="the directory of a new terminal")
 @click.option("--read-only", is_flag=True, help="look on without typing")
 @click.option("--detach-key", default=DETACH, show_default=True, metavar="KEY", help="the key that leaves: ctrl-LETTER")
@@ -49,8 +57,13 @@ def shell(target: Target, id: str | None, cwd: str | None, read_only: bool, deta
     return code
 
 
-@click.command()
-@click.argument("id")
+@click.command(
+    epilog=examples(
+        "hawse attach main",
+        "hawse attach --read-only main",
+    )
+)
+@click.argument("id", shell_complete=offer(terminals))
 @click.option("--read-only", is_flag=True, help="look on without typing")
 @click.option("--detach-key", default=DETACH, show_default=True, metavar="KEY", help="the key that leaves: ctrl-LETTER")
 @click.option("--predict", is_flag=True, help="show what is typed at once, underlined until the program prints it")

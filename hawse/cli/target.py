@@ -8,8 +8,9 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from hawse.cli.output import print_json, print_table, printable
-from hawse.client import Client, ConnectionState, Options, Sandbox, connect
+from hawse.cli.candidates import offer, sandboxes
+from hawse.cli.output import json_option, print_json, print_table, printable
+from hawse.client import Client, ConnectionState, GaveUpError, Options, Sandbox, connect
 from hawse.client.config import ConfigError, find_gateway
 from hawse.wire import HawseError
 
@@ -21,8 +22,9 @@ SILENT: Final = 1.0  # s that connecting may take before the user reads what is 
 HINTS: Final = {
     "unauthenticated": "run `hawse login`, or set HAWSE_TOKEN",
     "stopped": "`hawse sandbox start` starts it",
-    "unavailable": "is the gateway running? `hawse doctor` checks",
 }
+NOT_REACHED: Final = "is the gateway running? `hawse login URL` or HAWSE_URL names another one; `hawse doctor` checks"
+UNKNOWN_SANDBOX: Final = "unknown sandbox"  # begins the message of the gateway
 
 
 class Pair(click.ParamType[tuple[str, str]]):
@@ -78,18 +80,20 @@ class Target:
         """Return a client of the same gateway with another token, not connected. Raises `click.ClickException`."""
         return replace(self, token=token).client()
 
-    def run(self, work: Callable[[Client, Sandbox], Awaitable[T]]) -> T:
+    def run(self, work: Callable[[Client, Sandbox], Awaitable[T]], *, timeout: float | None = None) -> T:
         """Connect, await `work(client, sandbox)` and return its result.
 
         Args:
             work: An async function.
+            timeout: Seconds for all of this; None: no limit.
 
         Raises:
             click.ClickException: The gateway refused, or a call failed; the message says which.
+            TimeoutError: It takes longer than `timeout`.
         """
 
         async def connected() -> T:
-            async with self.client() as client:
+            async with asyncio.timeout(timeout), self.client() as client:
                 return await work(client, client.sandbox(self.sandbox))
 
         try:
@@ -171,10 +175,19 @@ class Report:
             click.echo(text, err=True)
 
 
+def hint_for(error: HawseError) -> str | None:
+    """Return what a person can do about `error`."""
+    if isinstance(error, GaveUpError):
+        return NOT_REACHED
+    if error.code == "not_found" and error.message.startswith(UNKNOWN_SANDBOX):
+        return "`hawse sandbox ls` lists them"
+    return HINTS.get(error.code)
+
+
 def failure(error: HawseError) -> click.ClickException:
     """Return the exception that reports `error`: its code, its message and what to do."""
     text = f"{error.code}: {error.message}"
-    if hint := HINTS.get(error.code):
+    if hint := hint_for(error):
         text += f" ({hint})"
     return click.ClickException("\n".join(map(printable, text.split("\n"))))
 
@@ -185,21 +198,15 @@ def first(errors: BaseExceptionGroup[E]) -> E:
     return first(found) if isinstance(found, BaseExceptionGroup) else found
 
 
-def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --url, --token, --ca, --sandbox and --json to a sub-command, which gets a `Target` as its first argument."""
+def gateway_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --url, --token, --ca, --connect-timeout and --json to a sub-command that is not for one sandbox.
+
+    It gets a `Target` as its first argument.
+    """
 
     @click.option("--url", envvar="HAWSE_URL", metavar="URL", help="the address of the gateway")
     @click.option("--token", envvar="HAWSE_TOKEN", metavar="TOKEN", help="the token for the gateway")
     @click.option("--ca", envvar="HAWSE_CA", metavar="FILE", help="the certificates to trust instead of the system's")
-    @click.option(
-        "-s",
-        "--sandbox",
-        envvar="HAWSE_SANDBOX",
-        default=DEFAULT_SANDBOX,
-        show_default=True,
-        metavar="ID",
-        help="the sandbox",
-    )
     @click.option(
         "--connect-timeout",
         "patience",
@@ -209,10 +216,41 @@ def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
         metavar="SECONDS",
         help="how long to try again if the gateway cannot be reached at first; by default not at all",
     )
-    @click.option("--json", "as_json", is_flag=True, help="print JSON: one value, or one for each line of a stream")
+    @json_option
     @functools.wraps(command)
-    def wrapped(url: str | None, token: str | None, ca: str | None, sandbox: str, **options: Any) -> Any:
+    def wrapped(url: str | None, token: str | None, ca: str | None, **options: Any) -> Any:
         shared = {name: options.pop(name) for name in ("as_json", "patience")}
-        return command(Target(url=url, token=token, ca=ca, sandbox=sandbox, **shared), **options)
+        return command(Target(url=url, token=token, ca=ca, **shared), **options)
+
+    return wrapped
+
+
+def sandbox_option(text: str, *, default: str | None = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return the decorator that adds --sandbox to a sub-command.
+
+    Args:
+        text: Its help.
+        default: The id of the sandbox if none is given; None: the sub-command decides.
+    """
+    return click.option(
+        "-s",
+        "--sandbox",
+        envvar="HAWSE_SANDBOX",
+        default=default,
+        show_default=True,
+        metavar="ID",
+        help=text,
+        shell_complete=offer(sandboxes),
+    )
+
+
+def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --sandbox and what `gateway_options` adds to a sub-command, which gets a `Target` as its first argument."""
+
+    @sandbox_option("the sandbox", default=DEFAULT_SANDBOX)
+    @gateway_options
+    @functools.wraps(command)
+    def wrapped(target: Target, sandbox: str, **options: Any) -> Any:
+        return command(replace(target, sandbox=sandbox), **options)
 
     return wrapped

@@ -2,12 +2,16 @@
 
 import click
 
-from hawse.cli.output import print_json, printable
+from hawse.cli.output import examples, print_json, printable
 from hawse.cli.target import Target, target_options
 from hawse.client import Client, Sandbox, WatchRescan
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        "hawse watch src --include '*.py'",
+    )
+)
 @click.argument("path", default=".")
 @click.option("--include", multiple=True, metavar="GLOB", help="report only these; may be repeated")
 @click.option("--exclude", multiple=True, metavar="GLOB", help="do not report these; may be repeated")
@@ -16,6 +20,7 @@ def watch(target: Target, path: str, include: tuple[str, ...], exclude: tuple[st
     """Print changes below the directory PATH as they happen, until Ctrl-C: `added`, `modified` or `deleted`."""
 
     async def work(client: Client, box: Sandbox) -> None:
+        await box.files.stat(path)  # starts a sandbox that sleeps: a watch waits until something else has started it
         async with box.watches.start(path, include=include or None, exclude=exclude or None) as changes:
             if not target.as_json:
                 click.echo(f"watching {printable(changes.path)}", err=True)

@@ -1,4 +1,4 @@
-"""The backups of a gateway: create, restore, list and delete them."""
+"""Backups: those of a gateway (`hw.backups`), and those of one sandbox (`box.backups`)."""
 
 import asyncio
 import builtins
@@ -18,9 +18,12 @@ from hawse.api.backups import (
     BackupProgress,
     BackupRestore,
     BackupRestoreResult,
+    BackupUsage,
+    BackupUsageResult,
     SandboxSnapshot,
 )
 from hawse.api.paths import from_text, to_text
+from hawse.client.base.causes import NotFoundError
 from hawse.client.calls.call import ClientCall, event_cost, new_key
 from hawse.client.calls.call_table import CallTable
 from hawse.client.files.changes import PathLike, wire_path
@@ -75,7 +78,7 @@ class Backups:
             ttl: Seconds until it is deleted; None: it is kept.
             exclude: Globs of what to leave out.
             gitignore: Whether to leave out what git ignores.
-            compression: How it is compressed; None: the gateway's default.
+            compression: How it is compressed; None: with zstd where the sandbox has it, else with gzip.
             on_progress: Is called from the event loop; it must return soon.
 
         Raises:
@@ -119,6 +122,11 @@ class Backups:
         )
         return result
 
+    async def usage(self) -> BackupUsageResult:
+        """Return how much of the store of backups the caller uses, and its limits."""
+        result: BackupUsageResult = await self._calls.request(BackupUsage(), sandbox=None)
+        return result
+
     async def get(self, backup: str) -> BackupInfo:
         """Return a backup. `backup`: its id."""
         return _decoded(await self._calls.request(BackupGet(backup=backup), sandbox=None))
@@ -134,6 +142,97 @@ class Backups:
 
     async def _perform(self, params: BackupCreate | BackupRestore, on_progress: OnProgress | None) -> Any:
         return await _performed(self._calls, BackupCall(params, on_progress))
+
+
+class SandboxBackups:
+    """The backups of one sandbox: `box.backups`. It holds nothing open.
+
+    `create`, `get`, `list` and `delete` have the backups of this sandbox only; `restore` takes a backup of any sandbox.
+    """
+
+    def __init__(self, calls: CallTable, sandbox: str) -> None:
+        """Create a handle.
+
+        Args:
+            calls: The calls of the client.
+            sandbox: The id of the sandbox.
+        """
+        self._backups = Backups(calls)
+        self._sandbox = sandbox
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of sandbox {self._sandbox!r}>"
+
+    async def create(
+        self,
+        path: PathLike = ".",
+        *,
+        name: str | None = None,
+        ttl: float | None = None,
+        exclude: Sequence[str] = (),
+        gitignore: bool = False,
+        compression: BackupCompression | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> BackupInfo:
+        """Make a backup of a directory. If it fails, or the caller is cancelled, nothing is left of it.
+
+        Args:
+            path: The directory; relative to the workspace.
+            name: A name for people.
+            ttl: Seconds until it is deleted; None: it is kept.
+            exclude: Globs of what to leave out.
+            gitignore: Whether to leave out what git ignores.
+            compression: How it is compressed; None: with zstd where the sandbox has it, else with gzip.
+            on_progress: Is called from the event loop; it must return soon.
+
+        Raises:
+            HawseError: `not_found`, `not_directory`, `permission_denied` for a file that cannot be read
+                (`details["entry"]`), `no_space`, `limit_exceeded`.
+        """
+        return await self._backups.create(
+            self._sandbox,
+            path,
+            name=name,
+            ttl=ttl,
+            exclude=exclude,
+            gitignore=gitignore,
+            compression=compression,
+            on_progress=on_progress,
+        )
+
+    async def restore(
+        self, backup: str, *, path: PathLike | None = None, on_progress: OnProgress | None = None
+    ) -> BackupRestoreResult:
+        """Make a directory of this sandbox what it was, also from a backup of another sandbox.
+
+        If it fails, or the caller is cancelled, the directory is as it is now.
+
+        Args:
+            backup: The id of the backup.
+            path: Another directory, which need not exist; None: that of the backup.
+            on_progress: Is called from the event loop; it must return soon.
+
+        Raises:
+            HawseError: `not_found`, `no_space`, `io_error` if the archive is damaged, `conflict` if files are created
+                in the directory meanwhile.
+        """
+        return await self._backups.restore(backup, sandbox=self._sandbox, path=path, on_progress=on_progress)
+
+    async def get(self, backup: str) -> BackupInfo:
+        """Return a backup of this sandbox. `backup`: its id. Raises `not_found`, also for one of another sandbox."""
+        found = await self._backups.get(backup)
+        if found.sandbox != self._sandbox:
+            raise NotFoundError(f"the sandbox {self._sandbox!r} has no backup {backup!r}")
+        return found
+
+    async def list(self) -> builtins.list[BackupInfo]:
+        """Return the backups of this sandbox, the newest first."""
+        return await self._backups.list(sandbox=self._sandbox)
+
+    async def delete(self, backup: str) -> None:
+        """Delete a backup of this sandbox. `backup`: its id. Raises `not_found`, also for one of another sandbox."""
+        await self.get(backup)
+        await self._backups.delete(backup)
 
 
 async def take_snapshot(calls: CallTable, sandbox: str, name: str | None, ttl: float | None) -> BackupInfo:

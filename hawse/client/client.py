@@ -53,6 +53,10 @@ class Client:
         self._reconnector: Reconnector
         self._closed = False
 
+    def __repr__(self) -> str:
+        state = "not connected" if self._group is None else self.state.value
+        return f"<Client {base(self._uri)!r} {state}>"
+
     def __await__(self) -> Generator[Any, Any, "Client"]:
         return self.__aenter__().__await__()
 
@@ -109,7 +113,7 @@ class Client:
 
     @property
     def backups(self) -> "Backups":
-        """The backups of the gateway: `create`, `restore`, `list`, `get`, `delete`."""
+        """The backups of the gateway: `create`, `restore`, `list`, `get`, `usage`, `delete`."""
         from hawse.client.backups import Backups
 
         return Backups(self._calls)

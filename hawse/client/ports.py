@@ -10,12 +10,15 @@ from hawse.api.gateway import PreviewHost
 from hawse.api.ports import (
     ExposedPort,
     OpenPort,
+    PortAccept,
     PortConnect,
     PortConnectEnd,
     PortConnectOpened,
     PortExpose,
     PortExposed,
+    PortIncoming,
     PortList,
+    PortListen,
     PortListResult,
     PortUnexpose,
     PortWatch,
@@ -29,6 +32,7 @@ from hawse.client.calls.receive_buffer import BufferedChunk, DiscardedRange, Rec
 from hawse.client.calls.sandbox_part import SandboxPart
 from hawse.client.calls.state_stream import StateStream, StateStreamCall
 from hawse.client.calls.stream_handle import ByteStreamHandle
+from hawse.client.port_listener import PortListenCall, PortListener
 from hawse.wire import Data, Event, HawseError, Kind, Limits, RemoteProtocolError
 
 LANE = "port"
@@ -48,9 +52,9 @@ class Preview(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PortConnectCall(ClientCall):
-    """`port.connect`. It is not resumed: a lost connection ends it with `interrupted`."""
+    """`port.connect` or `port.accept`. It is not resumed: a lost connection ends it with `interrupted`."""
 
-    def __init__(self, params: PortConnect, *, sandbox: str, window: int) -> None:
+    def __init__(self, params: PortConnect | PortAccept, *, sandbox: str, window: int) -> None:
         super().__init__(params, sandbox=sandbox, repeats=False)
         self.receive_buffer: ReceiveBuffer = ReceiveBuffer(window, self.grant)
         self.input_stream: InputStream = InputStream(Limits().input_window, self.wake)
@@ -166,6 +170,21 @@ class Ports(SandboxPart):
     def connect(self, port: int | None = None, *, token: str | None = None) -> PortConnection:
         """Return a TCP connection to a port, or to the port of a preview's token: see `PortConnection`."""
         params = PortConnect(port=port, token=token)
+        return PortConnection(self._calls, PortConnectCall(params, sandbox=self._sandbox, window=self._window))
+
+    def listen(self, port: int = 0) -> PortListener:
+        """Return a listener on a port in the sandbox, whose connections this client takes: see `PortListener`.
+
+        Args:
+            port: The port, 1024 or above; 0: a free one.
+        """
+        return PortListener(
+            self._calls, PortListenCall(PortListen(port=port), sandbox=self._sandbox, window=self._window)
+        )
+
+    def accept(self, incoming: PortIncoming) -> PortConnection:
+        """Return a connection that a listener has reported: see `PortConnection`. Entering raises `not_found`."""
+        params = PortAccept(connection=incoming.connection)
         return PortConnection(self._calls, PortConnectCall(params, sandbox=self._sandbox, window=self._window))
 
     # ---- inside

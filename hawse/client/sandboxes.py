@@ -2,19 +2,16 @@
 
 import builtins
 import secrets
-from collections.abc import Generator, Mapping, Sequence
-from types import TracebackType
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, Unpack
+
+import msgspec
 
 from hawse.api.sandboxes import (
-    Network,
-    SandboxCreate,
     SandboxDeleted,
     SandboxGet,
     SandboxInfo,
-    SandboxLimits,
     SandboxList,
-    SandboxPort,
     SandboxWatch,
     TemplateInfo,
     TemplateList,
@@ -25,6 +22,7 @@ from hawse.client.calls.call import ClientCall, event_cost
 from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.receive_buffer import ReceiveBuffer
 from hawse.client.calls.stream_handle import StreamHandle
+from hawse.client.opening import SandboxCreation, SandboxOptions, create_params
 from hawse.client.sandbox import Sandbox
 from hawse.wire import Event, HawseError
 
@@ -87,35 +85,35 @@ class SandboxChanges(StreamHandle[SandboxWatchCall, SandboxChange]):
         return change
 
 
-class SandboxCreation:
-    """`box = await hw.sandboxes.create()` creates a sandbox that stays.
+class _Creator:
+    """Creates one sandbox, also when it is called again."""
 
-    `async with hw.sandboxes.create() as box:` deletes it at the end, also after an exception.
-    """
-
-    def __init__(self, calls: CallTable, params: SandboxCreate, sandbox: Sandbox) -> None:
-        self._calls = calls
-        self._params = params
-        self._sandbox = sandbox
-
-    def __await__(self) -> Generator[Any, Any, Sandbox]:
-        return self._create().__await__()
-
-    async def __aenter__(self) -> Sandbox:
-        return await self._create()
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    def __init__(
+        self, calls: CallTable, handle: Callable[[str], Sandbox], id: str | None, options: SandboxOptions
     ) -> None:
-        try:
-            await self._sandbox.delete()
-        except HawseError as failure:
-            if failure.code not in ("not_found", "cleanup_pending"):  # the gateway finishes the deletion
-                raise
+        # Without an id, one is chosen here, so that a repeated call makes one sandbox.
+        self._calls = calls
+        self._handle = handle
+        self._random = id is None
+        self._params = create_params(_random_id("s-") if id is None else id, options)
 
-    async def _create(self) -> Sandbox:
-        await self._calls.request(self._params, sandbox=None)
-        return self._sandbox
+    async def create(self) -> Sandbox:
+        """Create the sandbox, and return its handle."""
+        try:
+            await self._calls.request(self._params, sandbox=None)
+        except HawseError as error:
+            prefix = error.details.get("prefix") if isinstance(error.details, dict) else None
+            if not self._random or error.code != "invalid_params" or not isinstance(prefix, str):
+                raise
+            # the caller has rights in its own sandboxes only
+            self._params = msgspec.structs.replace(self._params, id=_random_id(prefix))
+            await self._calls.request(self._params, sandbox=None)
+        assert self._params.id is not None
+        return self._handle(self._params.id)
+
+
+def _random_id(prefix: str) -> str:
+    return prefix + secrets.token_hex(5)
 
 
 class Sandboxes:
@@ -133,72 +131,40 @@ class Sandboxes:
         self._options = options
         self._gateway = gateway
 
-    def create(
-        self,
-        id: str | None = None,
-        *,
-        provider: str | None = None,
-        template: str | None = None,
-        image: str | None = None,
-        image_command: bool = False,
-        env: Mapping[str, str] | None = None,
-        snapshot: str | None = None,
-        labels: Mapping[str, str] | None = None,
-        limits: SandboxLimits | None = None,
-        network: Network | None = None,
-        ports: Sequence[SandboxPort] = (),
-        timeout: float | None = None,
-        idle_timeout: float | None = None,
-        keep_alive: bool = False,
-    ) -> SandboxCreation:
+    def create(self, id: str | None = None, **options: Unpack[SandboxOptions]) -> SandboxCreation:
         """Create a sandbox and start it: await the result, or use it in `async with`, which deletes it at the end.
 
         Args:
-            id: The id. The same id with the same arguments returns the existing sandbox. None: a random one.
-            provider: The name of the provider; None: the gateway's default.
-            template: The name of a template of the gateway.
-            image: The image whose files it sees.
-            image_command: Whether the command of the image is started, as the process `image`.
-            env: The environment of all programs in it.
-            snapshot: The id of a snapshot, or of another backup, whose content its workspace gets.
-            labels: Labels, by which `list` selects.
-            limits: What it may use.
-            network: What it can connect to.
-            ports: Ports that have a preview from the beginning.
-            timeout: Seconds until it is deleted; None: never.
-            idle_timeout: Seconds without activity after which it sleeps; None: the gateway's default.
-            keep_alive: Whether it never sleeps.
+            id: The id. The same id with the same arguments returns the existing sandbox. None: a random one. The ids
+                of a user who has rights in the own sandboxes only begin with the user's name and a dot.
+            options: `provider`, `template`, `image`, `image_command`, `env`, `snapshot`, `labels`, `limits`, `network`,
+                `egress`, `ports`, `timeout`, `idle_timeout`, `keep_alive`: see `SandboxOptions`.
 
         Raises:
             HawseError: When awaited: `conflict` for an id that was created with other arguments, `capacity_exceeded`,
-                `cleanup_pending`, `invalid_params`, `unavailable`.
+                `cleanup_pending`, `invalid_params`, `unavailable`, `forbidden` if the caller may create none,
+                `limit_exceeded` if it has as many as it may have.
         """
-        params = SandboxCreate(
-            id=id if id is not None else f"s-{secrets.token_hex(5)}",  # so that a repeated call makes one sandbox
-            provider=provider,
-            template=template,
-            image=image,
-            image_command=image_command,
-            env=dict(env or {}),
-            snapshot=snapshot,
-            labels=dict(labels or {}),
-            limits=limits or SandboxLimits(),
-            network=network,
-            ports=list(ports),
-            timeout=timeout,
-            idle_timeout=idle_timeout,
-            keep_alive=keep_alive,
-        )
-        assert params.id is not None
-        return SandboxCreation(self._calls, params, self._handle(params.id))
+        return SandboxCreation(_Creator(self._calls, self._handle, id, options).create)
 
     async def get(self, id: str) -> SandboxInfo:
         """Return a sandbox as the gateway knows it. It is not started. Raises `not_found`."""
         return await self._calls.request(SandboxGet(id=id), sandbox=None)
 
     async def list(self, *, labels: Mapping[str, str] | None = None) -> list[SandboxInfo]:
-        """Return the sandboxes that have all of the labels. None is started."""
-        return (await self._calls.request(SandboxList(labels=dict(labels or {})), sandbox=None)).sandboxes
+        """Return the sandboxes that have all of the labels. None is started.
+
+        There may be more than one answer has room for: then there are several calls, and a sandbox that is created or
+        deleted meanwhile may be among the sandboxes or not.
+        """
+        found: builtins.list[SandboxInfo] = []
+        after = None
+        while True:
+            page = await self._calls.request(SandboxList(labels=dict(labels or {}), after=after), sandbox=None)
+            found += page.sandboxes
+            after = page.after
+            if after is None:
+                return found
 
     async def templates(self) -> builtins.list[TemplateInfo]:
         """Return the templates of the gateway, which `create` takes by name."""

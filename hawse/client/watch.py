@@ -125,6 +125,8 @@ class Watches(SandboxPart):
     ) -> Watch:
         """Return a watch of a directory, to be entered with `async with`: see `Watch`.
 
+        It starts no sandbox that sleeps: entering it waits until something else has started the sandbox.
+
         Args:
             path: The directory.
             recursive: Whether to watch the directories below it too.

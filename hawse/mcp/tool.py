@@ -142,7 +142,14 @@ class Tool:
 
     def decode(self, arguments: dict[str, Any]) -> Any:
         """Return the arguments as their type. Raises `msgspec.ValidationError`, which names the wrong one."""
-        return msgspec.convert(arguments, self.arguments)
+        try:
+            return msgspec.convert(arguments, self.arguments)
+        except msgspec.ValidationError as error:
+            fields = [field.encode_name for field in msgspec.structs.fields(self.arguments)]
+            if not set(arguments) - set(fields):
+                raise
+            known = ", ".join(fields) or "none"
+            raise msgspec.ValidationError(f"{error}; the arguments of {self.name} are: {known}") from None
 
 
 TOOLS: Final[dict[str, Tool]] = {}  # the tools that every server has, by name

@@ -5,47 +5,103 @@ clients of a process share one event loop in a thread of its own. Callbacks (`on
 thread and must not wait for the client.
 """
 
+import builtins
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from types import TracebackType
-from typing import Any
+from typing import Any, cast
 
 import hawse.client as asynchronous
 from hawse.client.access import ShareLinks as AsyncShareLinks, Tokens as AsyncTokens
 from hawse.client.audit import AuditTrail as AsyncAuditTrail
-from hawse.client.backups import Backups as AsyncBackups
+from hawse.client.backups import Backups as AsyncBackups, SandboxBackups as AsyncSandboxBackups
 from hawse.client.code.context import CodeContext as AsyncCodeContext
 from hawse.client.code.contexts import Code as AsyncCode
 from hawse.client.code.run import CodeRunStream as AsyncCodeRunStream
+from hawse.client.desktop import Desktop as AsyncDesktop, DesktopConnection as AsyncDesktopConnection
+from hawse.client.egress import Egress as AsyncEgress, EgressRequests as AsyncEgressRequests
 from hawse.client.files.transfer_streams import FileReader as AsyncFileReader, FileWriter as AsyncFileWriter
 from hawse.client.git import Git as AsyncGit
 from hawse.client.images import Images as AsyncImages
+from hawse.client.mounts import Mounts as AsyncMounts
+from hawse.client.opening import SandboxCreation as AsyncSandboxCreation
+from hawse.client.port_listener import PortListener as AsyncPortListener
 from hawse.client.ports import PortConnection as AsyncPortConnection, Ports as AsyncPorts
 from hawse.client.process.output import OutputStream as AsyncOutputStream
 from hawse.client.process.processes import Processes as AsyncProcesses
 from hawse.client.process.sessions import Sessions as AsyncSessions
-from hawse.client.sandboxes import (
-    SandboxChanges as AsyncSandboxChanges,
-    SandboxCreation as AsyncSandboxCreation,
-    Sandboxes as AsyncSandboxes,
-)
+from hawse.client.sandboxes import SandboxChanges as AsyncSandboxChanges, Sandboxes as AsyncSandboxes
 from hawse.client.terminal.recordings import Recordings as AsyncRecordings
 from hawse.client.terminal.terminals import Terminals as AsyncTerminals
+from hawse.client.tunnels import Tunnels as AsyncTunnels
 from hawse.client.watch import Watches as AsyncWatches
 from hawse.sync.background import DEFAULT
-from hawse.sync.wrapping import creates, synchronous
+from hawse.sync.wrapping import creates, stands_for, synchronous
 from hawse.wire import HawseError
+
+__all__ = [
+    "AuditTrail",
+    "Backups",
+    "Client",
+    "Code",
+    "CodeContext",
+    "CodeRunStream",
+    "CreatedSandbox",
+    "Desktop",
+    "DesktopConnection",
+    "Egress",
+    "EgressRequests",
+    "FileReader",
+    "FileWriter",
+    "Files",
+    "Git",
+    "Images",
+    "Mounts",
+    "OpenedSandbox",
+    "OutputStream",
+    "PortConnection",
+    "PortListener",
+    "Ports",
+    "Process",
+    "Processes",
+    "Recording",
+    "Recordings",
+    "Sandbox",
+    "SandboxBackups",
+    "SandboxChanges",
+    "Sandboxes",
+    "Session",
+    "Sessions",
+    "ShareLinks",
+    "StateStream",
+    "Terminal",
+    "Terminals",
+    "Tokens",
+    "Tunnels",
+    "Watch",
+    "Watches",
+    "connect",
+]
 
 AuditTrail = synchronous(AsyncAuditTrail)
 Backups = synchronous(AsyncBackups)
-Sandbox = synchronous(asynchronous.Sandbox)
+SandboxBackups = synchronous(AsyncSandboxBackups)
+Egress = synchronous(AsyncEgress)
+EgressRequests = synchronous(AsyncEgressRequests)
+Mounts = synchronous(AsyncMounts)
 Code = synchronous(AsyncCode)
 CodeContext = synchronous(AsyncCodeContext)
 CodeRunStream = synchronous(AsyncCodeRunStream)
+Desktop = synchronous(AsyncDesktop)
+DesktopConnection = synchronous(AsyncDesktopConnection)
 Files = synchronous(asynchronous.Files)
 FileReader = synchronous(AsyncFileReader)
 FileWriter = synchronous(AsyncFileWriter)
 Git = synchronous(AsyncGit)
 Ports = synchronous(AsyncPorts)
 PortConnection = synchronous(AsyncPortConnection)
+PortListener = synchronous(AsyncPortListener)
+Tunnels = synchronous(AsyncTunnels)
 Images = synchronous(AsyncImages)
 OutputStream = synchronous(AsyncOutputStream)
 Process = synchronous(asynchronous.Process)
@@ -65,8 +121,110 @@ Watch = synchronous(asynchronous.Watch)
 Watches = synchronous(AsyncWatches)
 
 
+class Sandbox(synchronous(asynchronous.Sandbox)):
+    """A handle to one sandbox: of a client, as `hw.sandbox()`, or with a connection of its own.
+
+    `create`, `get` and `list` are for programs that need one sandbox and no client. Without `client`, they connect to
+    the gateway that `connect()` finds.
+
+    Attributes:
+        id: The id of the sandbox.
+        connection: The client that this handle has connected, and that `close` closes. None: it holds nothing open.
+    """
+
+    connection: "Client | None" = None
+
+    @classmethod
+    def create(cls, id: str | None = None, *, client: "Client | None" = None, **options: Any) -> "CreatedSandbox":
+        """Create a sandbox and start it.
+
+        `box = Sandbox.create()` creates one that stays. `with Sandbox.create() as box:` deletes it at the end, and
+        closes the connection.
+
+        Args:
+            id: The id; None: a random one.
+            client: The client to use. None: a connection of its own, until `close`.
+            options: As for `hw.sandboxes.create`: see `SandboxOptions`.
+
+        Raises:
+            HawseError: As `connect()` and `hw.sandboxes.create`.
+        """
+        if client is not None:
+            return cast(CreatedSandbox, client.sandboxes.create(id, **options))
+        return cast(CreatedSandbox, cls._with_own_connection(lambda own: own.sandboxes.create(id, **options)))
+
+    @classmethod
+    def get(cls, id: str, *, client: "Client | None" = None) -> "OpenedSandbox":
+        """Find a sandbox that exists. It is not started.
+
+        `box = Sandbox.get("build")` returns its handle. `with Sandbox.get("build") as box:` closes the connection at
+        the end; the sandbox remains.
+
+        Args:
+            id: The id.
+            client: The client to use. None: a connection of its own, until `close`.
+
+        Raises:
+            HawseError: `not_found`; as `connect()`.
+        """
+
+        def find(client: Client) -> OpenedSandbox:
+            client.sandboxes.get(id)
+            return OpenedSandbox(client._loop, client.sandbox(id).target)
+
+        return cast(OpenedSandbox, cls._with_own_connection(find)) if client is None else find(client)
+
+    @classmethod
+    def list(
+        cls, *, labels: Mapping[str, str] | None = None, client: "Client | None" = None
+    ) -> builtins.list[asynchronous.SandboxInfo]:
+        """Return the sandboxes that have all of the labels, as `hw.sandboxes.list`. None is started.
+
+        Args:
+            labels: Labels that a sandbox must have.
+            client: The client to use. None: a connection that is closed before this returns.
+        """
+        with connect() if client is None else nullcontext(client) as hw:
+            return cast(builtins.list[asynchronous.SandboxInfo], hw.sandboxes.list(labels=labels))
+
+    def close(self) -> None:
+        """Close the connection that `create` or `get` has made. The sandbox remains.
+
+        Does nothing for a sandbox of a client, and the second time.
+        """
+        if self.connection is not None:
+            self.connection.close()
+
+    @staticmethod
+    def _with_own_connection(find: "Callable[[Client], Sandbox]") -> "Sandbox":
+        """Connect, and return a sandbox that owns the connection, which is closed if `find` fails."""
+        client = connect()
+        try:
+            box = find(client)
+        except BaseException:
+            client.close()
+            raise
+        box.connection = client
+        return box
+
+
+stands_for(asynchronous.Sandbox, Sandbox)
+
+
+class OpenedSandbox(Sandbox):
+    """A sandbox that `Sandbox.get` has found. `with` closes its connection at the end; the sandbox remains."""
+
+    def __enter__(self) -> "OpenedSandbox":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
 class CreatedSandbox(Sandbox):
-    """A sandbox that `hw.sandboxes.create` has created. It stays, unless it is used in `with`, which deletes it."""
+    """A sandbox that was created. It stays, unless it is used in `with`, which deletes it."""
 
     def __enter__(self) -> "CreatedSandbox":
         return self
@@ -79,6 +237,8 @@ class CreatedSandbox(Sandbox):
         except HawseError as failure:
             if failure.code not in ("not_found", "cleanup_pending"):  # the gateway finishes the deletion
                 raise
+        finally:
+            self.close()
 
 
 creates(AsyncSandboxCreation, CreatedSandbox)

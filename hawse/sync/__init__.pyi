@@ -23,13 +23,24 @@ from hawse.api.automation import TerminalWaitResult
 from hawse.api.backups import BackupCompression
 from hawse.api.backups import BackupInfo
 from hawse.api.backups import BackupRestoreResult
+from hawse.api.backups import BackupUsageResult
 from hawse.api.code import CodeCompleteResult
 from hawse.api.code import CodeContextInfo
 from hawse.api.code import CodeInspectResult
 from hawse.api.code import CodeLanguage
 from hawse.api.code import CodeWatched
+from hawse.api.desktop_values import DesktopInfo
+from hawse.api.desktop_values import DesktopOpened
+from hawse.api.desktop_values import DesktopSize
+from hawse.api.desktop_values import DesktopStartResult
+from hawse.api.desktop_values import DesktopWindow
+from hawse.api.desktop_values import ImageFormat
+from hawse.api.desktop_values import MouseButton
 from hawse.api.edits import FileEditResult
 from hawse.api.edits import TextEdit
+from hawse.api.egress import EgressInfo
+from hawse.api.egress import EgressLost
+from hawse.api.egress import EgressRequest
 from hawse.api.extraction import FileExtractProgress
 from hawse.api.extraction import FileExtractResult
 from hawse.api.files import FileOpened
@@ -45,9 +56,14 @@ from hawse.api.git import GitPushResult
 from hawse.api.git import GitStatusResult
 from hawse.api.images import ImageInfo
 from hawse.api.images import ImageProgress
+from hawse.api.mounts import MountCredentials
+from hawse.api.mounts import MountInfo
+from hawse.api.people import LeaseAction
 from hawse.api.people import Participant
+from hawse.api.people import ViewerProfile
 from hawse.api.people import WriterLease
 from hawse.api.ports import OpenPort
+from hawse.api.ports import PortIncoming
 from hawse.api.processes import LogMatch
 from hawse.api.processes import ProcessInfo
 from hawse.api.recordings import RecordingInfo
@@ -55,13 +71,13 @@ from hawse.api.recordings import RecordingPart
 from hawse.api.rights import Role
 from hawse.api.runtime import RuntimeInfoResult
 from hawse.api.runtime import RuntimeMetricsResult
-from hawse.api.sandboxes import Network
 from hawse.api.sandboxes import SandboxInfo
-from hawse.api.sandboxes import SandboxLimits
-from hawse.api.sandboxes import SandboxPort
 from hawse.api.sandboxes import TemplateInfo
 from hawse.api.sessions import SessionInfo
+from hawse.api.terminals import RecordOptions
 from hawse.api.terminals import TerminalInfo
+from hawse.api.terminals import TerminalViewersResult
+from hawse.api.tunnels import TunnelKind
 from hawse.api.types import Exit
 from hawse.api.types import OutputMatch
 from hawse.api.types import StreamName
@@ -81,8 +97,10 @@ from hawse.client.code.results import CodeInput
 from hawse.client.code.results import CodeResult
 from hawse.client.connection.dial import Authorities
 from hawse.client.connection.reconnect import Token
+from hawse.client.desktop import Screenshot
 from hawse.client.files.changes import PathLike
 from hawse.client.files.local_files import Progress
+from hawse.client.opening import SandboxOptions
 from hawse.client.ports import Preview
 from hawse.client.process.program import Command
 from hawse.client.process.program import OutputCallbacks
@@ -92,7 +110,10 @@ from hawse.client.process.session import SessionResult
 from hawse.client.sandboxes import SandboxChange
 from hawse.client.terminal.automation import RunResult
 from hawse.client.terminal.terminals import ViewerOptions
+from hawse.client.tunnels import Tunnel
 from hawse.wire import Welcome
+
+__all__ = ['AuditTrail', 'Backups', 'Client', 'Code', 'CodeContext', 'CodeRunStream', 'CreatedSandbox', 'Desktop', 'DesktopConnection', 'Egress', 'EgressRequests', 'FileReader', 'FileWriter', 'Files', 'Git', 'Images', 'Mounts', 'OpenedSandbox', 'OutputStream', 'PortConnection', 'PortListener', 'Ports', 'Process', 'Processes', 'Recording', 'Recordings', 'Sandbox', 'SandboxBackups', 'SandboxChanges', 'Sandboxes', 'Session', 'Sessions', 'ShareLinks', 'StateStream', 'Terminal', 'Terminals', 'Tokens', 'Tunnels', 'Watch', 'Watches', 'connect']
 
 T = TypeVar("T")
 
@@ -119,7 +140,7 @@ class Client:
 
     @property
     def backups(self) -> Backups:
-        """The backups of the gateway: `create`, `restore`, `list`, `get`, `delete`."""
+        """The backups of the gateway: `create`, `restore`, `list`, `get`, `usage`, `delete`."""
 
     @property
     def images(self) -> Images:
@@ -263,7 +284,7 @@ class Backups:
             ttl: Seconds until it is deleted; None: it is kept.
             exclude: Globs of what to leave out.
             gitignore: Whether to leave out what git ignores.
-            compression: How it is compressed; None: the gateway's default.
+            compression: How it is compressed; None: with zstd where the sandbox has it, else with gzip.
             on_progress: Is called from the event loop; it must return soon.
 
         Raises:
@@ -285,6 +306,9 @@ class Backups:
                 directory meanwhile.
         """
 
+    def usage(self) -> BackupUsageResult:
+        """Return how much of the store of backups the caller uses, and its limits."""
+
     def get(self, backup: str) -> BackupInfo:
         """Return a backup. `backup`: its id."""
 
@@ -293,6 +317,131 @@ class Backups:
 
     def delete(self, backup: str) -> None:
         """Delete a backup. `backup`: its id."""
+
+class SandboxBackups:
+    """The backups of one sandbox: `box.backups`. It holds nothing open.
+
+    `create`, `get`, `list` and `delete` have the backups of this sandbox only; `restore` takes a backup of any sandbox.
+    """
+    def create(self, path: PathLike='.', *, name: str | None=None, ttl: float | None=None, exclude: Sequence[str]=..., gitignore: bool=False, compression: BackupCompression | None=None, on_progress: OnProgress | None=None) -> BackupInfo:
+        """Make a backup of a directory. If it fails, or the caller is cancelled, nothing is left of it.
+
+        Args:
+            path: The directory; relative to the workspace.
+            name: A name for people.
+            ttl: Seconds until it is deleted; None: it is kept.
+            exclude: Globs of what to leave out.
+            gitignore: Whether to leave out what git ignores.
+            compression: How it is compressed; None: with zstd where the sandbox has it, else with gzip.
+            on_progress: Is called from the event loop; it must return soon.
+
+        Raises:
+            HawseError: `not_found`, `not_directory`, `permission_denied` for a file that cannot be read
+                (`details["entry"]`), `no_space`, `limit_exceeded`.
+        """
+
+    def restore(self, backup: str, *, path: PathLike | None=None, on_progress: OnProgress | None=None) -> BackupRestoreResult:
+        """Make a directory of this sandbox what it was, also from a backup of another sandbox.
+
+        If it fails, or the caller is cancelled, the directory is as it is now.
+
+        Args:
+            backup: The id of the backup.
+            path: Another directory, which need not exist; None: that of the backup.
+            on_progress: Is called from the event loop; it must return soon.
+
+        Raises:
+            HawseError: `not_found`, `no_space`, `io_error` if the archive is damaged, `conflict` if files are created
+                in the directory meanwhile.
+        """
+
+    def get(self, backup: str) -> BackupInfo:
+        """Return a backup of this sandbox. `backup`: its id. Raises `not_found`, also for one of another sandbox."""
+
+    def list(self) -> builtins.list[BackupInfo]:
+        """Return the backups of this sandbox, the newest first."""
+
+    def delete(self, backup: str) -> None:
+        """Delete a backup of this sandbox. `backup`: its id. Raises `not_found`, also for one of another sandbox."""
+
+class Egress:
+    """What the programs of a sandbox may reach. It holds nothing open.
+
+    Methods raise `HawseError`: `not_found` for a sandbox that does not exist.
+    """
+    def get(self) -> EgressInfo:
+        """Return the rules, what the proxy has done since it was started, and what it has refused last."""
+
+    def set(self, allow: Sequence[str], deny: Sequence[str]=..., *, secrets: Sequence[str] | None=None) -> EgressInfo:
+        """Replace the rules. They decide about new connections when this returns; others that they refuse are closed.
+
+        Args:
+            allow: Rules `[METHODS ]HOST[:PORT]` of what may be reached.
+            deny: Rules of the same form, which decide before those of `allow`.
+            secrets: Names of secrets of the gateway that requests get. None: those that it has now.
+
+        Raises:
+            HawseError: `invalid_params` for a rule that is not valid, a secret that the caller may not use, or a
+                sandbox with another network; `unavailable` if the proxy was not changed yet: the rules are stored.
+        """
+
+    def watch(self, *, allowed: bool=False) -> EgressRequests:
+        """Return a context manager and iterator of what is refused.
+
+        Args:
+            allowed: Whether requests that are passed on are reported, too.
+        """
+
+class EgressRequests:
+    """`with box.egress.watch() as requests: for request in requests: …`
+
+    Yields what was refused last, and then each request. `EgressLost` says how many this client was too slow for.
+    """
+    def __enter__(self) -> Self:
+        ...
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        ...
+
+    def __iter__(self) -> Iterator[EgressRequest | EgressLost]:
+        ...
+
+class Mounts:
+    """The mounts of a sandbox. It holds nothing open.
+
+    Methods raise `HawseError`: `unavailable` if the gateway or the sandbox cannot have mounts.
+    """
+    def create(self, bucket: str, path: PathLike, *, prefix: str='', read_only: bool=False, credentials: MountCredentials | None=None) -> MountInfo:
+        """Mount a bucket or a directory of the gateway's machine, also after each start of the sandbox.
+
+        Args:
+            bucket: A name in the settings of the gateway; with `credentials`, the name of a bucket.
+            path: An empty or new directory below the workspace.
+            prefix: Makes only what is below it visible.
+            read_only: Whether nothing can be written.
+            credentials: Access to a bucket of another store. Only users with every right may give them.
+
+        Raises:
+            HawseError: `not_found` for a bucket that the caller may not mount, `conflict` if the directory is not
+                empty, `io_error` if the store refuses the credentials or does not answer, `limit_exceeded`.
+        """
+
+    def list(self) -> builtins.list[MountInfo]:
+        """Return the mounts, in the order of their paths."""
+
+    def delete(self, mount: str, *, force: bool=False, discard: bool=False, timeout: float=60.0) -> None:
+        """Remove a mount, when all that was written is uploaded. The content of the bucket stays.
+
+        Args:
+            mount: The id of the mount.
+            force: Whether it is removed although programs use files of it.
+            discard: Whether what is not uploaded yet is lost.
+            timeout: Seconds to wait for uploads.
+
+        Raises:
+            HawseError: `conflict` if programs use files of it; `unavailable` if the uploads take longer
+                (`details["pending"]` files). They continue then, and the mount is deleted after them.
+        """
 
 class Images:
     """The images of a provider. It holds nothing open.
@@ -327,35 +476,30 @@ class Images:
 
 class Sandboxes:
     """All sandboxes of the gateway. It holds nothing open."""
-    def create(self, id: str | None=None, *, provider: str | None=None, template: str | None=None, image: str | None=None, image_command: bool=False, env: Mapping[str, str] | None=None, snapshot: str | None=None, labels: Mapping[str, str] | None=None, limits: SandboxLimits | None=None, network: Network | None=None, ports: Sequence[SandboxPort]=..., timeout: float | None=None, idle_timeout: float | None=None, keep_alive: bool=False) -> CreatedSandbox:
+    def create(self, id: str | None=None, **options: Unpack[SandboxOptions]) -> CreatedSandbox:
         """Create a sandbox and start it: the result, or use it in `with`, which deletes it at the end.
 
         Args:
-            id: The id. The same id with the same arguments returns the existing sandbox. None: a random one.
-            provider: The name of the provider; None: the gateway's default.
-            template: The name of a template of the gateway.
-            image: The image whose files it sees.
-            image_command: Whether the command of the image is started, as the process `image`.
-            env: The environment of all programs in it.
-            snapshot: The id of a snapshot, or of another backup, whose content its workspace gets.
-            labels: Labels, by which `list` selects.
-            limits: What it may use.
-            network: What it can connect to.
-            ports: Ports that have a preview from the beginning.
-            timeout: Seconds until it is deleted; None: never.
-            idle_timeout: Seconds without activity after which it sleeps; None: the gateway's default.
-            keep_alive: Whether it never sleeps.
+            id: The id. The same id with the same arguments returns the existing sandbox. None: a random one. The ids
+                of a user who has rights in the own sandboxes only begin with the user's name and a dot.
+            options: `provider`, `template`, `image`, `image_command`, `env`, `snapshot`, `labels`, `limits`, `network`,
+                `egress`, `ports`, `timeout`, `idle_timeout`, `keep_alive`: see `SandboxOptions`.
 
         Raises:
             HawseError: When awaited: `conflict` for an id that was created with other arguments, `capacity_exceeded`,
-                `cleanup_pending`, `invalid_params`, `unavailable`.
+                `cleanup_pending`, `invalid_params`, `unavailable`, `forbidden` if the caller may create none,
+                `limit_exceeded` if it has as many as it may have.
         """
 
     def get(self, id: str) -> SandboxInfo:
         """Return a sandbox as the gateway knows it. It is not started. Raises `not_found`."""
 
     def list(self, *, labels: Mapping[str, str] | None=None) -> list[SandboxInfo]:
-        """Return the sandboxes that have all of the labels. None is started."""
+        """Return the sandboxes that have all of the labels. None is started.
+
+        There may be more than one answer has room for: then there are several calls, and a sandbox that is created or
+        deleted meanwhile may be among the sandboxes or not.
+        """
 
     def templates(self) -> builtins.list[TemplateInfo]:
         """Return the templates of the gateway, which `create` takes by name."""
@@ -378,7 +522,61 @@ class SandboxChanges:
         ...
 
 class Sandbox:
-    """A handle to one sandbox. It holds nothing open."""
+    """A handle to one sandbox: of a client, as `hw.sandbox()`, or with a connection of its own.
+
+    `create`, `get` and `list` are for programs that need one sandbox and no client. Without `client`, they connect to
+    the gateway that `connect()` finds.
+
+    Attributes:
+        id: The id of the sandbox.
+        connection: The client that this handle has connected, and that `close` closes. None: it holds nothing open.
+    """
+    @classmethod
+    def create(cls, id: str | None=None, *, client: Client | None=None, **options: Unpack[SandboxOptions]) -> CreatedSandbox:
+        """Create a sandbox and start it.
+
+        `box = Sandbox.create()` creates one that stays. `with Sandbox.create() as box:` deletes it at the
+        end, and closes the connection.
+
+        Args:
+            id: The id; None: a random one.
+            client: The client to use. None: a connection of its own, until `close`.
+            options: As for `hw.sandboxes.create`: see `SandboxOptions`.
+
+        Raises:
+            HawseError: When awaited: as `connect()` and `hw.sandboxes.create`.
+        """
+
+    @classmethod
+    def get(cls, id: str, *, client: Client | None=None) -> OpenedSandbox:
+        """Find a sandbox that exists. It is not started.
+
+        `box = Sandbox.get("build")` returns its handle. `with Sandbox.get("build") as box:` closes the
+        connection at the end; the sandbox remains.
+
+        Args:
+            id: The id.
+            client: The client to use. None: a connection of its own, until `close`.
+
+        Raises:
+            HawseError: When awaited: `not_found`; as `connect()`.
+        """
+
+    @classmethod
+    def list(cls, *, labels: Mapping[str, str] | None=None, client: Client | None=None) -> builtins.list[SandboxInfo]:
+        """Return the sandboxes that have all of the labels, as `hw.sandboxes.list`. None is started.
+
+        Args:
+            labels: Labels that a sandbox must have.
+            client: The client to use. None: a connection that is closed before this returns.
+        """
+
+    def close(self) -> None:
+        """Close the connection that `create` or `get` has made, in the same task. The sandbox remains.
+
+        Does nothing for a sandbox of a client, and the second time.
+        """
+
     def runtime(self) -> RuntimeInfoResult:
         """Return the version and the state of the sandbox's runtime."""
 
@@ -403,11 +601,23 @@ class Sandbox:
 
     @property
     def recordings(self) -> Recordings:
-        """Recordings of terminals: `attach`, `get`, `list`, `watch`. `Terminal.record` begins one."""
+        """Recordings: `attach`, `get`, `list`, `watch`. `Terminal.record` and `Desktop.record` begin one."""
 
     @property
     def files(self) -> Files:
         """Files: `read`, `write`, `edit`, `upload`, `list`, `search`, `copy`, `archive` and more."""
+
+    @property
+    def backups(self) -> SandboxBackups:
+        """Its backups: `create`, `restore`, `list`, `get`, `delete`. `hw.backups` has those of all sandboxes."""
+
+    @property
+    def mounts(self) -> Mounts:
+        """Buckets and directories of the gateway's machine that are mounted in it: `create`, `list`, `delete`."""
+
+    @property
+    def egress(self) -> Egress:
+        """What its programs may reach, if its network is `filtered`: `get`, `set`, `watch`."""
 
     @property
     def git(self) -> Git:
@@ -420,6 +630,14 @@ class Sandbox:
     @property
     def ports(self) -> Ports:
         """Open ports: `list` and `watch` them, make previews with `expose`, connect with `connect`."""
+
+    @property
+    def tunnels(self) -> Tunnels:
+        """Durable public addresses of ports: `create`, `list`, `delete`."""
+
+    @property
+    def desktop(self) -> Desktop:
+        """A graphical desktop: `start`, `screenshot`, `click`, `type`, `launch`, `connect`."""
 
     def info(self) -> SandboxInfo:
         """Return the sandbox as the gateway knows it. It is not started. Raises `not_found`."""
@@ -499,7 +717,7 @@ class Sandbox:
             callbacks: `on_stdout`, `on_stderr`: are called with all output as it arrives: see `OutputCallbacks`.
 
         Raises:
-            CommandError: If `check`.
+            CommandError: If `check`; a `CommandTimeoutError`, which is also a `TimeoutError`, after `timeout`.
             TruncatedError: Output was lost.
             HawseError: `spawn_failed`, `unavailable`; `deadline_exceeded` if the call took longer than `timeout` and
                 the client's `request_timeout`; what closed the client.
@@ -552,12 +770,13 @@ class Files:
 
         Raises:
             HawseError: `conflict` if the file has another version than `if_version`.
+            TypeError: `data` is a str, which `write_text` encodes, or is not bytes. Nothing is changed.
         """
 
     def read_text(self, path: PathLike, *, encoding: str='utf-8', errors: str='strict') -> str:
         """Return a file's text. Raises `UnicodeDecodeError` if it is not `encoding`, unless `errors` permits it."""
 
-    def write_text(self, path: PathLike, text: str, *, encoding: str='utf-8', mode: int | None=None, parents: bool=True) -> api.FileTransferResult:
+    def write_text(self, path: PathLike, text: str, *, encoding: str='utf-8', mode: int | None=None, parents: bool=True, if_version: str | None=None) -> api.FileTransferResult:
         """Replace a file with text: see `write`."""
 
     def upload(self, local: PathLike, remote: PathLike, *, mode: int | None=None, resume: bool=False, progress: Progress | None=None) -> api.FileTransferResult:
@@ -925,6 +1144,155 @@ class CodeRunStream:
     def events(self) -> Generator[CodeEvent, None]:
         """Yield the events, once. Close the generator (`contextlib.aclosing`) to leave it early at a certain moment."""
 
+class Desktop:
+    """A desktop of a sandbox. It holds nothing open.
+
+    The methods that send input raise `not_found` without the desktop, `lease_held` if a viewer holds the writer lease,
+    and `io_error` if the desktop does not answer.
+    """
+    id: str
+
+    def named(self, id: str) -> Desktop:
+        """Return a handle to another desktop of the sandbox."""
+
+    def start(self, *, width: int=1280, height: int=800, dpi: int=96) -> DesktopStartResult:
+        """Start the desktop. If it runs, it is returned as it is, and `created` is false.
+
+        Args:
+            width: Pixels.
+            height: Pixels.
+            dpi: Pixels per inch.
+
+        Raises:
+            HawseError: `unavailable` if the sandbox does not have the programs, with how to install them;
+                `limit_exceeded`, `invalid_params`.
+        """
+
+    def stop(self) -> None:
+        """End the desktop with everything that was started on it. Raises `not_found`."""
+
+    def list(self) -> builtins.list[DesktopInfo]:
+        """Return the desktops of the sandbox that run."""
+
+    def unavailable(self) -> str | None:
+        """Return why no desktop can be started in the sandbox, with how to install what is missing; None if one can."""
+
+    def record(self, *, title: str | None=None) -> Recording:
+        """Record it from now on: what its screen shows, about five times in a second, for 4 hours at most.
+
+        Args:
+            title: The title of the recording.
+
+        Raises:
+            HawseError: `not_found` without such a desktop, `limit_exceeded`, `no_space`.
+        """
+
+    def launch(self, command: Command, *, cwd: str | None=None, env: Env | None=None) -> ProcessInfo:
+        """Start a program on the desktop; its process ends with the desktop.
+
+        Args:
+            command: A sequence is an argv; a string is for the shell.
+            cwd: The working directory.
+            env: Is added to the environment; None unsets a variable.
+
+        Raises:
+            HawseError: `not_found`, `spawn_failed`, `limit_exceeded`.
+        """
+
+    def resize(self, width: int, height: int) -> DesktopSize:
+        """Change the size, in pixels."""
+
+    def screenshot(self, *, format: ImageFormat='png', quality: int=80, region: tuple[int, int, int, int] | None=None) -> Screenshot:
+        """Take an image of the desktop, the mouse pointer included.
+
+        Args:
+            format: `png`, `jpeg` or `webp`.
+            quality: 1 to 100, of `jpeg` and `webp`.
+            region: The part (x, y, width, height), in pixels; None: all.
+
+        Raises:
+            HawseError: `not_found`; `unavailable` for `jpeg` and `webp` if the runtime has no Pillow; `interrupted` if
+                the connection is lost.
+        """
+
+    def windows(self) -> builtins.list[DesktopWindow]:
+        """Return the windows of programs, from the lowest to the uppermost."""
+
+    def move(self, x: int, y: int) -> None:
+        """Move the mouse pointer."""
+
+    def click(self, x: int, y: int, *, button: MouseButton='left', count: int=1, hold: str='') -> None:
+        """Click at a pixel.
+
+        Args:
+            x: Pixels from the left edge.
+            y: Pixels from the top edge.
+            button: `left`, `middle` or `right`.
+            count: How often: 2 is a double click.
+            hold: Keys that are held meanwhile, such as `ctrl+shift`.
+        """
+
+    def drag(self, path: Iterable[tuple[int, int]], *, button: MouseButton='left') -> None:
+        """Press a mouse button at the first point (x, y), move through the others, and release it at the last."""
+
+    def scroll(self, x: int, y: int, *, dx: int=0, dy: int=0) -> None:
+        """Turn the wheel at a pixel: `dy` steps down (negative: up), `dx` steps to the right."""
+
+    def type(self, text: str) -> None:
+        """Type text into the active window. Raises `invalid_params` for control characters but tab and line feed."""
+
+    def key(self, keys: str, *, count: int=1) -> None:
+        """Press a key, or several at once, such as `ctrl+shift+t`. Raises `invalid_params` for an unknown name."""
+
+    def clipboard(self, text: str | None=None) -> str:
+        """Set the text of the clipboard if one is given, and return it."""
+
+    def lease(self, action: LeaseAction, *, viewer: str | None=None, to: str | None=None, epoch: int | None=None) -> WriterLease:
+        """Change which viewers may send input: see `desktop.lease` in docs/methods.md."""
+
+    def connect(self, *, viewer: ViewerProfile | None=None, read_only: bool=False) -> DesktopConnection:
+        """Return an RFB connection for a viewer: see `DesktopConnection`.
+
+        Args:
+            viewer: How the viewer introduces itself.
+            read_only: Whether its input is dropped.
+        """
+
+class DesktopConnection:
+    """`with box.desktop.connect() as stream:` — the bytes of an RFB connection (RFC 6143), for VNC viewers.
+
+    Entering raises `not_found` without such a desktop. Iterating and writing raise `interrupted` when the client's
+    connection is lost, and `protocol_error` when a message was written that a viewer may not send.
+    """
+    @property
+    def info(self) -> DesktopOpened:
+        """The desktop and its viewers, as they were at the start."""
+
+    def read(self) -> bytes:
+        """Return some bytes; none when the desktop has ended."""
+
+    def write(self, data: BytesLike) -> None:
+        """Send. Waits while the desktop does not read."""
+
+    def lines(self, *, encoding: str='utf-8', errors: str='replace') -> Iterator[str]:
+        """Iterate over the lines, without their ends (LF or CR LF). The last one need not have an end.
+
+        A line of more than 1 MiB is yielded in parts.
+
+        Args:
+            encoding: The encoding of the text.
+            errors: What is done with bytes that are not valid, as for `bytes.decode`.
+        """
+
+    def __enter__(self) -> Self:
+        ...
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        ...
+
+    def __iter__(self) -> Iterator[bytes]:
+        ...
+
 class Git:
     """`box.git`. `path` is a directory of the repository, by default the workspace.
 
@@ -1080,6 +1448,16 @@ class Ports:
     def connect(self, port: int | None=None, *, token: str | None=None) -> PortConnection:
         """Return a TCP connection to a port, or to the port of a preview's token: see `PortConnection`."""
 
+    def listen(self, port: int=0) -> PortListener:
+        """Return a listener on a port in the sandbox, whose connections this client takes: see `PortListener`.
+
+        Args:
+            port: The port, 1024 or above; 0: a free one.
+        """
+
+    def accept(self, incoming: PortIncoming) -> PortConnection:
+        """Return a connection that a listener has reported: see `PortConnection`. Entering raises `not_found`."""
+
 class PortConnection:
     """`with box.ports.connect(5432) as stream:` — a TCP connection. Leaving resets it unless it has ended.
 
@@ -1120,6 +1498,58 @@ class PortConnection:
 
     def __iter__(self) -> Iterator[bytes]:
         ...
+
+class PortListener:
+    """`with box.ports.listen(8080) as listener: for incoming in listener: …`
+
+    Yields each connection of a program in the sandbox, to be taken with `box.ports.accept(incoming)` within 30 s.
+    Entering raises `conflict` if the port is in use. Connections that come while the client is not connected are
+    refused.
+    """
+    def __enter__(self) -> Self:
+        """Listen. Raises `conflict`, `limit_exceeded`, `invalid_params`."""
+
+    @property
+    def port(self) -> int:
+        """The number of the port."""
+
+    @property
+    def address(self) -> str:
+        """The address at which programs of the sandbox reach it."""
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        ...
+
+    def __iter__(self) -> Iterator[PortIncoming]:
+        ...
+
+class Tunnels:
+    """The tunnels of a sandbox. It holds nothing open."""
+    def create(self, port: int, *, name: str | None=None, kind: TunnelKind='http', public_port: int | None=None, expires_in: float | None=None) -> Tunnel:
+        """Give a port a public address: anyone who knows it can connect to the port, without a token.
+
+        The address stays the same when the sandbox or the gateway starts again. With the name or `public_port` of a
+        tunnel of this sandbox that leads to the same port, its address stays, and it gets the new `expires_in`.
+
+        Args:
+            port: The port. No program needs to listen yet.
+            name: 1 to 40 lower-case letters, digits and single hyphens. None: a random one that cannot be guessed.
+                Not for `tcp`.
+            kind: `http`, with WebSockets; `tcp`, at a port of the gateway; or `tls`, by the name that clients ask for:
+                the program has the certificate.
+            public_port: The port of the gateway, for `tcp`. None: a free one.
+            expires_in: Seconds until it ends. None: it ends with the sandbox.
+
+        Raises:
+            HawseError: `conflict` if another tunnel has the name or port, `limit_exceeded`, `not_found`; `unavailable`
+                if the operator has not enabled the kind.
+        """
+
+    def list(self) -> builtins.list[Tunnel]:
+        """Return the tunnels, in the order of their ids. The sandbox is not started."""
+
+    def delete(self, tunnel: str) -> None:
+        """Delete a tunnel and end its connections. `tunnel`: its id. Raises `HawseError` `not_found`."""
 
 class Processes:
     """The processes of a sandbox. It holds nothing open."""
@@ -1354,7 +1784,7 @@ class Session:
             callbacks: `on_stdout`, `on_stderr`: are called with all output as it arrives: see `OutputCallbacks`.
 
         Raises:
-            CommandError: If `check`.
+            CommandError: If `check`; a `CommandTimeoutError`, which is also a `TimeoutError`, after `timeout`.
             TruncatedError: Output was lost.
             HawseError: `exited` if the shell had ended before (`details["exit"]` is the `Exit`) or the session was
                 deleted; `limit_exceeded`, `not_found`, `stale_handle`, `spawn_failed` for a `cwd` that does not exist;
@@ -1421,7 +1851,7 @@ class Session:
 
 class Terminals:
     """The terminals of a sandbox. It holds nothing open."""
-    def open(self, id: str | None=None, *, argv: list[str] | None=None, cwd: str | None=None, env: Env | None=None, cols: int=80, rows: int=24, **viewer: Unpack[ViewerOptions]) -> Terminal:
+    def open(self, id: str | None=None, *, argv: list[str] | None=None, cwd: str | None=None, env: Env | None=None, cols: int=80, rows: int=24, integration: bool=True, record: RecordOptions | bool=False, **viewer: Unpack[ViewerOptions]) -> Terminal:
         """Attach to the terminal of that id, which is created unless it runs.
 
         Await the result, and `close` it, or use it in `with`, which closes it at the end. The terminal remains.
@@ -1433,6 +1863,9 @@ class Terminals:
             env: Is added to its environment; None unsets a variable.
             cols: Columns of a new terminal.
             rows: Rows of a new terminal.
+            integration: Whether a new bash or zsh reports its directory and its commands, as `terminal.run` needs.
+            record: Whether a new terminal is recorded from its first byte; `RecordOptions(input=True)`: what is typed
+                too, passwords included.
             viewer: `read_only`, `lossless`, `emulator`, `name`, `kind`: see `ViewerOptions`.
 
         Raises:
@@ -1458,6 +1891,9 @@ class Terminals:
 
     def list(self) -> list[TerminalInfo]:
         """Return the terminals, running and exited."""
+
+    def viewers(self) -> TerminalViewersResult:
+        """Return who is at the terminals, without joining them."""
 
 class Terminal:
     """`with box.terminals.open("main") as term:` creates it unless it runs, and attaches. Leaving detaches."""
@@ -1520,13 +1956,47 @@ class Terminal:
     def release(self) -> WriterLease:
         """Let all viewers type again. Raises `conflict` if another viewer has the lease."""
 
-    def set_presence(self, *, name: str | None=None, focus: bool | None=None, at: tuple[int, int] | None=None) -> None:
+    def ask(self) -> WriterLease:
+        """Ask the viewer that has the lease to hand it over; while all viewers may type, do nothing.
+
+        The answer is `LeaseChanged`, or `PresenceChanged` of this viewer with `asks` false: the other viewer keeps the
+        lease, or with `unanswered` it has not answered for 60 s.
+
+        Raises:
+            HawseError: `forbidden` if this viewer is read-only.
+        """
+
+    def withdraw(self) -> WriterLease:
+        """End the request of `ask`."""
+
+    def give(self, to: str) -> WriterLease:
+        """Hand the lease over to another viewer, which then is the only one that may type.
+
+        Args:
+            to: The `id` of that viewer.
+
+        Raises:
+            HawseError: `conflict` if this viewer does not have the lease; `not_found` if `to` is not present;
+                `forbidden` if it is read-only.
+        """
+
+    def keep(self, to: str | None=None) -> WriterLease:
+        """Refuse the request of the viewer with the id `to`, or all requests for the lease.
+
+        Raises:
+            HawseError: `conflict` if this viewer does not have the lease; `not_found` if `to` is not present.
+        """
+
+    def set_presence(self, *, name: str | None=None, focus: bool | None=None, at: tuple[int, int] | None=None, scroll: int | None=None, view: str | None=None) -> None:
         """Change what the other viewers see of this one; None leaves a value as it is.
 
         Args:
             name: The name to show.
             focus: Whether the terminal has the focus.
             at: The position of the pointer: column and row, from 0.
+            scroll: The number of rows that the user has scrolled back.
+            view: What the user looks at, in a notation that the clients share, such as the web app's
+                `terminal~id~main`; at most 200 characters.
         """
 
     def items(self) -> Iterator[TerminalEvent]:
@@ -1583,7 +2053,8 @@ class Terminal:
         With `lossless`, a program that prints more than is read ends later, since it waits for the reader up to 30 s.
 
         Raises:
-            HawseError: The error that ended the attachment, and what closed the client.
+            HawseError: The error that ended the attachment, and what closed the client. `stale_handle` or `not_found`
+                if it ended so long ago that how it ended is no longer kept.
         """
 
     def record(self, *, input: bool=False, title: str | None=None) -> Recording:
@@ -1691,7 +2162,7 @@ class Recordings:
         """Return a context manager and iterator of the running recordings: those of now, and after every change."""
 
 class Recording:
-    """A handle to one recording. It holds nothing open: the recording continues until `stop` or the terminal's end."""
+    """A handle to one recording. It holds nothing open: it continues until `stop`, or the terminal or desktop ends."""
     id: str
 
     def info(self) -> RecordingInfo:
@@ -1757,6 +2228,8 @@ class Watches:
     def start(self, path: PathLike, *, recursive: bool=True, include: Sequence[str] | None=None, exclude: Sequence[str] | None=None, since: str | None=None) -> Watch:
         """Return a watch of a directory, to be entered with `with`: see `Watch`.
 
+        It starts no sandbox that sleeps: entering it waits until something else has started the sandbox.
+
         Args:
             path: The directory.
             recursive: Whether to watch the directories below it too.
@@ -1782,8 +2255,17 @@ class Watches:
             HawseError: As for `Watch`.
         """
 
+class OpenedSandbox(Sandbox):
+    """A sandbox that `Sandbox.get` has found. `with` closes its connection at the end; the sandbox remains."""
+
+    def __enter__(self) -> OpenedSandbox: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
 class CreatedSandbox(Sandbox):
-    """A sandbox that `hw.sandboxes.create` has created. It stays, unless it is used in `with`, which deletes it."""
+    """A sandbox that was created. It stays, unless it is used in `with`, which deletes it."""
 
     def __enter__(self) -> CreatedSandbox: ...
 

@@ -83,6 +83,7 @@ class BackgroundLoop:
         self._waited: set[_Work[Any]] = set()  # what threads wait for
         self._lock = threading.Lock()
         self._stopped = False
+        self._exiting = False  # the program ends
         self._thread = threading.Thread(target=self._run, name="hawse", daemon=True)
         self._thread.start()
 
@@ -99,6 +100,14 @@ class BackgroundLoop:
         Raises:
             RuntimeError: The loop belongs to a process that this one was forked from, was stopped, or is the caller.
         """
+        try:
+            return self._run_coroutine(coroutine)
+        except BaseException:
+            if self._exiting and threading.current_thread() is not threading.main_thread():
+                threading.Event().wait()  # a daemon thread: it ends with the program, and would only print this
+            raise
+
+    def _run_coroutine(self, coroutine: Coroutine[Any, Any, T]) -> T:
         try:
             if not self.usable:
                 raise RuntimeError(STOPPED)
@@ -130,6 +139,17 @@ class BackgroundLoop:
             return function(*arguments, **options)
 
         return self.run(call())
+
+    def release(self, values: list[Any]) -> None:
+        """Empty a list in the loop's thread, so that the finalizers of its items run there. Does not wait for that."""
+        if self.usable:
+            with suppress(RuntimeError):  # the loop was closed meanwhile
+                self._loop.call_soon_threadsafe(values.clear)
+
+    def exit(self) -> None:
+        """As `stop`, at the end of the program: threads that still wait, or call, end with it and get no exception."""
+        self._exiting = True
+        self.stop()
 
     def stop(self) -> None:
         """Cancel what runs and end the thread. Does nothing in a forked process."""
@@ -228,7 +248,7 @@ class Default:
         with self._lock:
             if self._loop is None or not self._loop.usable:
                 self._loop = BackgroundLoop()
-                atexit.register(self._loop.stop)
+                atexit.register(self._loop.exit)
             return self._loop
 
     def _forget(self) -> None:

@@ -66,6 +66,9 @@ class SyncIterator(Iterator[Any]):
             raise StopIteration
         return wrap(self._loop, item)
 
+    def __del__(self) -> None:
+        self._loop.release([self.__dict__.pop("_items")])
+
     def close(self) -> None:
         """End the iteration; what it holds is released."""
         if (close := getattr(self._items, "aclose", None)) is not None:
@@ -87,16 +90,25 @@ def creates(cls: type, made: type[SyncObject]) -> None:
     _created.add(cls)
 
 
+def stands_for(cls: type, made: type[SyncObject]) -> None:
+    """Declare that instances of the asynchronous `cls` are wrapped in `made`, a subclass of its synchronous class."""
+    _classes[cls] = made
+
+
 def synchronous(cls: type) -> Any:
     """Return the synchronous class of an asynchronous one: instances of `cls` are wrapped in it from now on."""
     members: dict[str, Any] = {"__doc__": _documentation(cls), "__module__": "hawse.sync", "asynchronous": cls}
     for name, member in inspect.getmembers(cls):
+        if inspect.ismethod(member):  # a class method has no object whose loop could run it
+            continue
         if isinstance(member, property):
             members.update({name: _property(name, member)} if not name.startswith("_") else {})
         elif callable(member) and (not name.startswith("_") or name in _SPECIAL) and not isinstance(member, type):
             members[name] = _method(name, member)
     if hasattr(cls, "__aenter__"):
         members |= {"__enter__": _enter, "__exit__": _exit}
+    if hasattr(cls, "__del__"):
+        members["__del__"] = _release
     if hasattr(cls, "__aiter__"):
         members["__iter__"] = _iterate
     if hasattr(cls, "__anext__"):
@@ -170,6 +182,10 @@ def _exit(
 ) -> bool:
     assert self._entered is not None
     return self._entered.leave(error)
+
+
+def _release(self: SyncObject) -> None:
+    self._loop.release([self.__dict__.pop("target")])
 
 
 def _iterate(self: SyncObject) -> SyncIterator:

@@ -94,8 +94,8 @@ class HawseError(Exception):
         self.details = details
         self.request = request
         kind = ERRORS.get(code, UNKNOWN_KIND)
-        self.retryable = kind.retryable if retryable is None else retryable
-        self.status = kind.status
+        self.retryable: bool = kind.retryable if retryable is None else retryable
+        self.status: int = kind.status
 
     def __reduce__(self) -> tuple[Any, ...]:
         return rebuilt, (type(self), self.args, self.__dict__)  # the parameters of subclasses differ

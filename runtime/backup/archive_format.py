@@ -10,7 +10,9 @@ import stat
 import tarfile
 import zlib
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, Literal, Protocol
+
+from runtime.files import zstd
 
 XATTR: Final = "SCHILY.xattr."
 SPARSE_NAME: Final = "GNUSparseFile.0"
@@ -23,7 +25,24 @@ _TYPES: Final = {
     stat.S_IFIFO: tarfile.FIFOTYPE,
 }
 
+Compression = Literal["none", "gzip", "zstd"]
 Extent = tuple[int, int]  # offset and length of data in a file, in bytes
+
+
+class _Compressor(Protocol):
+    def compress(self, data: bytes, /) -> bytes: ...
+
+    def flush(self) -> bytes: ...
+
+
+def _compressor(compression: Compression) -> _Compressor | None:
+    match compression:
+        case "none":
+            return None
+        case "gzip":
+            return zlib.compressobj(GZIP_LEVEL, zlib.DEFLATED, _GZIP)
+        case "zstd":
+            return zstd.Compressor()
 
 
 def has_type(status: os.stat_result) -> bool:
@@ -34,9 +53,9 @@ def has_type(status: os.stat_result) -> bool:
 class BackupArchive:
     """Takes entries, one after another; `take` returns the bytes of the archive so far."""
 
-    def __init__(self, *, compressed: bool) -> None:
-        """`compressed`: whether with gzip."""
-        self._gzip = zlib.compressobj(GZIP_LEVEL, zlib.DEFLATED, _GZIP) if compressed else None
+    def __init__(self, compression: Compression = "none") -> None:
+        """Begin one. Raises `HawseError` (`unavailable`) for a compression that this runtime does not have."""
+        self._compressor = _compressor(compression)
         self._out = bytearray()
         self._written = 0  # bytes before compression
         self._digest = hashlib.sha256()
@@ -100,7 +119,7 @@ class BackupArchive:
 
     def content(self, data: bytes) -> None:
         self._written += len(data)
-        self._out += self._gzip.compress(data) if self._gzip is not None else data
+        self._out += self._compressor.compress(data) if self._compressor is not None else data
 
     def end(self) -> None:
         """End the content of an entry."""
@@ -109,8 +128,8 @@ class BackupArchive:
     def finish(self) -> None:
         """End the archive."""
         self.content(bytes(2 * tarfile.BLOCKSIZE))
-        if self._gzip is not None:
-            self._out += self._gzip.flush()
+        if self._compressor is not None:
+            self._out += self._compressor.flush()
 
     def take(self) -> bytes:
         """Return the bytes since the last call."""

@@ -13,10 +13,12 @@ from hawse.api.paths import to_text
 from hawse.rpc import from_oserror
 from hawse.wire import HawseError
 from runtime.backup.archive_format import BackupArchive, Extent, has_type
+from runtime.files import zstd
 from runtime.files.atomic_replace import MARK
 from runtime.files.listing import DIRECTORY, filter_of
 from runtime.files.rooted_path import RootedPath
 from runtime.files.walk import Names, Turns, WalkEntry, WalkError, walk
+from runtime.posix.mount_points import mount_points_below
 from runtime.rpc.generator_stream import StreamEvent, Work
 
 BLOCK: Final = 256 << 10  # bytes read at a time
@@ -24,29 +26,36 @@ PROGRESS_INTERVAL: Final = 0.25  # seconds between two events
 LINKS_MAX: Final = 1_000_000  # files with several names, which are kept in memory
 EXTENTS_MAX: Final = 10_000  # of one file; what follows is stored with its holes
 XATTRS_MAX: Final = 512 << 10  # bytes of attributes of one file
+OWN: Final = ".hawse"  # in the workspace: recordings of this runtime, which are not part of the user's files
 _TEMPORARY: Final = re.compile(re.escape(MARK) + r"(restore-)?[0-9a-f]{16}")  # names of unfinished uploads and restores
 _OPEN: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_FORMATS: Final = {"none": "tar", "gzip": "tar.gz", "zstd": "tar.zst"}
 _NO_XATTRS: Final = (errno.ENOTSUP, errno.ENODATA, errno.EPERM, errno.EACCES)
 
 Packed = Generator[StreamEvent | bytes | None, None, None]
 Ignored = Callable[[Names], bool]
 
 
-def pack(place: RootedPath, params: BackupPack, ignored: Ignored = lambda names: False) -> Work:
+def pack(place: RootedPath, params: BackupPack, ignored: Ignored = lambda names: False, *, own: bool = False) -> Work:
     """Yield events `progress` and the bytes of the archive.
 
     Args:
         place: The directory.
         params: What to leave out, and the compression.
         ignored: Returns whether git ignores a path.
+        own: Whether the directory is the workspace, in which OWN is left out.
     """
     wanted = filter_of(None, params.exclude)
+    served: set[Names] = set()  # where buckets are mounted: they are no part of the sandbox's files
 
     def enters(names: Names) -> bool:
+        if names in served or (own and names[0] == OWN):
+            return False
         return not (_TEMPORARY.fullmatch(names[-1]) or wanted.excludes(names) or ignored(names))
 
     top = place.open(DIRECTORY)
     try:
+        served.update(point.names for point in mount_points_below(top) if point.is_fuse)
         job = _Packing(params)
         job.directory(".", os.fstat(top), top)
         with closing(walk(top, enters=enters)) as found:
@@ -65,8 +74,9 @@ class _Packing:
     """One archive and its counters."""
 
     def __init__(self, params: BackupPack) -> None:
-        self._format = "tar" if params.compression == "none" else "tar.gz"
-        self._archive = BackupArchive(compressed=self._format == "tar.gz")
+        compression = params.compression or ("zstd" if zstd.is_available() else "gzip")
+        self._archive = BackupArchive(compression)
+        self._format = _FORMATS[compression]
         self._links: dict[
             tuple[int, int], str
         ] = {}  # the first name of each file that has several, by device and inode

@@ -7,18 +7,20 @@ import stat
 import tarfile
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Final, cast
+from typing import IO, Final, cast
 
 from hawse.api.backups import BackupProgress, BackupRestoreResult, BackupUnpack
 from hawse.api.paths import to_text
 from hawse.wire import HawseError
 from runtime.backup.archive_format import Extent, mtime_ns, xattrs_of
 from runtime.backup.directory_swap import replacing
-from runtime.files.archive_reader import damaged, decompressed
+from runtime.backup.pack import EXTENTS_MAX, OWN
+from runtime.files.archive_reader import damaged, decompressed, next_entry
 from runtime.files.quota import Quota
 from runtime.files.read import open_regular
 from runtime.files.rooted_path import RootedPath, open_beneath
 from runtime.files.walk import Turns
+from runtime.posix.mount_points import mount_points_below
 from runtime.rpc.generator_stream import StreamEvent, Work
 
 BLOCK: Final = 256 << 10  # bytes at a time
@@ -46,18 +48,18 @@ def unpack(
 
     Raises:
         HawseError: `io_error` if the archive has another digest; `no_space`; `not_directory`; `conflict` if files are
-            created in the target at the same time.
+            created in the target at the same time, or if something is mounted in it.
     """
     fd, _ = open_regular(archive.open)
     try:
+        _refuse_mounts(target)
         yield from _verify(fd, params.sha256)
-        kept = (
-            frozenset((os.path.basename(archive.path),))
-            if os.path.dirname(archive.path) == target.path
-            else frozenset()
-        )
+        _refuse_mounts(target)
+        kept = frozenset((OWN,)) if in_place else frozenset()
+        if os.path.dirname(archive.path) == target.path:
+            kept |= {os.path.basename(archive.path)}
         with replacing(target, kept, in_place=in_place) as swap:
-            job = _Unpacking(swap.new, quota)
+            job = _Unpacking(swap.new, quota, OWN if in_place else None)
             yield from job.run(fd)
             swap.commit()
             return BackupRestoreResult(entries=job.entries, bytes=job.bytes, skipped=job.skipped)
@@ -65,12 +67,29 @@ def unpack(
         os.close(fd)
 
 
+def _refuse_mounts(target: RootedPath) -> None:
+    """Raise `HawseError` (`conflict`) if something is mounted below: what is replaced is deleted, also in a bucket."""
+    try:
+        fd = target.open(_DIRECTORY)
+    except (FileNotFoundError, NotADirectoryError):
+        return  # there is nothing to delete, or it is refused later
+    try:
+        points = mount_points_below(fd)
+    finally:
+        os.close(fd)
+    if points:
+        path = to_text("/".join(points[0].names))
+        raise HawseError("conflict", f"{path} is a mount: delete the mount first (`hawse mount ls`)", admitted="no")
+
+
 def _verify(fd: int, wanted: str) -> Pauses:
-    digest, turns, offset = hashlib.sha256(), Turns(), 0
+    digest, turns, reports, offset = hashlib.sha256(), Turns(), Turns(PROGRESS_INTERVAL), 0
     while data := os.pread(fd, BLOCK, offset):
         digest.update(data)
         offset += len(data)
-        if turns.due():
+        if reports.due():
+            yield StreamEvent("progress", BackupProgress(phase="unpacking"))
+        elif turns.due():
             yield None
     if digest.hexdigest() != wanted:
         text = f"the archive is damaged: its SHA-256 is {digest.hexdigest()}, not {wanted}"
@@ -80,8 +99,10 @@ def _verify(fd: int, wanted: str) -> Pauses:
 class _Unpacking:
     """Unpacks into one directory; keeps the counters."""
 
-    def __init__(self, root: int, quota: Quota) -> None:
+    def __init__(self, root: int, quota: Quota, left_out: str | None = None) -> None:
+        """Begin. `root`: the directory; `left_out`: the name of an entry that is not unpacked, with what is below."""
         self._root = root
+        self._left_out = left_out
         self._quota = quota
         self._turns = Turns()
         self._reports = Turns(PROGRESS_INTERVAL)
@@ -89,13 +110,19 @@ class _Unpacking:
         self.entries = self.bytes = self.skipped = 0
 
     def run(self, fd: int) -> Pauses:
-        with damaged():
+        stream = decompressed(fd)
+        with damaged(), stream.headers():
             tar = tarfile.open(  # noqa: SIM115  # it is closed below
-                fileobj=decompressed(fd), mode="r:", encoding="utf-8", errors="surrogateescape", errorlevel=2
+                fileobj=cast("IO[bytes]", stream),
+                mode="r:",
+                encoding="utf-8",
+                errors="surrogateescape",
+                errorlevel=2,
             )
         with tar:
-            while (info := _next(tar)) is not None:
-                tar.members.clear()  # type: ignore[attr-defined]  # it would keep all of them
+            while (info := next_entry(tar, stream)) is not None:
+                if self._left_out is not None and parts(info.name)[:1] == (self._left_out,):
+                    continue
                 yield from self._add(tar, info)
                 self.entries += 1
                 yield from self._pause()
@@ -216,12 +243,18 @@ def parts(name: str) -> Names:
 
 
 def _extents(info: tarfile.TarInfo) -> list[Extent]:
-    return cast("list[Extent]", info.sparse) if info.issparse() else [(0, info.size)]
-
-
-def _next(tar: tarfile.TarFile) -> tarfile.TarInfo | None:
-    with damaged():
-        return tar.next()
+    """Return where a file has data. Raises `invalid_params` for a map that `pack` does not make."""
+    if not info.issparse():
+        return [(0, info.size)]
+    found = cast("list[Extent]", info.sparse)
+    end = 0
+    for offset, length in found:
+        if offset < end or length < 0:
+            raise _wrong(info.name)
+        end = offset + length
+    if end > info.size or len(found) > EXTENTS_MAX + 1:  # one more for the size
+        raise _wrong(info.name)
+    return found
 
 
 def _write(fd: int, data: bytes) -> None:

@@ -104,7 +104,7 @@ class KernelHost(asyncio.Protocol):
         self._socket = ours
         self._child: Child = adopt(pipes.pid, self._exited, pipes.stdout, pipes.stderr)
         self._outputs = [
-            FdReader(fd, lambda data: None, lambda: None, lambda: None) if fd == pipes.stdout else self._logged(fd)
+            FdReader(fd, lambda data: None) if fd == pipes.stdout else self._logged(fd)
             for fd in (pipes.stdout, pipes.stderr)
         ]
 
@@ -267,7 +267,7 @@ class KernelHost(asyncio.Protocol):
             for line in data.decode(errors="replace").splitlines()[-20:]:
                 log.warning("! kernel host: %s", line[:LOGGED])
 
-        return FdReader(fd, read, lambda: None, lambda: None)
+        return FdReader(fd, read)
 
 
 def _host_ended() -> HawseError:

@@ -56,6 +56,10 @@ class Folder:
         finally:
             os.close(fd)
 
+    def descriptor(self) -> int:
+        """Open the directory, for fchdir(2), and return its descriptor."""
+        return os.open(self._path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self._base)
+
     def read(self, name: str) -> bytes:
         with open(self.open(name, os.O_RDONLY), "rb") as file:
             return file.read()

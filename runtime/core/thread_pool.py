@@ -17,6 +17,7 @@ DISK_THREADS = 8  # a slow disk costs at most so many
 SEARCH_THREADS = 2  # regular expressions hold the interpreter lock: more threads would only take turns
 PROC_THREADS = 2  # the sockets of all processes: a few milliseconds each, on a large machine many
 _NO_THREAD = "can't start new thread"  # the text of Python's RuntimeError
+IMAGE_THREADS = 1  # zlib does not hold the interpreter lock: more would take the processor from terminals
 KILL_THREADS = 1  # one scan of /proc serves all kills that wait for one
 
 
@@ -87,10 +88,11 @@ class ThreadPools:
         self.spill = ThreadPool("spill", 1)  # output that is written to disk: one thread, so that it stays in order
         self.search = ThreadPool("search", SEARCH_THREADS)  # patterns in output
         self.proc = ThreadPool("proc", PROC_THREADS)  # look-ups in /proc
+        self.image = ThreadPool("image", IMAGE_THREADS)  # screenshots of desktops that are encoded
         self.kill = ThreadPool("kill", KILL_THREADS)  # looking for the processes to kill
 
     def close(self) -> None:
-        for pool in (self.disk, self.spill, self.search, self.proc, self.kill):
+        for pool in (self.disk, self.spill, self.search, self.proc, self.image, self.kill):
             pool.close()
 
 

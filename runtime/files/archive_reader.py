@@ -17,10 +17,14 @@ from contextlib import closing, contextmanager
 from typing import IO, Any, Final, Literal, NamedTuple, Protocol, cast
 
 from hawse.wire import HawseError
+from runtime.files import zstd
 
 BLOCK: Final = 256 << 10  # bytes that are decompressed at a time
 HEADER_MAX: Final = 1 << 20  # bytes of a header of a tar, such as a long name
+HEADERS_MAX: Final = 2 << 20  # bytes of all headers of one entry of a tar, with the map of its holes
 DIRECTORY_MAX: Final = 16 << 20  # bytes of the central directory of a zip: about 150,000 entries
+RATIO_FREE: Final = 1 << 30  # bytes, decompressed: fewer are no bomb, however small the archive is
+RATIO_MAX: Final = 2000  # bytes for each byte of the archive, beyond that: gzip has at most 1032
 XZ_MEMORY: Final = 128 << 20  # bytes of memory to decompress xz: `xz -9` needs 65 MiB
 LINK_MAX: Final = 4096  # bytes of the target of a symlink (PATH_MAX)
 _ZIP_METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # the others decompress without a bound
@@ -49,23 +53,36 @@ class ArchiveEntry(NamedTuple):
     read: Callable[[], bytes] = bytes
 
 
-def entries(fd: int) -> Iterator[ArchiveEntry]:
+def entries(fd: int, *, free: int = RATIO_FREE) -> Iterator[ArchiveEntry]:
     """Yield the entries of the archive that the descriptor is for; each must be read before the next one.
 
+    Args:
+        fd: The archive.
+        free: Bytes that may be decompressed whatever the ratio is.
+
     Raises:
-        HawseError: `invalid_params` if it is not an archive, is damaged or encrypted; `too_large` for a header.
+        HawseError: `invalid_params` if it is not an archive, is damaged or encrypted; `too_large` for a header, or if
+            it expands more than RATIO_MAX times.
     """
     magic = os.pread(fd, 6, 0)
     with damaged():
         if magic[:4] in (b"PK\3\4", b"PK\5\6"):
             yield from _zip(fd)
         else:
-            yield from _tar(_Stream(fd, _decoder(magic)))
+            yield from _tar(ArchiveStream(fd, _decoder(magic), free=free))
 
 
-def decompressed(fd: int) -> IO[bytes]:
-    """Return the decompressed bytes of a file (gzip, bzip2, xz, or as they are): what `tarfile` can read forward."""
-    return cast("IO[bytes]", _Stream(fd, _decoder(os.pread(fd, 6, 0))))
+def decompressed(fd: int) -> "ArchiveStream":
+    """Return the decompressed bytes of a file (gzip, bzip2, xz, zstd or none): what `tarfile` can read forward."""
+    return ArchiveStream(fd, _decoder(os.pread(fd, 6, 0)))
+
+
+def next_entry(tar: tarfile.TarFile, stream: "ArchiveStream") -> tarfile.TarInfo | None:
+    """Return the next entry of a tar that is read from `stream`; None at its end."""
+    with damaged(), stream.headers():
+        member = tar.next()
+    tar.members.clear()  # type: ignore[attr-defined]  # it would keep all of them
+    return member
 
 
 @contextmanager
@@ -97,7 +114,7 @@ def _invalid(why: str) -> HawseError:
 
 
 class _Decoder(Protocol):
-    """A decompressor of `bz2` or `lzma`, or `_Gzip`."""
+    """A decompressor of `bz2`, `lzma` or `zstd`, or `_Gzip`."""
 
     eof: bool
     unused_data: bytes
@@ -133,24 +150,46 @@ def _decoder(magic: bytes) -> Callable[[], _Decoder] | None:
         return cast("Callable[[], _Decoder]", _Gzip)
     if magic[:3] == b"BZh":
         return cast("Callable[[], _Decoder]", bz2.BZ2Decompressor)
+    if magic[:4] == zstd.MAGIC:
+        return cast("Callable[[], _Decoder]", zstd.Decompressor)
     if magic == b"\xfd7zXZ\0":
         return lambda: cast(_Decoder, lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=XZ_MEMORY))
     return None
 
 
-class _Stream:
+class ArchiveStream:
     """A file, decompressed, that is read forward: what `tarfile` needs of a file object."""
 
-    def __init__(self, fd: int, decoder: Callable[[], _Decoder] | None) -> None:
+    def __init__(self, fd: int, decoder: Callable[[], _Decoder] | None, *, free: int | None = None) -> None:
+        """Begin at the position of `fd`. `free`: bytes without a bound of the ratio; None: there is no bound."""
         self._fd = fd
+        self._free = free
+        self._taken = self._made = 0  # bytes of the file, and decompressed
         self._make = decoder
         self._decoder = decoder() if decoder is not None else None
         self._ready = bytearray()
         self._position = 0
+        self._headers: int | None = None  # bytes of headers that may be read
+
+    @contextmanager
+    def headers(self) -> Iterator[None]:
+        """Bound what is read in the context. `tarfile` keeps all of it, such as a map of holes that never ends."""
+        self._headers = HEADERS_MAX
+        try:
+            yield
+        finally:
+            self._headers = None
 
     def read(self, size: int) -> bytes:
         if size > HEADER_MAX:
             raise HawseError("too_large", f"a header of the archive has {size} bytes")
+        if self._headers is not None:
+            self._headers -= size
+            if self._headers < 0:
+                raise HawseError("too_large", f"the headers of an entry have more than {HEADERS_MAX} bytes")
+        return self._read(size)
+
+    def _read(self, size: int) -> bytes:
         while len(self._ready) < size and (data := self._more()) is not None:
             self._ready += data
         taken = bytes(self._ready[:size])
@@ -167,7 +206,7 @@ class _Stream:
     def seek(self, position: int) -> int:
         if position < self._position:
             raise tarfile.ReadError("the entries are not in order")
-        while self._position < position and self.read(min(position - self._position, BLOCK)):
+        while self._position < position and self._read(min(position - self._position, BLOCK)):
             pass
         return self._position
 
@@ -176,21 +215,33 @@ class _Stream:
         if self._decoder is None:
             return os.read(self._fd, BLOCK) or None
         if self._decoder.eof:  # another stream may follow
-            data = self._decoder.unused_data or os.read(self._fd, BLOCK)
+            data = self._decoder.unused_data or self._take()
             if not data or self._make is None:
                 return None
             self._decoder = self._make()
-            return self._decoder.decompress(data, BLOCK)
-        data = os.read(self._fd, BLOCK) if self._decoder.needs_input else b""
+            return self._count(self._decoder.decompress(data, BLOCK))
+        data = self._take() if self._decoder.needs_input else b""
         if not data and self._decoder.needs_input:
             raise EOFError("it ends early")
-        return self._decoder.decompress(data, BLOCK)
+        return self._count(self._decoder.decompress(data, BLOCK))
+
+    def _take(self) -> bytes:
+        data = os.read(self._fd, BLOCK)
+        self._taken += len(data)
+        return data
+
+    def _count(self, data: bytes) -> bytes:
+        self._made += len(data)
+        if self._free is not None and self._made > max(self._free, RATIO_MAX * self._taken):
+            raise HawseError("too_large", f"the archive expands to more than {RATIO_MAX} times its size")
+        return data
 
 
-def _tar(stream: _Stream) -> Iterator[ArchiveEntry]:
-    with tarfile.open(fileobj=cast("IO[bytes]", stream), mode="r:", errorlevel=2) as tar:
-        while (member := tar.next()) is not None:
-            tar.members.clear()  # type: ignore[attr-defined]  # it would keep all of them
+def _tar(stream: ArchiveStream) -> Iterator[ArchiveEntry]:
+    with stream.headers():
+        tar = tarfile.open(fileobj=cast("IO[bytes]", stream), mode="r:", errorlevel=2)  # noqa: SIM115  # closed below
+    with tar:
+        while (member := next_entry(tar, stream)) is not None:
             fields = (member.mode, float(member.mtime))
             if member.isfile():
                 content = tar.extractfile(member)

@@ -85,7 +85,9 @@ def temporary_name() -> str:
 
 
 def make_parents(place: RootedPath) -> None:
-    """Make the missing parent directories of `place`."""
+    """Make the missing parent directories of `place`. A root has none that may be made."""
+    if place.path in place.roots:
+        return
     missing = []
     head = os.path.dirname(place.path)
     while head not in ("/", *place.roots):

@@ -31,16 +31,23 @@ def extract(place: RootedPath, target: RootedPath, params: FileExtract, quota: Q
     """Extract, and yield an event `progress` now and then. Raises what `FileExtract` describes."""
     archive, _ = open_regular(place.open)
     try:
-        make_parents(target)
-        with suppress(FileExistsError), target.parent() as (fd, name):
-            os.mkdir(name, dir_fd=fd)
-        root = target.open(_DIRECTORY)
+        root = _opened(target)
         try:
             return (yield from _Extraction(root, params, quota).run(archive))
         finally:
             os.close(root)
     finally:
         os.close(archive)
+
+
+def _opened(target: RootedPath) -> int:
+    """Open a directory, which is made with its parents if it is missing."""
+    with suppress(FileNotFoundError):
+        return target.open(_DIRECTORY)
+    make_parents(target)
+    with suppress(FileExistsError), target.parent() as (fd, name):
+        os.mkdir(name, dir_fd=fd)
+    return target.open(_DIRECTORY)
 
 
 class _Extraction:

@@ -9,6 +9,7 @@ import threading
 import time
 
 from hawse.wire import HawseError
+from runtime.posix.mount_points import mount_points_below
 
 RECOUNT_INTERVAL = 1.0  # seconds between two counts
 
@@ -46,9 +47,14 @@ class Quota:
 
 
 def _count(folder: str) -> int:
-    """Return the sum of the sizes of all files in a directory."""
+    """Return the sum of the sizes of all files in a directory, without those of buckets that are mounted in it."""
     used = 0
-    for _, _, files, fd in os.fwalk(folder):
+    served: set[str] | None = None
+    for path, directories, files, fd in os.fwalk(folder):
+        if served is None:
+            served = {os.path.join(folder, *point.names) for point in mount_points_below(fd) if point.is_fuse}
+        if served:
+            directories[:] = [name for name in directories if os.path.join(path, name) not in served]
         for name in files:
             try:
                 used += os.stat(name, dir_fd=fd, follow_symlinks=False).st_size

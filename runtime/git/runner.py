@@ -133,8 +133,8 @@ class Running:
         child = adopt(pipes.pid, self._exited, *(fd for fd in pipes[1:] if fd is not None))
         self.pid = child.pid
         self._enough = enough
-        self._inlets = [FdReader(pipes.stdout, on_stdout, _ignore, _ignore)]
-        self._inlets.append(FdReader(pipes.stderr, on_stderr, _ignore, _ignore))
+        self._inlets = [FdReader(pipes.stdout, on_stdout)]
+        self._inlets.append(FdReader(pipes.stderr, on_stderr))
         self._stdin = FdWriter(pipes.stdin, owned=True) if pipes.stdin is not None else None
         if self._stdin is not None:
             self._stdin.write(stdin or b"")
@@ -242,7 +242,8 @@ class GitRunner:
                 self._running[running] = None
                 if on_start is not None:
                     on_start(running)
-                await asyncio.wait_for(enough.wait(), timeout)
+                async with asyncio.timeout(timeout):
+                    await enough.wait()
             except TimeoutError:
                 running.stopped = HawseError("deadline_exceeded", f"git took more than {timeout} s", admitted="yes")
             finally:
@@ -286,7 +287,3 @@ def _memory(credentials: GitCredentials) -> int:
         os.close(fd)
         raise
     return fd
-
-
-def _ignore() -> None:
-    pass

@@ -4,7 +4,7 @@ It handles `terminal.presence` and `terminal.lease`. It knows neither channels n
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import msgspec
@@ -20,6 +20,7 @@ from hawse.api.people import (
     WriterLease,
     WriterLeaseEvent,
 )
+from hawse.referable import referable
 from hawse.wire import HawseError, Principal
 from runtime.core.weak_callback import WeakCallback
 from runtime.people.presence import Presence, PresenceCursor, ViewerPresence
@@ -47,6 +48,7 @@ class ParticipantsState(NamedTuple):
     lease: WriterLease
 
 
+@referable
 class Participants:
     """The participants of one terminal."""
 
@@ -66,9 +68,16 @@ class Participants:
             writers_changed: Is called when the set of participants that may write has changed.
         """
         self._writers_changed = writers_changed
-        self._presence = Presence(wake, WeakCallback(self._removed))
+        self._presence = Presence(wake, WeakCallback(self._removed), WeakCallback(self._unanswered))
         self._lease = WriterLeaseState()
+        self._asking = frozenset[ViewerPresence]()  # those that are shown as asking for the lease
         self._sizing = SizePolicy(current, resize)
+
+    def __len__(self) -> int:
+        return len(self._presence)
+
+    def __iter__(self) -> Iterator[ViewerPresence]:
+        return iter(self._presence)
 
     # ---- viewers
 
@@ -162,6 +171,7 @@ class Participants:
             self._presence.rename(participant, params.name, params.color)
         if params.at is not UNSET:
             self._presence.set_pointer(participant, params.at)
+        self._presence.set_view(participant, params.scroll, params.view)
         if params.focus is not None:
             self._presence.set_focus(participant, params.focus)
         if params.focus:
@@ -171,9 +181,12 @@ class Participants:
     def set_lease(self, params: TerminalLease) -> WriterLease:
         """Serve `terminal.lease`. Raises `not_found`, and as `WriterLeaseState.change`."""
         participant = None if params.viewer is None else self.find(params.viewer)
+        to = None if params.to is None else self._presence.get(params.to)
         before = self._lease.epoch
-        self._lease.change(params.action, participant, params.epoch)
+        self._lease.change(params.action, participant, params.epoch, to)
+        self._show_requests()
         if self._lease.epoch != before:
+            self._presence.clear_unanswered()
             self._writers_changed()
         return self._lease.describe()
 
@@ -201,8 +214,22 @@ class Participants:
 
     # ----
 
+    def _show_requests(self) -> None:
+        for participant in self._asking ^ self._lease.asking:
+            self._presence.set_asks(participant, participant in self._lease.asking)
+        self._asking = frozenset(self._lease.asking)
+
+    def _unanswered(self, participant: ViewerPresence) -> None:
+        """The request of `participant` has had no answer for too long: it ends."""
+        self._lease.asking.discard(participant)
+        self._show_requests()
+
     def _removed(self, participant: ViewerPresence) -> None:
         self._sizing.remove(participant)
-        if self._lease.holder is participant:
-            self._lease.remove(participant)
+        held = self._lease.holder is participant
+        self._lease.remove(participant)
+        self._asking -= {participant}
+        self._show_requests()
+        if held:
+            self._presence.clear_unanswered()
             self._writers_changed()

@@ -8,7 +8,7 @@ event per participant.
 
 import asyncio
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from hawse.api.people import Participant, ParticipantEvent, ParticipantKind, ParticipantLeft, PointerPosition
@@ -17,10 +17,11 @@ from hawse.wire import HawseError, Principal
 PARTICIPANTS_LIMIT: Final = 1024  # at one terminal
 READ_ONLY_LIMIT: Final = 768  # of them may be read-only: this leaves room for participants that may write
 NAME_MAX: Final = 40  # characters
-REJOIN_TIMEOUT: Final = 3.0  # s that a participant stays after its last viewer has detached: most reconnect sooner
-RESTART_TIMEOUT: Final = 30.0  # s the same, where the link to the gateway was lost: the gateway may have to start again
-TYPING_TIMEOUT: Final = 2.0  # s from the last key until a participant counts as not typing
-NOTIFY_INTERVAL: Final = 0.05  # s between two notifications: changes in between are sent as one
+REJOIN_TIMEOUT = 3.0  # s that a participant stays after its last viewer has detached: most reconnect sooner
+RESTART_TIMEOUT = 30.0  # s the same, where the link to the gateway was lost: the gateway may have to start again
+ASK_TIMEOUT = 60.0  # s until a request for the writer lease ends without an answer: nobody may be there to answer it
+TYPING_TIMEOUT = 2.0  # s from the last key until a participant counts as not typing
+NOTIFY_INTERVAL = 0.05  # s between two notifications: changes in between are sent as one
 GUEST: Final = "guest"  # the kind of the principals of share links
 OWNER: Final = "owner"  # that of those who share the token of the gateway: they have no names of their own
 PALETTE: Final = (  # dark text is readable on each of them
@@ -60,13 +61,22 @@ class ViewerPresence:
         self.typing = False
         self.focus = False
         self.at: PointerPosition | None = None  # None: the pointer is hidden
+        self.asks = False  # it asks for the writer lease
+        self.unanswered = False  # its last request ended after `ASK_TIMEOUT`
+        self.scroll = 0  # rows
+        self.view = ""  # what its user looks at, in the notation of its client
         self.version = 0  # increases with every change of the attributes above
         self.typed_at = 0.0  # loop time of the last key
         self.timer: asyncio.TimerHandle | None = None  # until it counts as not typing
+        self.asking: asyncio.TimerHandle | None = None  # until its request ends
         self.leaving: asyncio.TimerHandle | None = None  # set while no viewer is attached: until it is removed
 
-    def describe(self) -> Participant:
-        """Return the public state: it does not contain the key."""
+    def describe(self, *, whole: bool = True) -> Participant:
+        """Return the public state: it does not contain the key.
+
+        Args:
+            whole: Whether the receiver may see the whole sandbox, and so what else the participant looks at.
+        """
         return Participant(
             id=self.id,
             name=self.name,
@@ -77,13 +87,19 @@ class ViewerPresence:
             focus=self.focus,
             at=self.at,
             guest=self.guest,
+            asks=self.asks,
+            unanswered=self.unanswered,
+            scroll=self.scroll,
+            view=self.view if whole else "",
         )
 
 
 class PresenceCursor:
     """Which state of the participants one viewer was sent: a revision of the whole, a version of each."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, whole: bool = True) -> None:
+        """Start with nothing sent; `whole` is as for `ViewerPresence.describe`."""
+        self.whole = whole
         self.revision = 0
         self.versions: dict[str, int] = {}  # by participant id
 
@@ -91,21 +107,41 @@ class PresenceCursor:
 class Presence:
     """The participants of one terminal."""
 
-    def __init__(self, notify: Callable[[], None], on_removed: Callable[[ViewerPresence], None]) -> None:
+    def __init__(
+        self,
+        notify: Callable[[], None],
+        on_removed: Callable[[ViewerPresence], None],
+        on_unanswered: Callable[[ViewerPresence], None] | None = None,
+    ) -> None:
         """Start without participants.
 
         Args:
             notify: Is called when `next_event` has something new, at most once per `NOTIFY_INTERVAL`.
             on_removed: Is called with a participant that has left for good.
+            on_unanswered: Is called with a participant whose request for the writer lease had no answer for
+                `ASK_TIMEOUT` seconds.
         """
         self._notify = notify
         self._on_removed = on_removed
+        self._on_unanswered = on_unanswered
         self._participants: dict[str, ViewerPresence] = {}  # by id
         self._keys: dict[str, ViewerPresence] = {}
         self._count = 0
         self._revision = 0  # increases with each notification
         self._notified_at = 0.0  # loop time
         self._timer: asyncio.TimerHandle | None = None
+
+    def __len__(self) -> int:
+        return len(self._participants)
+
+    def __iter__(self) -> Iterator[ViewerPresence]:
+        return iter(self._participants.values())
+
+    def get(self, id: str) -> ViewerPresence:
+        """Return the participant with that public id. Raises `not_found`."""
+        if id not in self._participants:
+            raise HawseError("not_found", f"viewer {id!r} is not present")
+        return self._participants[id]
 
     def find(self, key: str) -> ViewerPresence:
         """Return the participant with that key. Raises `not_found`."""
@@ -190,6 +226,35 @@ class Presence:
             participant.at = at
             self._changed(participant)
 
+    def set_asks(self, participant: ViewerPresence, asks: bool) -> None:
+        """Show that `participant` asks for the writer lease, for at most `ASK_TIMEOUT` seconds, or that it does not."""
+        if participant.asks is asks:
+            return
+        participant.asks = asks
+        if participant.asking is not None:
+            participant.asking.cancel()
+            participant.asking = None
+        if asks:
+            participant.unanswered = False
+            loop = asyncio.get_running_loop()
+            participant.asking = loop.call_later(ASK_TIMEOUT, self._ask_timeout, participant)
+        self._changed(participant)
+
+    def clear_unanswered(self) -> None:
+        """Forget which requests had no answer: the lease has changed."""
+        for participant in self._participants.values():
+            if participant.unanswered:
+                participant.unanswered = False
+                self._changed(participant)
+
+    def set_view(self, participant: ViewerPresence, scroll: int | None, view: str | None) -> None:
+        """Set how far its user has scrolled back, in rows, and what it looks at. None: unchanged."""
+        before = (participant.scroll, participant.view)
+        participant.scroll = participant.scroll if scroll is None else scroll
+        participant.view = participant.view if view is None else view
+        if (participant.scroll, participant.view) != before:
+            self._changed(participant)
+
     def mark_typing(self, participant: ViewerPresence) -> None:
         """Show `participant` as typing until `TYPING_TIMEOUT` seconds after the last call."""
         loop = asyncio.get_running_loop()
@@ -203,7 +268,7 @@ class Presence:
         """Return all participants and move `cursor` to this state."""
         cursor.revision = self._revision
         cursor.versions = {participant.id: participant.version for participant in self._participants.values()}
-        return [participant.describe() for participant in self._participants.values()]
+        return [participant.describe(whole=cursor.whole) for participant in self._participants.values()]
 
     def next_event(self, cursor: PresenceCursor) -> tuple[str, ParticipantEvent | ParticipantLeft] | None:
         """Return name and value of the next event after `cursor` and move it; None if it is up to date."""
@@ -217,7 +282,8 @@ class Presence:
             known = cursor.versions.get(participant.id)
             if known != participant.version:
                 cursor.versions[participant.id] = participant.version
-                return ("joined" if known is None else "presence"), ParticipantEvent(viewer=participant.describe())
+                event = ParticipantEvent(viewer=participant.describe(whole=cursor.whole))
+                return ("joined" if known is None else "presence"), event
         cursor.revision = self._revision
         return None
 
@@ -225,7 +291,7 @@ class Presence:
         """Cancel all timers: `notify` and `on_removed` are not called any more."""
         timers = [
             self._timer,
-            *(t for participant in self._participants.values() for t in (participant.timer, participant.leaving)),
+            *(timer for participant in self._participants.values() for timer in _timers(participant)),
         ]
         for timer in timers:
             if timer is not None:
@@ -270,8 +336,13 @@ class Presence:
             participant.timer, participant.typing = None, False
             self._changed(participant)
 
+    def _ask_timeout(self, participant: ViewerPresence) -> None:
+        participant.asking, participant.unanswered = None, True
+        if self._on_unanswered is not None:
+            self._on_unanswered(participant)
+
     def _remove(self, participant: ViewerPresence) -> None:
-        for timer in (participant.timer, participant.leaving):
+        for timer in _timers(participant):
             if timer is not None:
                 timer.cancel()
         del self._participants[participant.id]
@@ -295,6 +366,10 @@ class Presence:
         self._notified_at = asyncio.get_running_loop().time()
         self._revision += 1
         self._notify()
+
+
+def _timers(participant: ViewerPresence) -> tuple[asyncio.TimerHandle | None, ...]:
+    return participant.timer, participant.asking, participant.leaving
 
 
 def clean(name: str) -> str:

@@ -10,11 +10,13 @@ from typing import NamedTuple
 from hawse.api.ports import (
     ExposedPort,
     OpenPort,
+    PortAccept,
     PortConnect,
     PortExpose,
     PortExposed,
     PortExposedResult,
     PortList,
+    PortListen,
     PortListResult,
     PortUnexpose,
     PortWatch,
@@ -26,13 +28,15 @@ from hawse.rpc.call import ServerCall
 from hawse.wire import HawseError
 from runtime.core.tasks import Tasks
 from runtime.core.thread_pool import ThreadPool
+from runtime.ports.listener import PortListener
 from runtime.ports.listening_sockets import ListeningSocket, SocketOwner, is_internal, owners, reachable, sockets
 from runtime.ports.previews import PreviewTable
-from runtime.ports.tunnel import TunnelStream
+from runtime.ports.tunnel import TunnelStream, dial_first
 from runtime.ports.watch import PortPoller
 from runtime.posix.proc import own_pid
 from runtime.posix.process_table import ProcessReader
 
+LISTENERS_LIMIT = 64  # ports that `port.listen` keeps open
 TUNNELS_LIMIT = 1024  # connections at once: each may hold a few buffers of 64 KiB
 LISTED_LIMIT = 1000  # ports in a list: more would not fit into a message
 
@@ -53,6 +57,7 @@ class PortMethods:
         self._processes = ProcessReader()
         self._previews = previews
         self._tunnels: dict[TunnelStream, ExposedPort | None] = {}  # with the preview they were made by
+        self._listeners: list[PortListener] = []
         self._poller = PortPoller(self._look, tasks)
         self._seen = Seen(frozenset(), {}, False)
 
@@ -142,10 +147,36 @@ class PortMethods:
         exposed = self._previews.by_token(params.token) if params.token is not None else None
         port = exposed.port if exposed is not None else params.port
         assert port is not None
+        self._check_tunnels()
+        dial = dial_first(lambda: self._proc.run(self._find, port))
+        tunnel = TunnelStream(call, port, dial, self._tasks, self._tunnels.pop)
+        self._tunnels[tunnel] = exposed
+        call.serve(tunnel)
+
+    def _check_tunnels(self) -> None:
         if len(self._tunnels) >= TUNNELS_LIMIT:
             raise HawseError("limit_exceeded", f"connection limit reached: {TUNNELS_LIMIT} are open")
-        tunnel = TunnelStream(call, port, lambda: self._proc.run(self._find, port), self._tasks, self._tunnels.pop)
-        self._tunnels[tunnel] = exposed
+
+    @serves(PortListen)
+    def _listen(self, call: ServerCall, params: PortListen) -> None:
+        same = next((one for one in self._listeners if params.port and one.port == params.port), None)
+        if same is not None and same.principal == call.principal.id:  # whose connection was lost, and is not yet closed
+            same.cut(HawseError("conflict", "a later call of the same user listens on the port", admitted="yes"))
+        if len(self._listeners) >= LISTENERS_LIMIT:
+            raise HawseError("limit_exceeded", f"{LISTENERS_LIMIT} ports are open, which is the limit")
+        listener = PortListener(call, params.port, self._tasks, self._listeners.remove)
+        self._listeners.append(listener)
+        call.serve(listener)
+
+    @serves(PortAccept)
+    def _accept(self, call: ServerCall, params: PortAccept) -> None:
+        self._check_tunnels()
+        found = (one.take(params.connection) for one in self._listeners)
+        waiting = next((one for one in found if one is not None), None)
+        if waiting is None:
+            raise HawseError("not_found", "the connection was taken, or has waited for too long")
+        tunnel = TunnelStream(call, waiting.port, waiting.take(), self._tasks, self._tunnels.pop)
+        self._tunnels[tunnel] = None
         call.serve(tunnel)
 
     def _find(self, port: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""Serves `port.connect`: a TCP connection and a channel, joined; each direction goes as fast as its reader reads."""
+"""Serves `port.connect` and `port.accept`: a TCP connection and a channel, each direction at the pace of its reader."""
 
 import asyncio
 from collections import deque
@@ -16,26 +16,49 @@ READ_AHEAD = 64 << 10  # bytes that came and wait for credit, above which no mor
 WRITE_BUFFER = 64 << 10  # bytes that wait for the program, above which input is not acknowledged
 
 
+# Makes the connection with the stream as its protocol, after it has set `address`. Raises `OSError`, `HawseError`.
+Dial = Callable[["TunnelStream"], Awaitable[None]]
+
+
+def dial_first(find: Callable[[], Awaitable[Sequence[str]]]) -> Dial:
+    """Return what connects to the first address that answers, of those that `find` returns."""
+
+    async def dial(stream: "TunnelStream") -> None:
+        addresses = await find()
+        loop = asyncio.get_running_loop()
+        async with asyncio.timeout(CONNECT_TIMEOUT):
+            for last, address in enumerate(addresses, 1 - len(addresses)):
+                stream.address = address
+                try:
+                    await loop.create_connection(lambda: stream, address, stream.port)
+                    return
+                except OSError:
+                    if last == 0:
+                        raise
+
+    return dial
+
+
 class TunnelStream(asyncio.Protocol):
-    """A `Stream`. `find` returns the addresses at which the port is reached."""
+    """A `Stream`. `address` is the address of the other end."""
 
     def __init__(
         self,
         call: ServerCall,
         port: int,
-        find: Callable[[], Awaitable[Sequence[str]]],
+        dial: Dial,
         tasks: Tasks,
         on_detach: Callable[["TunnelStream"], object],
     ) -> None:
         self.port = port
         self._call = call
-        self._find = find
+        self._dial = dial
         self._on_detach = on_detach
         self._transport: asyncio.Transport | None = None
         self._detached = False  # the channel is closed
         self._lost = False  # the connection is closed
         self._failure: Exception | None = None  # why the connection was lost; None: it was closed
-        self._address = ""
+        self.address = ""
         self._opened_sent = False  # the event `opened`
         self._chunks: deque[memoryview] = deque()  # from the program
         self._held = 0  # bytes in `_chunks`
@@ -68,7 +91,7 @@ class TunnelStream(asyncio.Protocol):
             self._finish()
         elif window > 0 and self._transport is not None and not self._opened_sent:
             self._opened_sent = True
-            connection.send_event(ch, "opened", PortConnectOpened(port=self.port, address=self._address))
+            connection.send_event(ch, "opened", PortConnectOpened(port=self.port, address=self.address))
             return True
         elif window > 0 and self._eof and not self._end_sent:
             self._end_sent = True
@@ -147,26 +170,12 @@ class TunnelStream(asyncio.Protocol):
 
     async def _connect(self) -> None:
         try:
-            addresses = await self._find()
-            async with asyncio.timeout(CONNECT_TIMEOUT):
-                await self._dial(addresses)
+            await self._dial(self)
         except HawseError as error:
             self._call.error(error)
         except OSError as error:  # TimeoutError is one
             reason = "does not answer" if isinstance(error, TimeoutError) else error.strerror or str(error)
             self._call.error(HawseError("unavailable", f"port {self.port}: {reason}", details={"port": self.port}))
-
-    async def _dial(self, addresses: Sequence[str]) -> None:
-        """Connect at the first address that answers."""
-        loop = asyncio.get_running_loop()
-        for last, address in enumerate(addresses, 1 - len(addresses)):
-            self._address = address
-            try:
-                await loop.create_connection(lambda: self, address, self.port)
-                return
-            except OSError:
-                if last == 0:
-                    raise
 
     def _take(self, size: int) -> None:
         self._received += size

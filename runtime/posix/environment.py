@@ -7,15 +7,16 @@ from pathlib import Path
 
 from hawse.api.paths import from_text
 from hawse.wire import HawseError
-from runtime.posix.process_table import PROCESS_MARK, RUNTIME_MARK
+from runtime.posix.process_table import DESKTOP_MARK, PROCESS_MARK, RUNTIME_MARK
 
 PRIVATE = ("HAWSE_RUNTIME_TOKEN", "HAWSE_TOKEN", "HAWSE_STATE")  # removed: user code must not see it
 _NOT_INHERITED = (
     *PRIVATE,
     PROCESS_MARK,
+    DESKTOP_MARK,
     *("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "OLDPWD", "COLUMNS", "LINES", "TMUX", "STY"),
 )
-_NOT_CONFIGURED = (RUNTIME_MARK, PROCESS_MARK)  # by which the programs of a runtime are found
+_NOT_CONFIGURED = (RUNTIME_MARK, PROCESS_MARK, DESKTOP_MARK)  # by which the programs of a runtime are found
 
 
 class Environment:

@@ -21,16 +21,14 @@ WRITE_LIMIT = 1 << 20  # bytes that may wait for a program that does not read
 class FdReader:
     """Reads the output of a program.
 
-    `on_data` gets each chunk, `on_burst` is called after the last chunk of a wake, and `on_end` once, when no process
-    has the other end open. The fd stays open until `close`, because closing a PTY sends SIGHUP to its program.
+    The fd stays open until `close`, because closing a PTY sends SIGHUP to its program.
     """
 
     def __init__(
         self,
         fd: int,
         on_data: Callable[[bytes], None],
-        on_burst: Callable[[], None],
-        on_end: Callable[[], None],
+        on_end: Callable[[], None] = lambda: None,
         portion: Callable[[], int] = lambda: READ_BURST,
         keystrokes: Keystrokes | None = None,
     ) -> None:
@@ -38,9 +36,8 @@ class FdReader:
 
         Args:
             fd: The end to read.
-            on_data: Gets each chunk.
-            on_burst: Is called after the last chunk of a wake.
-            on_end: Is called once, when no process has the other end open.
+            on_data: Gets what was read in one wake: a PTY returns about 4 KB for each read, too little to handle alone.
+            on_end: Is called once, after the last data, when no process has the other end open.
             portion: The number of bytes to read per wake; one read may exceed it.
             keystrokes: While somebody types, portions are small, and the reader rests after each. None: never.
         """
@@ -48,7 +45,6 @@ class FdReader:
         self.ended = False  # no process has the other end open
         self.closed = False
         self._on_data = on_data
-        self._on_burst = on_burst
         self._on_end = on_end
         self._portion = portion
         self._keystrokes = keystrokes
@@ -98,8 +94,12 @@ class FdReader:
 
     def _burst(self, limit: int, *, even_paused: bool = False) -> int:
         """Read up to about `limit` bytes; return how many it were."""
+        if self.closed:
+            return 0
         taken = 0
-        while taken < limit and (self._reading or even_paused) and not self.closed:
+        ended = False
+        chunks: list[bytes] = []
+        while taken < limit and (self._reading or even_paused):
             try:
                 data = os.read(self.fd, min(READ_SIZE, limit))
             except BlockingIOError:
@@ -107,14 +107,16 @@ class FdReader:
             except OSError:  # EIO: no process has the PTY open
                 data = b""
             if not data:
-                self._end()
+                ended = True
                 break
             taken += len(data)
-            self._on_data(data)
+            chunks.append(data)
             if len(data) < SHORT and not even_paused:
                 break
-        if taken:
-            self._on_burst()
+        if chunks:
+            self._on_data(chunks[0] if len(chunks) == 1 else b"".join(chunks))
+        if ended:
+            self._end()
         return taken
 
     def _end(self) -> None:

@@ -14,7 +14,8 @@ from runtime.posix.proc import list_proc, read_proc
 
 PROCESS_MARK = "HAWSE_PROCESS"  # the variable that every process started by a runtime has: its instance
 RUNTIME_MARK = "HAWSE_RUNTIME"  # the variable with the id of the runtime that started it
-_MARKS = (f"{PROCESS_MARK}=".encode(), f"{RUNTIME_MARK}=".encode())
+DESKTOP_MARK = "HAWSE_DESKTOP"  # the variable with the instance of the desktop that it was started on
+_MARKS = tuple(f"{name}=".encode() for name in (PROCESS_MARK, RUNTIME_MARK, DESKTOP_MARK))
 _EXEC_PAUSES: Final = (0.0005, 0.001, 0.002, 0.005, 0.01)  # seconds between looks at a process that calls exec
 _EXITING, _KERNEL_THREAD = 0x4, 0x200000  # flags of /proc/PID/stat
 

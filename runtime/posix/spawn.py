@@ -205,7 +205,7 @@ def _spawn(argv: Sequence[str], env: Mapping[str, str], cwd: str, actions: Seque
 
 def _spawn_here(argv: Sequence[str], env: Mapping[str, str], cwd: str, actions: Sequence[object]) -> int:
     with _directory(cwd):
-        program = _find(argv[0], env.get("PATH", os.defpath))
+        program = find_program(argv[0], env.get("PATH", os.defpath))
         if program is None:
             raise HawseError("spawn_failed", f"no such program: {argv[0]}")
         try:
@@ -223,7 +223,7 @@ def _spawn_here(argv: Sequence[str], env: Mapping[str, str], cwd: str, actions: 
             raise HawseError(code, f"{program}: {error.strerror}") from None
 
 
-def _find(program: str, path: str) -> str | None:
+def find_program(program: str, path: str) -> str | None:
     """Return the path of a program, as execvp(3) finds it. None if there is none that programs' user may execute.
 
     Args:

@@ -93,9 +93,7 @@ class OutputStream(KeptStream):
             store: Keeps older bytes on disk; without one they are lost.
             orphaned_pipes: Drains the pipe if background children outlive the program; without one it is closed.
         """
-        self._inlet = FdReader(
-            fd, journal.append, WeakCallback(self._burst_over), changed, journal.portion, journal.keystrokes
-        )
+        self._inlet = FdReader(fd, WeakCallback(self._read), changed, journal.portion, journal.keystrokes)
         super().__init__(journal, self._inlet.pause, self._inlet.resume, store)
         self._changed = changed
         self._orphaned_pipes = orphaned_pipes
@@ -108,7 +106,8 @@ class OutputStream(KeptStream):
         self._inlet.close()
         super().finish()
 
-    def _burst_over(self) -> None:
+    def _read(self, data: bytes) -> None:
+        self.journal.append(data)
         self._changed()
         self.appended()
 

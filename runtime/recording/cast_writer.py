@@ -131,6 +131,17 @@ class CastWriter:
         self._append("index", _index(entry | {"cols": place.cols, "rows": place.rows}))
         self.keyframes += 1
 
+    def write_start(self) -> None:
+        """Note in the index that a player can begin at the present end of the cast: the next events are a whole screen.
+
+        Raises:
+            OSError: It cannot be written.
+            QuotaError: It does not fit.
+        """
+        entry = {"t": self.duration, "at": self.sizes["cast"], "screen": 0, "size": 0}
+        self._append("index", _index(entry | {"cols": self._cols, "rows": self._rows}))
+        self.keyframes += 1
+
     def end(self, entry: CastEvent | None) -> None:
         """Flush incomplete characters and append `entry` as the last event, using the bytes reserved for it."""
         incomplete = [

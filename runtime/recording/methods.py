@@ -28,11 +28,14 @@ from hawse.rpc.call import ServerCall
 from hawse.rpc.output_stream import LatestValueStream
 from hawse.wire import HawseError, Principal
 from runtime.core.folder import Folder
+from runtime.core.registry import Registry
 from runtime.core.tasks import Tasks
 from runtime.core.thread_pool import ThreadPool
+from runtime.desktop.desktop import Desktop
 from runtime.files.read import read
 from runtime.recording.asciicast import header
 from runtime.recording.cast_writer import CastWriter, QuotaError
+from runtime.recording.desktop_recorder import DesktopRecorder
 from runtime.recording.recorder import Recorder
 from runtime.recording.storage import EACH, KEPT_LIMIT, RecordingQuota, RecordingStore
 from runtime.rpc.generator_stream import GeneratorStream
@@ -45,6 +48,7 @@ log = logging.getLogger(__name__)
 
 ACTIVE_LIMIT = 64  # recordings in progress at the same time
 MARKERS_LIMIT = 1000  # of one recording
+DESKTOP_TERM = "hawse-desktop"  # the type of the terminal in the first line: its events are no output of a terminal
 START_MIN = 1 << 20  # bytes of quota that must be available to start a recording
 
 _TRUNCATING = ("quota", "no_space", "io_error")
@@ -57,6 +61,8 @@ class RecordingMethods:
         self,
         folder: Folder,
         terminals: TerminalMethods,
+        desktops: Registry[Desktop],
+        encoders: ThreadPool,
         tasks: Tasks,
         disk: ThreadPool,
         slots: StreamSlots,
@@ -68,6 +74,8 @@ class RecordingMethods:
         Args:
             folder: Where recordings are stored.
             terminals: The terminals that can be recorded.
+            desktops: The desktops that can be recorded.
+            encoders: The threads in which images are compressed.
             tasks: The task group that owns the recorders.
             disk: The threads for disk I/O.
             slots: Bounds the number of recordings that are read.
@@ -76,12 +84,14 @@ class RecordingMethods:
         self.quota = quota or RecordingQuota()
         self._store = RecordingStore(folder)
         self._terminals = terminals
+        self._desktops = desktops
+        self._encoders = encoders
         self._tasks = tasks
         self._disk = disk
         self._slots = slots
         self._infos = {info.id: info for info in self._store.load()}
         self.quota.add(sum(info.size + info.screens + info.index for info in self._infos.values()))
-        self._active: dict[str, Recorder] = {}
+        self._active: dict[str, Recorder | DesktopRecorder] = {}
         self._watches: dict[LatestValueStream, None] = {}
         terminals.recording = self._policy
 
@@ -101,7 +111,7 @@ class RecordingMethods:
     def _visible(self, name: str, caller: Principal) -> RecordingInfo:
         """Return the state of a recording. One of a terminal that `caller` may not see is `not_found`."""
         info = self._infos.get(name)
-        if info is None or not allows(caller.rights, VIEW, info.terminal):
+        if info is None or not _sees(caller, info):
             raise HawseError("not_found", f"recording {name} does not exist")
         return self.describe(name)
 
@@ -129,13 +139,16 @@ class RecordingMethods:
 
     @handles(RecordingStart)
     async def _start(self, params: RecordingStart) -> RecordingInfo:
-        terminal = self._terminals.get(params.terminal)
-        check_running("terminal", terminal)
+        recorded = self._recorded(params)
         name = params.id or f"r-{secrets.token_hex(6)}"
         if name in self._infos:
             raise HawseError("conflict", f"recording {name} already exists")
         self._check_limits()
-        recorder = self._record(terminal, name, with_input=params.input, title=params.title)
+        recorder: Recorder | DesktopRecorder
+        if isinstance(recorded, Desktop):
+            recorder = self._record_desktop(recorded, name, params.title)
+        else:
+            recorder = self._record(recorded, name, with_input=params.input, title=params.title)
         try:
             await asyncio.shield(recorder.opened)
         except Exception as error:
@@ -144,6 +157,19 @@ class RecordingMethods:
                 raise
             raise HawseError("no_space", "the recordings of this sandbox have used up their quota") from None
         return self.describe(name)
+
+    def _recorded(self, params: RecordingStart) -> Terminal | Desktop:
+        """Return what is to be recorded. Raises `HawseError`."""
+        if params.terminal is not None and params.desktop is None:
+            terminal = self._terminals.get(params.terminal)
+            check_running("terminal", terminal)
+            return terminal
+        if params.desktop is None or params.terminal is not None:
+            raise HawseError("invalid_params", "give either `terminal` or `desktop`")
+        if params.input:
+            message = "the input of a desktop is not recorded"
+            raise HawseError("invalid_params", message, details={"path": "$.input"})
+        return self._desktops.get(params.desktop)
 
     def _check_limits(self) -> None:
         if len(self._active) >= ACTIVE_LIMIT:
@@ -154,42 +180,40 @@ class RecordingMethods:
             raise HawseError("no_space", "the recordings of this sandbox have used up their quota: delete some")
 
     def _record(self, terminal: Terminal, name: str, *, with_input: bool, title: str | None = None) -> Recorder:
-        started = time.time()
         cols, rows = terminal.size
-        info = RecordingInfo(
-            id=name,
-            terminal=terminal.id,
-            instance=terminal.instance,
-            title=title,
-            input=with_input,
-            cols=cols,
-            rows=rows,
-            started=started,
-            state="recording",
-            message="",
-            duration=0.0,
-            size=0,
-            screens=0,
-            index=0,
-            markers=0,
-            lost=0,
-            truncated=False,
-        )
-        shell = terminal.argv[0]
+        info = _new(name, terminal=terminal.id, instance=terminal.instance, cols=cols, rows=rows, title=title)
+        info = msgspec.structs.replace(info, input=with_input)
+        env = {"TERM": "xterm-256color", "SHELL": terminal.argv[0]}
 
         def first_line(cols: int, rows: int) -> bytes:
-            env = {"TERM": "xterm-256color", "SHELL": shell}
-            return header(cols, rows, timestamp=started, term="xterm-256color", title=title, env=env)
+            return header(cols, rows, timestamp=info.started, term="xterm-256color", title=title, env=env)
 
-        file = CastWriter(self._store.folder, name, limit=EACH, reserve=self.quota.reserve)
-        recorder = Recorder(terminal, file, first_line, self._disk, with_input=with_input)
-        self._infos[name] = info
-        self._active[name] = recorder
-        self._tasks.start(self._run(info, recorder))
-        self._changed()
+        recorder = Recorder(terminal, self._file(name), first_line, self._disk, with_input=with_input)
+        self._begin(info, recorder)
         return recorder
 
-    async def _run(self, info: RecordingInfo, recorder: Recorder) -> None:
+    def _record_desktop(self, desktop: Desktop, name: str, title: str | None) -> DesktopRecorder:
+        width, height = desktop.client.size
+        info = _new(name, terminal="", instance=desktop.instance, cols=width, rows=height, title=title)
+        info = msgspec.structs.replace(info, desktop=desktop.id)
+
+        def first_line(width: int, height: int) -> bytes:
+            return header(width, height, timestamp=info.started, term=DESKTOP_TERM, title=title, env={})
+
+        recorder = DesktopRecorder(desktop, self._file(name), first_line, self._disk, self._encoders, self._tasks)
+        self._begin(info, recorder)
+        return recorder
+
+    def _file(self, name: str) -> CastWriter:
+        return CastWriter(self._store.folder, name, limit=EACH, reserve=self.quota.reserve)
+
+    def _begin(self, info: RecordingInfo, recorder: Recorder | DesktopRecorder) -> None:
+        self._infos[info.id] = info
+        self._active[info.id] = recorder
+        self._tasks.start(self._run(info, recorder))
+        self._changed()
+
+    async def _run(self, info: RecordingInfo, recorder: Recorder | DesktopRecorder) -> None:
         try:
             await self._save(info)
             await recorder.run()
@@ -289,11 +313,7 @@ class RecordingMethods:
         """
         infos = [self.describe(name) for name in names]
         return RecordingListResult(
-            recordings=[
-                info
-                for info in infos
-                if terminal in (None, info.terminal) and allows(caller.rights, VIEW, info.terminal)
-            ]
+            recordings=[info for info in infos if terminal in (None, info.terminal) and _sees(caller, info)]
         )
 
     def _changed(self) -> None:
@@ -301,7 +321,35 @@ class RecordingMethods:
             watch.changed()
 
 
-def _current(info: RecordingInfo, recorder: Recorder) -> RecordingInfo:
+def _new(name: str, *, terminal: str, instance: str, cols: int, rows: int, title: str | None = None) -> RecordingInfo:
+    """Return the description of a recording that begins."""
+    return RecordingInfo(
+        id=name,
+        terminal=terminal,
+        instance=instance,
+        title=title,
+        input=False,
+        cols=cols,
+        rows=rows,
+        started=time.time(),
+        state="recording",
+        message="",
+        duration=0.0,
+        size=0,
+        screens=0,
+        index=0,
+        markers=0,
+        lost=0,
+        truncated=False,
+    )
+
+
+def _sees(caller: Principal, info: RecordingInfo) -> bool:
+    """Whether a principal may see a recording. One of a desktop is seen with the right in the whole sandbox."""
+    return allows(caller.rights, VIEW, None if info.desktop is not None else info.terminal)
+
+
+def _current(info: RecordingInfo, recorder: Recorder | DesktopRecorder) -> RecordingInfo:
     """Return `info` with the present values of its recorder."""
     file = recorder.file
     return msgspec.structs.replace(

@@ -5,7 +5,6 @@ them, so a slow disk costs no memory. A full disk ends the recording and does no
 """
 
 import asyncio
-import errno
 import logging
 from collections import deque
 from collections.abc import Callable
@@ -16,7 +15,8 @@ import msgspec
 from hawse.api.recordings import RecordingEndReason
 from runtime.core.thread_pool import ThreadPool
 from runtime.recording.asciicast import exit_status
-from runtime.recording.cast_writer import KEYFRAME, CastEvent, CastWriter, QuotaError
+from runtime.recording.cast_writer import KEYFRAME, CastEvent, CastWriter
+from runtime.recording.failure import describe_failure
 from runtime.recording.keyframes import KeyframePlan
 from runtime.screen.requests import Answer, Paint
 from runtime.screen.size_history import OutputPlace
@@ -301,14 +301,7 @@ class Recorder:
         return self._terminal.snapshot(lambda made: None if screen.done() else screen.set_result(made)), screen
 
     def _failed(self, error: Exception) -> None:
-        if isinstance(error, QuotaError):
-            self._finish("quota", "the size limit of recordings is reached")
-        elif not isinstance(error, OSError):
-            log.error("! a recorder failed", exc_info=error)
-            self._finish("io_error", "the server has no memory left" if isinstance(error, MemoryError) else "a bug")
-        else:
-            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-            self._finish("no_space" if full else "io_error", error.strerror or str(error))
+        self._finish(*describe_failure(error))
         log.warning("! a recording of %s ends: %s", self._terminal.id, self.message)
         if not self.opened.done():
             self.opened.set_exception(error)

@@ -255,7 +255,7 @@ class _Running:
         fd = ours.detach()
         self.child: Child = adopt(pid, self._exited, fd)
         self.writer = FdWriter(fd, owned=False)
-        self._reader = FdReader(fd, self._read, lambda: None, lambda: None)
+        self._reader = FdReader(fd, self._read)
 
     def kill(self) -> None:
         if self.child.exit is None:

@@ -12,7 +12,6 @@ import logging
 from collections.abc import Callable
 from typing import NamedTuple
 
-from runtime.core.weak_callback import WeakCallback
 from runtime.journal.journal import Journal
 from runtime.screen.answer_ranges import AnswerRanges
 from runtime.screen.deferred_output import DeferredOutput, unfinished
@@ -83,7 +82,7 @@ class ScreenTracker:
         self._number = screens.new_number()
         self._plan = DeferredOutput(journal, rows=SCROLLBACK_LINES)
         self._ranges = AnswerRanges()
-        self._checkpoint = Checkpoint(OutputPlace(0, *marks.size, 1))
+        self._checkpoint = Checkpoint(OutputPlace(0, *marks.latest_size(), 1))
         self._place = self._checkpoint.place  # what the screen has read
         self._whole = self._calm = True  # the state of the screen, while it is not busy
         self._open = False  # whether the process has the screen
@@ -98,7 +97,7 @@ class ScreenTracker:
         self._crashed = (-1, -1)  # this range, when the process has ended for the last time
         self._crashes = 0
         self.closed = False
-        journal.before_limit = WeakCallback(self._keep)
+        journal.before_limit = self._keep  # until `close`
 
     def close(self) -> None:
         """Release the screen. Requests that wait are answered without it."""
@@ -183,7 +182,9 @@ class ScreenTracker:
         self.proceed()
 
     def _end_place(self) -> OutputPlace:
-        return OutputPlace(max(self.fed, self._whole_at(self._journal.end)), *self._marks.size, self._marks.next)
+        return OutputPlace(
+            max(self.fed, self._whole_at(self._journal.end)), *self._marks.latest_size(), self._marks.next
+        )
 
     # ---- sending
 

@@ -41,9 +41,8 @@ class SizeHistory:
         """The number of the next size change."""
         return self.first + len(self._marks)
 
-    @property
-    def size(self) -> tuple[int, int]:
-        """The latest columns and rows."""
+    def latest_size(self) -> tuple[int, int]:
+        """Return the latest columns and rows."""
         return self._marks[-1][1:]
 
     def add(self, mark: SizeMark) -> None:

@@ -76,7 +76,7 @@ class Shell:
             raise
         self._child = adopt(pid, self._exited, control, status)
         self._outlet = FdWriter(control, owned=True)
-        self._inlet = FdReader(status, self._receive, _ignore, _ignore)
+        self._inlet = FdReader(status, self._receive)
 
     @property
     def pid(self) -> int:
@@ -127,7 +127,3 @@ def _pipe(path: Path) -> int:
     """Make a named pipe and open both ends of it, so that the shell never waits to open it and never reads its end."""
     os.mkfifo(path, 0o600)
     return os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
-
-
-def _ignore() -> None:
-    pass

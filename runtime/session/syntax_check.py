@@ -96,7 +96,7 @@ class _Parser:
         env = {"BASH_ENV": state, "LC_ALL": "C.UTF-8"}  # English messages; `state` ends with `set -n`
         pipes = spawn_pipes(argv, env=env, cwd="/", stdin=False)
         self._child = adopt(pipes.pid, self._exited, pipes.stdout, pipes.stderr)
-        self._readers = [FdReader(fd, self._append, _ignore, _ignore) for fd in (pipes.stdout, pipes.stderr)]
+        self._readers = [FdReader(fd, self._append) for fd in (pipes.stdout, pipes.stderr)]
 
     def close(self) -> None:
         """Kill it if it has not ended, and close its pipes."""
@@ -114,7 +114,3 @@ class _Parser:
         for reader in self._readers:
             reader.drain(MESSAGE_LIMIT)
         self.ended.set()
-
-
-def _ignore() -> None:
-    pass

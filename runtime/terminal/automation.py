@@ -61,6 +61,9 @@ class AutomationMethods:
 
     @serves(TerminalWait)
     def _wait(self, call: ServerCall, params: TerminalWait) -> None:
+        if params.exit and (ended := self._terminals.end_of(params.id, params.instance)) is not None:
+            call.result(ended)
+            return
         terminal = self._get(params)
         if not (params.pattern or params.silence or params.command or params.prompt or params.exit):
             raise HawseError("invalid_params", "missing parameter: one of pattern, silence, command, prompt, exit")

@@ -1,11 +1,13 @@
 """The terminals of a sandbox, and the `terminal.*` methods."""
 
+import itertools
 import secrets
 import signal as signals
 from collections.abc import Callable, Iterator
 
 import msgspec
 
+from hawse.api.automation import TerminalWaitResult
 from hawse.api.people import ParticipantEvent, TerminalLease, TerminalPresence, ViewerProfile, WriterLease
 from hawse.api.rights import ALL, VIEW, WRITE, allows
 from hawse.api.spec import Nothing
@@ -23,6 +25,9 @@ from hawse.api.terminals import (
     TerminalResize,
     TerminalSignal,
     TerminalSize,
+    TerminalViewer,
+    TerminalViewers,
+    TerminalViewersResult,
 )
 from hawse.rpc import handles, serves
 from hawse.rpc.call import ServerCall
@@ -45,7 +50,9 @@ RUNNING_LIMIT = 1024
 DEFAULT_COLS, DEFAULT_ROWS = 80, 24
 DEFAULT_GRACE = 2.0  # seconds from HUP to KILL
 CLOSE_GRACE = 0.5  # the same when the runtime ends
+VIEWERS_SHOWN = 200  # viewers in one answer: a few faces are shown, and a terminal may have 1,024
 EXITED_KEPT = 64  # exited terminals that stay readable
+ENDS_KEPT = 1024  # terminals that are no longer readable, of which `terminal.wait` still reports how they ended
 
 
 class TerminalMethods:
@@ -77,6 +84,7 @@ class TerminalMethods:
         self.registry: Registry[Terminal] = Registry(
             "terminal", limit=RUNNING_LIMIT, retention=Retention(EXITED_KEPT), on_drop=self._dropped
         )
+        self._ends: dict[str, tuple[str, TerminalWaitResult]] = {}  # by the instance: its id, and how it has ended
         self.snapshots = SnapshotCache()
         self.stats = TerminalStats()
         # Set by `RecordingMethods`: may raise, and returns what begins to record a terminal that was just started.
@@ -199,6 +207,18 @@ class TerminalMethods:
         visible = [terminal for terminal in self.registry if allows(caller.rights, VIEW, terminal.id)]
         return TerminalListResult(terminals=[terminal.describe() for terminal in visible])
 
+    @handles(TerminalViewers, caller=True)
+    def _viewers(self, params: TerminalViewers, caller: Principal) -> TerminalViewersResult:
+        whole = allows(caller.rights, VIEW)
+        visible = [terminal for terminal in self.registry if allows(caller.rights, VIEW, terminal.id)]
+        present = (
+            TerminalViewer(terminal=terminal.id, viewer=participant.describe(whole=whole))
+            for terminal in visible
+            for participant in terminal.participants
+        )
+        total = sum(len(terminal.participants) for terminal in visible)
+        return TerminalViewersResult(viewers=list(itertools.islice(present, VIEWERS_SHOWN)), total=total)
+
     @handles(TerminalGet)
     def _get(self, params: TerminalGet) -> TerminalInfo:
         return self.get(params.id).describe()
@@ -211,8 +231,19 @@ class TerminalMethods:
     def _lease(self, params: TerminalLease) -> WriterLease:
         return self.get(params.id).participants.set_lease(params)
 
+    def end_of(self, terminal_id: str, instance: str | None) -> TerminalWaitResult | None:
+        """Return how a terminal has ended that can no longer be found; None if that is not kept."""
+        terminal, end = self._ends.get(instance or "", ("", None))
+        return end if terminal == terminal_id else None
+
     def _dropped(self, terminal: Terminal) -> None:
         """Release a terminal that can no longer be found."""
+        offset = terminal.journal.end
+        if terminal.exit is not None:
+            end = TerminalWaitResult(start=offset, event="exit", offset=offset, exit=terminal.exit)
+            self._ends[terminal.instance] = (terminal.id, end)
+            if len(self._ends) > ENDS_KEPT:
+                del self._ends[next(iter(self._ends))]
         self.stats.output += terminal.journal.end
         terminal.retire()
 

@@ -15,7 +15,7 @@ INTERVAL = 0.002  # seconds between two other notifications
 
 
 class OutputCoalescer:
-    """Calls `notify` for each group of appends to one journal. After the last append, `flush` has to be called."""
+    """Appends output to a journal, and calls `notify` for each group of appends. After the last one, call `flush`."""
 
     def __init__(self, journal: Journal, notify: Callable[[], None]) -> None:
         self._journal = journal
@@ -24,8 +24,9 @@ class OutputCoalescer:
         self._notified_at = 0.0
         self._timer: asyncio.TimerHandle | None = None
 
-    def output_added(self) -> None:
-        """The journal has grown: notify now, or when INTERVAL is over."""
+    def append(self, data: bytes) -> None:
+        """Append to the journal, and notify now, or when INTERVAL is over."""
+        self._journal.append(data)
         pending = self._journal.end - self._notified_offset
         if TRICKLE <= pending < self._journal.portion() and time.monotonic() - self._notified_at < INTERVAL:
             if self._timer is None:

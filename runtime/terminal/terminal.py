@@ -11,6 +11,7 @@ from typing import Protocol
 from hawse.api.paths import to_text
 from hawse.api.terminals import TerminalInfo
 from hawse.api.types import Exit
+from hawse.referable import referable
 from runtime.core.weak_callback import WeakCallback
 from runtime.journal.backpressure import Backpressure, JournalReader
 from runtime.journal.input_offsets import InputOffsets
@@ -52,6 +53,7 @@ class Subscriber(JournalReader, Protocol):
         ...
 
 
+@referable
 class Terminal:
     """One instance of a terminal, from its start to its removal."""
 
@@ -91,6 +93,7 @@ class Terminal:
         self.shell_state = ShellStateTracker(journal, integrated=options.integrated)
         self.inputs = InputOffsets()
         self.exit: Exit | None = None
+        self._ended: float | None = None  # s since 1970
         self.sending = (
             asyncio.Lock()
         )  # held by `terminal.send` while it waits for the screen, so that input is in order
@@ -98,7 +101,7 @@ class Terminal:
         self._on_exit = on_exit
         self._typed: float | None = None  # when: input without output since
         self._retired = False
-        self.sizes = sizes = SizeHistory(options.cols, options.rows)
+        self.sizes = SizeHistory(options.cols, options.rows)
         pid, self._fd = spawn_pty(
             options.argv,
             env={**options.env, PROCESS_MARK: self.instance},
@@ -114,8 +117,7 @@ class Terminal:
         self._coalescer = OutputCoalescer(journal, WeakCallback(self._output_added))
         self._reader = FdReader(
             self._fd,
-            journal.append,
-            self._coalescer.output_added,
+            self._coalescer.append,
             self._writer.close,
             journal.portion,
             journal.keystrokes,
@@ -123,7 +125,10 @@ class Terminal:
         self.backpressure = Backpressure(journal, self._reader.pause, self._reader.resume)
         self.backpressure.add(self._tracker, follows=True)
         self.participants = Participants(
-            lambda: sizes.size, WeakCallback(self.resize), WeakCallback(self._wake), WeakCallback(self._writers_changed)
+            self.sizes.latest_size,
+            WeakCallback(self.resize),
+            WeakCallback(self._wake),
+            WeakCallback(self._writers_changed),
         )
         self.viewers: ViewerGroup[Viewer] = ViewerGroup(self.participants, self._tracker)
 
@@ -138,7 +143,7 @@ class Terminal:
 
     @property
     def size(self) -> tuple[int, int]:
-        return self.sizes.size
+        return self.sizes.latest_size()
 
     @property
     def hung_up(self) -> bool:
@@ -163,6 +168,7 @@ class Terminal:
             started=self.started,
             state="running" if self.exit is None else "exited",
             exit=self.exit,
+            ended=self._ended,
             start=self.journal.start,
             offset=self.journal.end,
             viewers=len(self.viewers),
@@ -281,6 +287,7 @@ class Terminal:
         self._writer.close()
         self._reader.close()
         self.exit = result
+        self._ended = time.time()
         self.backpressure.close()
         self._wake()
         self._on_exit(self)

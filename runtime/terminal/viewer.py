@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from hawse.api.rights import VIEW, allows
 from hawse.api.terminals import (
     StartAt,
     TerminalAnswers,
@@ -46,7 +47,8 @@ class Viewer:
         self.participant = terminal.participants.join(
             self, options.profile, read_only=options.read_only, fit=options.fit, caller=call.principal
         )
-        self._participants_cursor = ParticipantsCursor()
+        whole = allows(call.principal.rights, VIEW)  # else it may only see this terminal
+        self._participants_cursor = ParticipantsCursor(whole=whole)
         self.lossless = options.lossless
         self.follows = options.read_only and not options.lossless  # a read-only viewer does not slow the program down
         self.emulator = options.emulator  # it can answer the queries of programs

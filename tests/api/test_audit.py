@@ -14,7 +14,9 @@ def test_a_method_that_changes_something_is_audited_unless_it_is_input_or_a_freq
     assert unaudited == {
         *("file.list", "file.read", "file.search", "process.wait", "recording.read", "terminal.wait"),
         *("terminal.send", "terminal.resize", "terminal.presence"),
-        *("port.connect", "sandbox.watch", "watch.stop"),
+        *("port.accept", "port.connect", "egress.watch", "sandbox.watch", "watch.stop"),
+        *("desktop.attach", "desktop.screenshot", "desktop.move", "desktop.click", "desktop.drag"),
+        *("desktop.scroll", "desktop.type", "desktop.key"),
         *("backup.pack", "backup.unpack"),  # parts of calls that are audited
     }
 

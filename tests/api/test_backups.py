@@ -9,7 +9,7 @@ from hawse.api.backups import BackupCreate, BackupUnpack
 
 def test_what_clients_call_is_at_the_gateway_and_what_it_calls_in_the_sandbox() -> None:
     names = {name for name in GATEWAY if name.startswith("backup.")}
-    assert names == {f"backup.{verb}" for verb in ("create", "restore", "list", "get", "delete", "cancel")}
+    assert names == {f"backup.{verb}" for verb in ("create", "restore", "list", "get", "delete", "cancel", "usage")}
     assert {name for name in METHODS if name.startswith("backup.")} == {"backup.pack", "backup.unpack"}
 
 

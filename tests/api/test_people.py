@@ -19,6 +19,12 @@ def test_viewer_profiles_out_of_bounds_are_refused(wrong: dict[str, str]) -> Non
         msgspec.convert(wrong, ViewerProfile)
 
 
+@pytest.mark.parametrize("wrong", [{"view": "x" * 201}, {"view": 'a"'}, {"view": "\u00e9"}, {"scroll": -1}])
+def test_a_view_out_of_bounds_is_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.convert({"id": "t", "viewer": "k"} | wrong, TerminalPresence)
+
+
 def test_events_are_decoded_completely() -> None:
     event = msgspec.convert({"viewer": PERSON | {"at": {"x": 3, "y": 4}}}, ParticipantEvent)
     assert msgspec.to_builtins(event) == {"viewer": PERSON | {"at": {"x": 3, "y": 4}}}

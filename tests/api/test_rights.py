@@ -40,23 +40,27 @@ VIEWING = {
     "terminal.get",
     "terminal.history",
     "terminal.list",
+    "terminal.viewers",
     "terminal.presence",
     "terminal.screen",
     "terminal.wait",
 }
 WRITING = {"terminal.lease", "terminal.resize", "terminal.send", "terminal.signal"}
+DRIVING = {
+    f"desktop.{name}" for name in ("click", "clipboard", "drag", "key", "lease", "move", "resize", "scroll", "type")
+}
 AT_A_TERMINAL = {"terminal.attach", "terminal.get", "terminal.history", "terminal.presence", "terminal.screen"} | {
     "terminal.wait",
     *WRITING,
 }
-LISTS = {"recording.get", "recording.list", "recording.read", "recording.watch", "terminal.list"}
+LISTS = {"recording.get", "recording.list", "recording.read", "recording.watch", "terminal.list", "terminal.viewers"}
 
 
 def test_each_method_requires_the_right_that_was_decided() -> None:
     required = {name: spec.requires for name, spec in (METHODS | GATEWAY).items()}
     files = {name for name in required if name.partition(".")[0] in ("file", "watch")}
     assert {name for name, right in required.items() if right == VIEW} >= VIEWING
-    assert {name for name, right in required.items() if right == WRITE} == WRITING | files
+    assert {name for name, right in required.items() if right == WRITE} == WRITING | DRIVING | files
     assert {name for name, right in required.items() if right == PREVIEW} == {"port.connect"}
     controls = {"runtime.activity", "runtime.configure", "backup.pack", "backup.unpack"}
     assert {name for name, right in required.items() if right == CONTROL} == controls

@@ -18,9 +18,10 @@ def configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "config"
 
 
-@pytest.fixture(scope="package")
+# Not `package`: without an __init__.py that is `session`, and the gateway would listen beside all later tests.
+@pytest.fixture(scope="module")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    """A gateway that all tests of this package share, with one sandbox."""
+    """A gateway that the tests of a module share, with one sandbox."""
     with asyncio.Runner() as runner:
         folder = tmp_path_factory.mktemp("s")
         (folder / "templates.toml").write_text(

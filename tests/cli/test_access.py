@@ -18,12 +18,12 @@ def test_a_token_is_created_used_listed_and_revoked(gateway: Stack, capsys: pyte
     assert printed(capsys, "terminals", "--token", token)
     assert main(["ps", "--token", token]) == 1
     assert "forbidden" in capsys.readouterr().err
-    (info,) = [one for one in json.loads(printed(capsys, "token", "list", "--json")) if one["name"] == "ci job"]
+    (info,) = [one for one in json.loads(printed(capsys, "token", "ls", "--json")) if one["name"] == "ci job"]
     assert (info["role"], info["sandboxes"]) == ("viewer", ["local"])
-    (line,) = [line for line in printed(capsys, "token", "list").splitlines() if info["id"] in line]
+    (line,) = [line for line in printed(capsys, "token", "ls").splitlines() if info["id"] in line]
     assert "local" in line
     assert token not in line
-    assert printed(capsys, "token", "revoke", info["id"]) == ""
+    assert printed(capsys, "token", "revoke", "--yes", info["id"]) == ""
     assert main(["terminals", "--token", token]) == 1
     assert "unauthenticated" in capsys.readouterr().err
 
@@ -33,14 +33,14 @@ def test_a_link_is_an_address_that_can_be_revoked(gateway: Stack, capsys: pytest
     assert address.startswith(f"{gateway.base}/?sandbox=local&terminal=main#token=hws_")
     assert main(["terminals", "--url", address, "--token", address.partition("#token=")[2]]) == 0
     capsys.readouterr()
-    (info,) = json.loads(printed(capsys, "share", "list", "--json"))
+    (info,) = json.loads(printed(capsys, "share", "ls", "--json"))
     assert (info["name"], info["terminal"], info["role"]) == ("Bob", "main", "viewer")
-    assert info["id"] in printed(capsys, "share", "list")
-    printed(capsys, "share", "revoke", info["id"])
-    assert main(["share", "revoke", info["id"]]) == 1
+    assert info["id"] in printed(capsys, "share", "ls")
+    printed(capsys, "share", "revoke", "--yes", info["id"])
+    assert main(["share", "revoke", "--yes", info["id"]]) == 1
     assert "not_found" in capsys.readouterr().err
     printed(capsys, "share", "create", "main", "--uses", "2")
-    assert "0 of 2" in printed(capsys, "share", "list")
+    assert "0 of 2" in printed(capsys, "share", "ls")
 
 
 @pytest.mark.parametrize("text", ["8", "0h", "h", "-1d", "1w", "1.5h"])

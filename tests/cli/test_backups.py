@@ -31,11 +31,13 @@ def test_a_directory_is_saved_listed_restored_and_forgotten(gateway: Stack, capf
     assert capfd.readouterr().out.splitlines()[1].split()[:3] == [id, "local", "saved"]
     assert main(["backup", "ls", "--all", "--json"]) == 0
     assert [one["name"] for one in json.loads(capfd.readouterr().out)] == ["first"]
+    assert main(["backup", "usage", "--json"]) == 0
+    assert json.loads(capfd.readouterr().out)["backups"] == 1
     run(gateway, "echo two > saved/f")
-    assert main(["backup", "restore", id]) == 0
+    assert main(["backup", "restore", "--yes", id]) == 0
     assert capfd.readouterr().out == "2 entries, 4 B\n"
     assert run(gateway, "cat saved/f") == "one\n"
-    assert main(["backup", "restore", id, "elsewhere", "--json"]) == 0
+    assert main(["backup", "restore", "--yes", id, "elsewhere", "--json"]) == 0
     assert json.loads(capfd.readouterr().out) == {"entries": 2, "bytes": 4}
     assert run(gateway, "ls elsewhere") == "f\n"
     assert main(["backup", "create", "saved", "--compression", "none", "--ttl", "60", "--json"]) == 0
@@ -48,7 +50,7 @@ def test_a_directory_is_saved_listed_restored_and_forgotten(gateway: Stack, capf
     assert main(["cat", "-s", "copied", "saved/f"]) == 0
     assert capfd.readouterr().out == "one\n"
     assert main(["sandbox", "rm", "--yes", "copied"]) == 0
-    assert main(["backup", "rm", id, other["id"], snapshot]) == 0
+    assert main(["backup", "rm", "--yes", id, other["id"], snapshot]) == 0
     capfd.readouterr()
-    assert main(["backup", "restore", id]) == 1
+    assert main(["backup", "restore", "--yes", id]) == 1
     assert f"not_found: unknown backup '{id}'" in capfd.readouterr().err

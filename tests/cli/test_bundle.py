@@ -19,10 +19,13 @@ def small_bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("small_bundle")
-def test_an_image_has_the_name_of_the_version_or_the_one_that_is_given(tmp_path: Path) -> None:
+def test_an_image_has_the_name_of_the_version_or_the_one_that_is_given(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     for options, name in (([], f"hawse-runtime:{__version__}"), (["--name", "example.org/r:2"], "example.org/r:2")):
         file = tmp_path / "image.tar"
-        assert main(["bundle", str(file), *options]) == 0
+        assert main(["bundle", str(file), *options, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out) == {"file": str(file), "name": name, "size": file.stat().st_size}
         with tarfile.open(file) as archive:
             index = archive.extractfile("index.json")
             assert index is not None

@@ -1,12 +1,13 @@
 import json
 import os
 import secrets
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from hawse.cli import main
-from hawse.cli.copy import remote_path
 from tests.support.stack import Stack
 
 
@@ -24,15 +25,24 @@ def tree(tmp_path: Path) -> Path:
     for number in range(40):
         (root / "sub" / f"n{number}").write_text(str(number))
     os.mkfifo(root / "fifo")
+    (root / "link").symlink_to("sub/big")
+    (root / "sub" / "deep" / "up").symlink_to("..")
+    (root / "dangling").symlink_to("/no such place")
     return root
 
 
-def contents(root: Path) -> dict[str, tuple[bytes, int] | None]:
-    return {
-        str(path.relative_to(root)): (path.read_bytes(), path.stat().st_mode & 0o777) if path.is_file() else None
-        for path in root.rglob("*")
-        if not path.is_fifo()
-    }
+def contents(root: Path) -> dict[str, tuple[bytes, int] | str | None]:
+    """The content and mode of each file, the target of each symlink, None for directories; FIFOs are left out."""
+    found: dict[str, tuple[bytes, int] | str | None] = {}
+    for path in root.rglob("*"):
+        name = str(path.relative_to(root))
+        if path.is_symlink():
+            found[name] = os.readlink(path)
+        elif path.is_file():
+            found[name] = path.read_bytes(), path.stat().st_mode & 0o777
+        elif path.is_dir():
+            found[name] = None
+    return found
 
 
 @pytest.fixture
@@ -62,7 +72,7 @@ def test_json_counts_what_was_copied(
     gateway: Stack, tree: Path, remote: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["cp", "--json", str(tree / "small"), f":{remote}"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"files": 1, "bytes": 1}
+    assert json.loads(capsys.readouterr().out) == {"files": 1, "bytes": 1, "links": 0}
 
 
 def test_what_does_not_exist_is_reported(gateway: Stack, remote: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -73,21 +83,63 @@ def test_what_does_not_exist_is_reported(gateway: Stack, remote: str, capsys: py
     assert "not_found" in shown
 
 
-@pytest.mark.parametrize("paths", [("a", "b"), (":a", ":b")])
-def test_exactly_one_end_is_in_a_sandbox(paths: tuple[str, str]) -> None:
-    assert main(["cp", *paths]) == 2
+def test_a_directory_is_copied_from_sandbox_to_sandbox(
+    gateway: Stack, tree: Path, remote: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["sandbox", "create", remote]) == 0
+    try:
+        assert main(["cp", str(tree), f":{remote}"]) == 0
+        assert main(["cp", f":{remote}", f"{remote}:place/"]) == 0
+        capsys.readouterr()
+        assert main(["cp", f"{remote}:place/{remote}", str(tmp_path / "back")]) == 0
+        assert capsys.readouterr().err == "44 files, 3 symlinks copied\n"
+        assert contents(tmp_path / "back") == contents(tree)
+    finally:
+        main(["sandbox", "rm", "--yes", remote])
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("box:dir/file", ("box", "dir/file")),
-        (":file", ("", "file")),
-        ("box:", ("box", ".")),
-        ("file", None),
-        ("./a:b", None),
-        ("/a:b", None),
-    ],
-)
-def test_a_path_in_a_sandbox_has_a_colon_before_any_slash(text: str, expected: tuple[str, str] | None) -> None:
-    assert remote_path(text) == expected
+def test_a_copy_replaces_files_and_symlinks_of_an_earlier_one(
+    gateway: Stack, tree: Path, remote: str, tmp_path: Path
+) -> None:
+    for _ in range(2):
+        assert main(["cp", str(tree), f":{remote}/"]) == 0
+        assert main(["cp", f":{remote}/tree", f"{tmp_path}/back/"]) == 0
+        assert contents(tmp_path / "back" / "tree") == contents(tree)
+        (tree / "link").unlink()
+        (tree / "link").symlink_to("small")
+        (tree / "small").write_bytes(b"changed")
+
+
+def test_what_is_in_a_directory_is_copied_into_another(gateway: Stack, tree: Path, remote: str, tmp_path: Path) -> None:
+    main(["exec", "mkdir", "-p", f"{remote}/other"])
+    assert main(["cp", f"{tree}/.", f":{remote}"]) == 0
+    (tmp_path / "back").mkdir()
+    assert main(["cp", f":{remote}/.", str(tmp_path / "back")]) == 0
+    assert contents(tmp_path / "back") == contents(tree) | {"other": None}
+
+
+def test_a_directory_in_the_place_of_a_symlink_is_reported(
+    gateway: Stack, tree: Path, remote: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["exec", "mkdir", "-p", f"{remote}/link"])
+    assert main(["cp", f"{tree}/.", f":{remote}"]) == 1
+    assert "symlinks cannot be made" in capsys.readouterr().err
+
+
+def test_standard_input_and_output_are_files(gateway: Stack, remote: str) -> None:
+    data = os.urandom(3 << 20)
+    hawse = [sys.executable, "-m", "hawse.cli", "cp"]
+    subprocess.run([*hawse, "-", f":{remote}"], input=data, check=True, timeout=60)
+    done = subprocess.run([*hawse, f":{remote}", "-"], capture_output=True, check=True, timeout=60)
+    assert done.stdout == data
+    assert done.stderr == b""
+
+
+def test_standard_input_has_no_name(gateway: Stack, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["cp", "-", ":directory/"]) == 2
+    assert "has no name" in capsys.readouterr().err
+
+
+def test_one_end_at_least_is_in_a_sandbox() -> None:
+    assert main(["cp", "a", "b"]) == 2
+    assert main(["cp", "-", "-"]) == 2

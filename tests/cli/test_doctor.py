@@ -12,7 +12,20 @@ def test_a_gateway_that_works_passes_every_check(gateway: Stack, capsys: pytest.
     shown = capsys.readouterr().out
     assert "FAIL" not in shown
     assert "sandbox local" in shown
+    assert "ok    backups: 0 backups, 0 B of 100" in shown
+    for name in ("filtered networks", "mounts", "desktop", "git", "code in python"):
+        assert f"ok    {name}: " in shown
     assert "`true` in sandbox local ended with exit code 0" in shown
+
+
+def test_a_token_in_the_address_is_used_and_not_printed(
+    gateway: Stack, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HAWSE_TOKEN")
+    assert main(["doctor", "--url", f"{gateway.base}/#token={gateway.token}"]) == 0
+    shown = capsys.readouterr().out
+    assert "ok    gateway: " in shown
+    assert gateway.token not in shown
 
 
 def test_a_gateway_that_does_not_answer_fails(

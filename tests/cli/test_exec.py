@@ -108,6 +108,25 @@ def test_json_has_the_output_and_the_end(gateway: Stack) -> None:
     assert done.returncode == 3
 
 
+def test_a_closed_pipe_ends_the_command_in_the_sandbox_quietly(gateway: Stack) -> None:
+    line = f"{sys.executable} -m hawse.cli exec -n yes | head -n 1; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, check=False, timeout=60)
+    assert (done.stdout, done.stderr, done.returncode) == (b"y\n", b"", 141)
+
+
+@pytest.mark.parametrize(
+    ("redirection", "message"),
+    [
+        (">/dev/full", "[Errno 28] No space left on device"),
+        (">&-", "[Errno 9] standard output or standard error is closed"),
+    ],
+)
+def test_output_that_cannot_be_written_is_an_error(gateway: Stack, redirection: str, message: str) -> None:
+    line = f"{sys.executable} -m hawse.cli exec -n echo hi {redirection}"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.stderr, done.returncode) == (f"Error: {message}\n", 1)
+
+
 def test_ctrl_c_ends_the_command_in_the_sandbox(gateway: Stack) -> None:
     with subprocess.Popen([*HAWSE, "exec", "-c", "echo $$; exec sleep 1000"], stdout=subprocess.PIPE) as command:
         assert command.stdout is not None
@@ -121,3 +140,11 @@ def test_ctrl_c_ends_the_command_in_the_sandbox(gateway: Stack) -> None:
 def test_a_refused_token_is_explained(gateway: Stack, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["exec", "--token", "wrong", "true"]) == 255
     assert "hawse login" in capsys.readouterr().err
+
+
+def test_a_line_in_one_word_has_a_hint(gateway: Stack) -> None:
+    done = run("echo hi | cat")
+    assert done.returncode == 255
+    assert b"hawse exec -c 'echo hi | cat'" in done.stderr
+    assert b"exec -c" not in run("no-such-program").stderr
+    assert b"exec -c" not in run("no such", "argument").stderr

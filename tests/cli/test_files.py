@@ -73,6 +73,15 @@ def test_an_edited_file_is_saved(directory: str, editor, capfd: pytest.CaptureFi
     assert capfd.readouterr().out == "saved, 6 B\nedited"
 
 
+def test_json_says_whether_a_file_was_saved(directory: str, editor, capfd: pytest.CaptureFixture[str]) -> None:
+    editor("true")
+    assert main(["edit", "--json", f"{directory}/a"]) == 0
+    assert '"saved":false' in capfd.readouterr().out
+    editor('printf edited > "$1"')
+    assert main(["edit", "--json", f"{directory}/a"]) == 0
+    assert capfd.readouterr().out == '{"saved":true,"bytes":6}\n'
+
+
 def test_a_file_that_does_not_exist_is_created(directory: str, editor, capfd: pytest.CaptureFixture[str]) -> None:
     editor('printf new > "$1"')
     main(["edit", f"{directory}/new"])

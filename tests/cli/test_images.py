@@ -13,7 +13,7 @@ from tests.support.stack import Stack
 INFO = ImageInfo(id="sha256:0123456789abcdef", names=["x:latest", "x:1"], size=2048)
 
 
-@pytest.mark.parametrize("argv", [["ls"], ["pull", "x"], ["rm", "x"]])
+@pytest.mark.parametrize("argv", [["ls"], ["pull", "x"], ["rm", "-y", "x"]])
 def test_a_provider_without_images_is_reported(
     gateway: Stack, capsys: pytest.CaptureFixture[str], argv: list[str]
 ) -> None:

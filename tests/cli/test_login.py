@@ -17,6 +17,15 @@ def test_the_address_as_serve_prints_it_is_checked_and_saved(
     assert saved == {"url": stack.base, "token": stack.token}
 
 
+def test_scripts_get_json(stack: Stack, configuration: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["login", stack.url, "--json"]) == 0
+    saved = str(configuration / "hawse" / "config.json")
+    assert json.loads(capsys.readouterr().out) == {"url": stack.base, "role": "owner", "file": saved}
+    for forgotten in (True, False):
+        assert main(["logout", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out) == {"forgotten": forgotten}
+
+
 def test_a_wrong_token_is_not_saved(stack: Stack, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["login", stack.base, "--token", "wrong"]) == 1
     assert "unauthenticated" in capsys.readouterr().err

@@ -1,8 +1,15 @@
 import json
+import os
 
+import click
 import pytest
 
-from hawse.cli.output import duration, print_json, print_table, printable, size
+from hawse.cli.output import duration, examples, print_json, print_table, printable, size
+
+
+def test_examples_keep_their_lines_in_the_help() -> None:
+    command = click.Command("probe", epilog=examples("probe one", "probe two"))
+    assert command.get_help(click.Context(command)).endswith("\n  Examples:\n    probe one\n    probe two")
 
 
 def test_a_table_in_a_pipe_has_aligned_columns(capsys: pytest.CaptureFixture[str]) -> None:
@@ -24,6 +31,12 @@ def test_json_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     shown = capsys.readouterr().out
     assert json.loads(shown) == {"a": [1, "ü\n"]}
     assert shown.count("\n") == 1
+
+
+def test_json_escapes_a_name_that_is_not_utf8(capsys: pytest.CaptureFixture[str]) -> None:
+    name = os.fsdecode(b"bad\xffname")
+    print_json([{"name": name, "data": b"a"}])
+    assert json.loads(capsys.readouterr().out) == [{"name": name, "data": "YQ=="}]
 
 
 @pytest.mark.parametrize(

@@ -98,6 +98,30 @@ def test_both_directions_and_the_end_of_each_are_passed_on(gateway: Stack) -> No
     main(["kill", name])
 
 
+def test_a_port_of_the_sandbox_leads_to_this_machine(gateway: Stack) -> None:
+    """With the end of each direction; and a port of this machine where nothing listens resets the connection."""
+    inside, served = free_port(), free_port()
+    ask = (
+        "import socket, sys; s = socket.create_connection(('127.0.0.1', int(sys.argv[1]))); s.sendall(b'x' * 1000000);"
+        " s.shutdown(1); print(s.makefile().read())"
+    )
+
+    async def work(client: Client, box: Sandbox) -> bytes:
+        return (await box.exec(["python3", "-c", ask, str(inside)])).stdout
+
+    argv = [sys.executable, "-m", "hawse.cli", "port", "forward", "-R", f"{inside}:{served}"]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as command:
+        assert command.stdout is not None
+        assert command.stdout.readline() == f"port {inside} in sandbox local leads to 127.0.0.1:{served}\n"
+        target = Target(url=gateway.base, token=gateway.token)
+        assert target.run(work).strip() == b""
+        with subprocess.Popen([sys.executable, "-c", COUNTER, str(served)]) as counter:
+            while target.run(work).strip() != b"1000000 bytes":
+                assert counter.poll() is None
+            counter.terminate()
+        command.terminate()
+
+
 def test_a_local_port_that_is_taken_is_reported(gateway: Stack, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["port", "forward", f"{gateway.port}:80"]) == 1
     assert f"cannot listen on 127.0.0.1:{gateway.port}" in capsys.readouterr().err

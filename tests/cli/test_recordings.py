@@ -53,6 +53,11 @@ def test_a_terminal_is_recorded_listed_and_played(
     capfd.readouterr()
     assert main(["play", str(saved), "--idle-limit", "0"]) == 0
     assert "printed-text" in capfd.readouterr().out
+    assert main(["recordings", "--delete", name]) == 2, "a script has to say --yes"
+    assert main(["recordings", "--delete", name, "--yes"]) == 0
+    capfd.readouterr()
+    main(["recordings"])
+    assert name not in capfd.readouterr().out
 
 
 def test_a_missing_recording_is_reported(gateway: Stack, capsys: pytest.CaptureFixture[str]) -> None:

@@ -40,7 +40,9 @@ def test_a_sandbox_is_created_used_stopped_started_and_deleted(
     assert main(["sandbox", "start", name]) == 0
     main(["cat", "-s", name, "file"])
     assert capfd.readouterr().out == "kept\n"
-    assert main(["sandbox", "rm", "--yes", name]) == 0
+    capfd.readouterr()
+    assert main(["sandbox", "rm", "--yes", "--json", name]) == 0
+    assert capfd.readouterr().out == "", "there is no state left to print"
     assert ids(capfd, label) == []
 
 

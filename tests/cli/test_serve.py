@@ -43,7 +43,7 @@ def test_options_reach_the_gateway(served: list[tuple[dict[str, Any], bool]]) ->
         "--allow-host a --allow-host b --allow-origin https://c --trust-proxy 10.0.0.0/8 --preview-host p.example "
         "--max-connections 3 --max-sandboxes 4 --store redis://r --pool 2 --templates /t.toml --idle-timeout 9 "
         "--oidc-issuer https://id --oidc-role a=owner --oidc-role *=viewer --oidc-client-id me --tls-cert /c.pem "
-        "--limit link:bytes=2M "
+        "--limit link:bytes=2M --user-network none --user-network filtered "
         "--quota 5 --max-contexts 6 --code-pool size=1 --code-pool bash:size=0 --log-format json -v".split()
     )
     ((settings, verbose),) = served
@@ -65,6 +65,7 @@ def test_options_reach_the_gateway(served: list[tuple[dict[str, Any], bool]]) ->
         "templates": Path("/t.toml"),
         "idle_timeout": 9.0,
         "limit": ("link:bytes=2M",),
+        "user_networks": ("none", "filtered"),
         "quota": 5,
         "oidc": {"issuer": "https://id", "roles": ("a=owner", "*=viewer"), "client_id": "me"},
         "tls_cert": Path("/c.pem"),

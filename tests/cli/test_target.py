@@ -7,7 +7,7 @@ import pytest
 
 from hawse.cli import main
 from hawse.cli.target import Pair, Target, failure, target_options
-from hawse.client import Client, Sandbox
+from hawse.client import Client, GaveUpError, Sandbox
 from hawse.wire import HawseError
 from tests.support.stack import Stack
 
@@ -55,6 +55,13 @@ def test_a_refused_token_is_explained() -> None:
     assert "hawse login" in failure(HawseError("unauthenticated", "no")).message
 
 
+def test_an_error_says_what_to_do_next() -> None:
+    assert "`hawse sandbox ls` lists them" in failure(HawseError("not_found", "unknown sandbox 'x'")).message
+    assert "is the gateway running" in failure(GaveUpError("no connection")).message
+    for other in ("not_found", "unavailable"):  # the gateway answers: it runs
+        assert "(" not in failure(HawseError(other, "the sandbox has no Xvnc")).message
+
+
 def test_an_address_that_is_no_url_is_reported() -> None:
     async def work(client: Client, box: Sandbox) -> None: ...
 
@@ -85,7 +92,7 @@ def test_a_gateway_that_refuses_the_connection_is_reported_at_once(capsys: pytes
     shown = capsys.readouterr().err
     assert shown == (
         f"Error: unavailable: the connection to 127.0.0.1:{port} was refused "
-        "(is the gateway running? `hawse doctor` checks)\n"
+        "(is the gateway running? `hawse login URL` or HAWSE_URL names another one; `hawse doctor` checks)\n"
     )
 
 

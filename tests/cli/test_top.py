@@ -1,5 +1,9 @@
 import json
+import os
+import subprocess
+import sys
 
+import pexpect
 import pytest
 
 from hawse.api.processes import ProcessInfo
@@ -57,6 +61,55 @@ def test_the_first_page_has_no_rates_and_escapes_control_characters() -> None:
     page = render(look(20.0, 3.0, 4096), None, "box")
     assert "CPU -" in page
     assert "\x1b" not in page
+
+
+def test_rows_are_sorted() -> None:
+    ages = {"c": 2.0, "a": 1.0, "b": 3.0}
+    processes = [
+        ProcessInfo(id=name, instance=name, pid=7, argv=["x"], started=20.0 - age) for name, age in ages.items()
+    ]
+    page = look(20.0, 3.0, 4096)._replace(terminals=[], processes=processes)
+
+    def order(sort: str) -> list[str]:
+        return [line[0] for line in render(page, None, "box", sort).splitlines()[-3:]]
+
+    assert order("name") == ["a", "b", "c"]
+    assert order("age") == ["b", "c", "a"]
+    assert order("rate") == ["a", "b", "c"]  # all are equal
+
+
+def test_keys_sort_and_quit_and_the_page_follows_the_size(gateway: Stack) -> None:
+    argv = ["-m", "hawse.cli", "top", "--interval", "600"]
+    top = pexpect.spawn(sys.executable, argv, dimensions=(30, 100), timeout=60, encoding="utf-8")
+    try:
+        top.expect_exact("\x1b[?1049h")
+        top.expect_exact("PROCESS")
+        top.expect_exact(": rate ")
+        top.send("n")
+        top.expect_exact(": name ")
+        top.setwinsize(4, 100)
+        top.expect(r"\x1b\[Hsandbox local[^\n]*\n[^\n]*\n[^\n]*\nsort by")  # three lines and that of the keys
+        top.send("q")
+        top.expect_exact("\x1b[?1049l")
+        top.expect(pexpect.EOF)
+        top.close()
+        assert top.exitstatus == 0
+    finally:
+        top.close(force=True)
+
+
+def test_a_page_needs_keys(gateway: Stack) -> None:
+    master, slave = os.openpty()
+    try:
+        argv = [sys.executable, "-m", "hawse.cli", "top"]
+        done = subprocess.run(
+            argv, stdin=subprocess.DEVNULL, stdout=slave, stderr=subprocess.PIPE, check=False, timeout=60
+        )
+        assert done.returncode == 1
+        assert b"--once and --json need none" in done.stderr
+    finally:
+        os.close(master)
+        os.close(slave)
 
 
 def test_json_is_one_line_for_each_look(gateway: Stack, capsys: pytest.CaptureFixture[str]) -> None:

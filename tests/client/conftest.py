@@ -1,13 +1,28 @@
-"""A fake server and a client on it."""
+"""A fake server and a client on it: the asynchronous one, and the synchronous one through a bridge."""
 
 from collections.abc import AsyncIterator
 
 import pytest
 
 import hawse
+from tests.support import sync_bridge
 from tests.support.client import QUICK
 from tests.support.fake_server import FakeServer
 from tests.support.proxy import CuttingProxy
+from tests.support.sync_bridge import Connect
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run each test that connects a client with both clients, unless it is marked `async_only`."""
+    if "connect" in metafunc.fixturenames:
+        only = metafunc.definition.get_closest_marker("async_only") is not None
+        metafunc.parametrize("connect", ["async"] if only else ["async", "sync"], indirect=True)
+
+
+@pytest.fixture
+def connect(request: pytest.FixtureRequest) -> Connect:
+    """`hawse.connect`, or what does the same with `hawse.sync`."""
+    return hawse.connect if request.param == "async" else sync_bridge.connect
 
 
 @pytest.fixture
@@ -24,14 +39,14 @@ async def proxy(server: FakeServer) -> AsyncIterator[CuttingProxy]:
 
 
 @pytest.fixture
-async def hw(server: FakeServer) -> AsyncIterator[hawse.Client]:
+async def hw(server: FakeServer, connect: Connect) -> AsyncIterator[hawse.Client]:
     """A client that is connected directly."""
-    async with hawse.connect(server.url, options=QUICK) as hw:
+    async with connect(server.url, options=QUICK) as hw:
         yield hw
 
 
 @pytest.fixture
-async def cut_hw(proxy: CuttingProxy) -> AsyncIterator[hawse.Client]:
+async def cut_hw(proxy: CuttingProxy, connect: Connect) -> AsyncIterator[hawse.Client]:
     """A client behind the proxy."""
-    async with hawse.connect(proxy.url, options=QUICK) as hw:
+    async with connect(proxy.url, options=QUICK) as hw:
         yield hw

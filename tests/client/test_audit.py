@@ -2,16 +2,16 @@
 
 from pathlib import Path
 
-import hawse
 from gateway.audit.files import AuditFiles
 from tests.support.gateway import TOKEN, FakeRuntime, Gateway
+from tests.support.sync_bridge import Connect
 
 
-async def test_entries_are_listed_over_several_pages(tmp_path: Path) -> None:
+async def test_entries_are_listed_over_several_pages(tmp_path: Path, connect: Connect) -> None:
     async with (
         FakeRuntime(tmp_path / "runtime.sock") as runtime,
         Gateway(runtime, audit=AuditFiles(tmp_path / "audit")) as gateway,
-        hawse.connect(gateway.url, token=TOKEN) as owner,
+        connect(gateway.url, token=TOKEN) as owner,
     ):
         for number in range(5):
             await owner.sandbox().call("answer", {"id": str(number)})

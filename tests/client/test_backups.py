@@ -17,10 +17,13 @@ from hawse.api.backups import (
     BackupProgress,
     BackupRestore,
     BackupRestoreResult,
+    BackupUsage,
+    BackupUsageResult,
     SandboxSnapshot,
 )
 from hawse.api.paths import to_text
-from hawse.client.backups import BackupCall, Backups, take_snapshot
+from hawse.client.backups import BackupCall, Backups, SandboxBackups, take_snapshot
+from hawse.client.base.causes import NotFoundError
 from hawse.client.calls.call import ClientCall
 from hawse.client.calls.call_table import CallTable
 from hawse.wire import Event
@@ -28,6 +31,7 @@ from hawse.wire.messages import to_raw
 
 SENT = BackupInfo(id="b", sandbox="box", path=to_text(os.fsdecode(b"caf\xe9")))
 INFO = BackupInfo(id="b", sandbox="box", path=os.fsdecode(b"caf\xe9"))
+USAGE = BackupUsageResult(backups=1, bytes=2, max_backups=None, max_bytes=3)
 PROGRESS = BackupProgress(phase="packing", entries=1, bytes=2)
 
 
@@ -42,6 +46,8 @@ class Recorded:
     async def request(self, params: Any, *, sandbox: str | None) -> Any:
         assert sandbox is None
         self.requests.append(params)
+        if isinstance(params, BackupUsage):
+            return USAGE
         return BackupListResult(backups=[SENT]) if isinstance(params, BackupList) else SENT
 
     async def perform(self, call: BackupCall) -> Any:
@@ -68,6 +74,7 @@ async def test_backups_are_created_restored_listed_and_deleted() -> None:
     await backups.restore("b")
     assert await backups.get("b") == INFO
     assert await backups.list(sandbox="box") == [INFO]
+    assert await backups.usage() == USAGE
     await backups.delete("b")
     assert reports == [PROGRESS]
     assert recorded.requests == [
@@ -76,8 +83,39 @@ async def test_backups_are_created_restored_listed_and_deleted() -> None:
         BackupRestore(backup="b"),
         BackupGet(backup="b"),
         BackupList(sandbox="box"),
+        BackupUsage(),
         BackupDelete(backup="b"),
     ]
+
+
+async def test_the_backups_of_a_sandbox_need_no_sandbox() -> None:
+    recorded = Recorded()
+    backups = SandboxBackups(cast(CallTable, recorded), "box")
+    reports: list[BackupProgress] = []
+    given: dict[str, Any] = {"name": "n", "ttl": 5, "gitignore": True, "compression": "gzip"}
+    assert await backups.create("project", exclude=["*.o"], on_progress=reports.append, **given) == INFO
+    assert (await backups.restore("b", path="again", on_progress=reports.append)).bytes == 2
+    assert await backups.get("b") == INFO
+    assert await backups.list() == [INFO]
+    await backups.delete("b")
+    assert reports == [PROGRESS, PROGRESS]
+    assert recorded.requests == [
+        BackupCreate(sandbox="box", path="project", exclude=["*.o"], **given),
+        BackupRestore(backup="b", sandbox="box", path="again"),
+        BackupGet(backup="b"),
+        BackupList(sandbox="box"),
+        BackupGet(backup="b"),
+        BackupDelete(backup="b"),
+    ]
+
+
+async def test_a_sandbox_does_not_have_the_backups_of_others() -> None:
+    recorded = Recorded()
+    backups = SandboxBackups(cast(CallTable, recorded), "other")
+    for refused in (backups.get, backups.delete):
+        with pytest.raises(NotFoundError, match=r"the sandbox 'other' has no backup 'b'"):
+            await refused("b")
+    assert recorded.requests == [BackupGet(backup="b"), BackupGet(backup="b")], "nothing is deleted"
 
 
 async def test_a_snapshot_is_a_backup_of_the_workspace() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 import hawse
 import hawse.client
+import hawse.sync
 from hawse.api import GATEWAY, METHODS, Params
 from hawse.api.rights import CONTROL
 from hawse.client import ConnectionState, Options
@@ -18,6 +19,7 @@ from hawse.wire import HawseError
 from tests.support.client import QUICK
 from tests.support.fake_server import FakeServer
 from tests.support.proxy import CuttingProxy
+from tests.support.sync_bridge import Connect
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -40,9 +42,21 @@ async def test_a_client_reports_its_state(hw: hawse.Client) -> None:
     assert hw.rtt < 5
 
 
-async def test_the_token_may_be_in_the_address(server: FakeServer) -> None:
+async def test_a_client_is_shown_with_its_address_and_state_and_without_its_token(server: FakeServer) -> None:
+    client = hawse.Client(f"{server.url}/#token=secret-secret-secret")
+    assert repr(client).startswith("<Client 'http://127.0.0.1:")
+    assert repr(client).endswith(" not connected>")
+    assert "secret" not in repr(client)
+
+
+@pytest.mark.async_only("the bridge has representations of its own")
+async def test_an_open_client_is_shown_as_such(hw: hawse.Client) -> None:
+    assert " open>" in repr(hw)
+
+
+async def test_the_token_may_be_in_the_address(server: FakeServer, connect: Connect) -> None:
     server.world.token = "abc"
-    async with hawse.connect(f"{server.url}/#token=abc"):
+    async with connect(f"{server.url}/#token=abc"):
         pass
     assert server.authorization == ["Bearer abc"]
 
@@ -76,8 +90,8 @@ async def test_a_hundred_calls_share_the_connection(hw: hawse.Client, server: Fa
     assert server.served == 1
 
 
-async def test_more_calls_than_channels_wait_for_their_turn(server: FakeServer) -> None:
-    async with hawse.connect(server.url, options=QUICK) as hw:
+async def test_more_calls_than_channels_wait_for_their_turn(server: FakeServer, connect: Connect) -> None:
+    async with connect(server.url, options=QUICK) as hw:
         answers = await asyncio.gather(*(hw.call("echo", {"n": n}) for n in range(3000)))
     assert len(answers) == 3000
 
@@ -92,17 +106,18 @@ async def test_a_call_is_not_delayed_by_an_upload(hw: hawse.Client, server: Fake
     assert (await uploading).bytes == len(data)
 
 
-async def test_what_the_caller_raises_comes_out_as_it_was(server: FakeServer) -> None:
+async def test_what_the_caller_raises_comes_out_as_it_was(server: FakeServer, connect: Connect) -> None:
     with pytest.raises(ZeroDivisionError):
-        async with hawse.connect(server.url, options=QUICK):
+        async with connect(server.url, options=QUICK):
             raise ZeroDivisionError
 
 
-async def test_cancelling_the_user_of_a_client_cancels_cleanly(server: FakeServer) -> None:
+@pytest.mark.async_only(reason="a thread cannot be cancelled")
+async def test_cancelling_the_user_of_a_client_cancels_cleanly(server: FakeServer, connect: Connect) -> None:
     entered = asyncio.Event()
 
     async def use() -> None:
-        async with hawse.connect(server.url, options=QUICK) as hw:
+        async with connect(server.url, options=QUICK) as hw:
             entered.set()
             await hw.call("never")
 
@@ -113,11 +128,12 @@ async def test_cancelling_the_user_of_a_client_cancels_cleanly(server: FakeServe
         await task
 
 
-async def test_cancelling_while_connecting_cancels_cleanly(proxy: CuttingProxy) -> None:
+@pytest.mark.async_only(reason="a thread cannot be cancelled")
+async def test_cancelling_while_connecting_cancels_cleanly(proxy: CuttingProxy, connect: Connect) -> None:
     proxy.refuse()
 
     async def use() -> None:
-        async with hawse.connect(proxy.url, options=Options(backoff_base=0.001)):
+        async with connect(proxy.url, options=Options(backoff_base=0.001)):
             pytest.fail("not reached")
 
     task = asyncio.create_task(use())
@@ -127,10 +143,12 @@ async def test_cancelling_while_connecting_cancels_cleanly(proxy: CuttingProxy) 
         await task
 
 
-async def test_a_client_leaves_no_task_and_no_file_descriptor(server: FakeServer, proxy: CuttingProxy) -> None:
+async def test_a_client_leaves_no_task_and_no_file_descriptor(
+    server: FakeServer, proxy: CuttingProxy, connect: Connect
+) -> None:
     async def use() -> None:
         async with (
-            hawse.connect(proxy.url, options=QUICK) as hw,
+            connect(proxy.url, options=QUICK) as hw,
             hw.sandbox().terminals.open("main") as term,
             hw.sandbox().processes.start(["cat"], stdin=True) as process,
         ):
@@ -158,8 +176,9 @@ async def quiet(server: FakeServer, proxy: CuttingProxy) -> None:
     await proxy.until_closed()
 
 
-async def test_a_client_is_entered_once(server: FakeServer) -> None:
-    client = hawse.connect(server.url, options=QUICK)
+@pytest.mark.async_only(reason="hawse.sync has no client before it is connected")
+async def test_a_client_is_entered_once(server: FakeServer, connect: Connect) -> None:
+    client = connect(server.url, options=QUICK)
     async with client:
         pass
     with pytest.raises(RuntimeError):
@@ -171,7 +190,7 @@ def test_the_library_loads_its_names_on_demand() -> None:
         assert getattr(hawse, name) is not None
     assert hawse.connect is hawse.client.connect
     with pytest.raises(AttributeError):
-        hawse.nonsense  # noqa: B018
+        hawse.nonsense  # type: ignore[attr-defined]  # noqa: B018
 
 
 def test_every_name_of_the_client_is_loaded_when_it_is_used() -> None:
@@ -179,7 +198,12 @@ def test_every_name_of_the_client_is_loaded_when_it_is_used() -> None:
     for name in hawse.client.__all__:
         assert getattr(hawse.client, name) is not None
     with pytest.raises(AttributeError):
-        hawse.client.nonsense  # noqa: B018
+        hawse.client.nonsense  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_each_class_of_the_synchronous_client_has_its_name_in_the_asynchronous_one() -> None:
+    made = {"CreatedSandbox", "OpenedSandbox"}  # what awaiting a `SandboxCreation` or `SandboxOpening` returns
+    assert set(hawse.sync.__all__) - made <= set(hawse.__all__)
 
 
 def test_the_distribution_has_the_version_of_the_library() -> None:
@@ -188,8 +212,8 @@ def test_the_distribution_has_the_version_of_the_library() -> None:
     assert ROOT / settings["tool"]["hatch"]["version"]["path"] == Path(hawse.__file__)
 
 
-async def test_a_client_that_is_awaited_is_connected_until_it_is_closed(server: FakeServer) -> None:
-    hw = await hawse.connect(server.url, options=QUICK)
+async def test_a_client_that_is_awaited_is_connected_until_it_is_closed(server: FakeServer, connect: Connect) -> None:
+    hw = await connect(server.url, options=QUICK)
     assert await hw.call("echo", {"a": 1}) == {"a": 1}
     await hw.close()
     await hw.close()
@@ -197,12 +221,12 @@ async def test_a_client_that_is_awaited_is_connected_until_it_is_closed(server: 
 
 
 async def test_without_an_address_the_gateway_of_the_environment_is_used(
-    server: FakeServer, monkeypatch: pytest.MonkeyPatch
+    server: FakeServer, monkeypatch: pytest.MonkeyPatch, connect: Connect
 ) -> None:
     server.world.token = "secret"
     monkeypatch.setenv("HAWSE_URL", server.url)
     monkeypatch.setenv("HAWSE_TOKEN", "secret")
-    async with hawse.connect(options=QUICK) as hw:
+    async with connect(options=QUICK) as hw:
         assert await hw.call("echo", {"a": 1}) == {"a": 1}
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-import hawse
 from hawse.api.git import GitClone, GitProgress
 from hawse.client import GitAuthor, GitCredentials, HawseError, Options, WatchedChange
 from hawse.client.calls.call_table import CallTable
@@ -16,6 +15,7 @@ from tests.support.client import MemoryConnection
 from tests.support.git_server import GitServer, commit, git
 from tests.support.proxy import CuttingProxy
 from tests.support.stack import Stack
+from tests.support.sync_bridge import Connect
 
 ANN = GitAuthor("Ann", "ann@example.com")
 ACCESS = GitCredentials(username="ann", password="secret")
@@ -63,12 +63,12 @@ async def test_what_asks_is_repeated_and_what_acts_has_a_key() -> None:
         assert (await acting).refs == []
 
 
-async def test_all_git_methods_work_over_lost_connections(tmp_path: Path, server: GitServer) -> None:
+async def test_all_git_methods_work_over_lost_connections(tmp_path: Path, server: GitServer, connect: Connect) -> None:
     work = server.create("project", {"a": "1\n", **{f"d/{number}": "x" * 500 for number in range(200)}})
     async with (
         Stack(tmp_path / "state") as stack,
         CuttingProxy(stack.port, cut_after=(1000, 3000), cuts_left=10) as proxy,
-        hawse.connect(proxy.url, token=stack.token, options=Options(dice=lambda: 0.0)) as hw,
+        connect(proxy.url, token=stack.token, options=Options(dice=lambda: 0.0)) as hw,
     ):
         box = hw.sandbox()
         progress: list[GitProgress] = []
@@ -103,10 +103,13 @@ async def test_all_git_methods_work_over_lost_connections(tmp_path: Path, server
         assert refused.value.details["reason"] == "not_a_repository"
 
 
-async def test_a_clone_that_is_cancelled_ends_and_leaves_nothing(tmp_path: Path, server: GitServer) -> None:
+@pytest.mark.async_only(reason="a thread cannot be cancelled")
+async def test_a_clone_that_is_cancelled_ends_and_leaves_nothing(
+    tmp_path: Path, server: GitServer, connect: Connect
+) -> None:
     server.create("project", {"a": "x" * 100_000})
     server.stall = 10
-    async with Stack(tmp_path / "state") as stack, hawse.connect(stack.base, token=stack.token) as hw:
+    async with Stack(tmp_path / "state") as stack, connect(stack.base, token=stack.token) as hw:
         box = hw.sandbox()
         folder = Path((await box.exec("pwd", check=True)).text.strip())
         async with box.watches.start(".", exclude=[]) as watch:

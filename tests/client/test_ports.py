@@ -13,6 +13,7 @@ from hawse.client import Sandbox
 from hawse.client.ports import by_name
 from tests.support import peers
 from tests.support.stack import Stack
+from tests.support.sync_bridge import Connect
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 EXPOSED = ExposedPort(port=5173, token="a" * 32)
@@ -26,8 +27,8 @@ async def stack(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stack
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def box(stack: Stack) -> AsyncIterator[Sandbox]:
-    async with hawse.connect(stack.base, token=stack.token) as hw:
+async def box(stack: Stack, connect: Connect) -> AsyncIterator[Sandbox]:
+    async with connect(stack.base, token=stack.token) as hw:
         yield hw.sandbox()
 
 

@@ -5,17 +5,22 @@ from collections.abc import AsyncIterator
 import pytest
 
 import hawse
+from hawse.client.base.options import Options
+from hawse.client.calls.call_table import CallTable
 from hawse.wire import HawseError
 from tests.support.client import QUICK
 from tests.support.fake_server import FakeServer
 from tests.support.proxy import CuttingProxy
+from tests.support.sync_bridge import Connect
 
 
-async def test_commands_and_files_are_complete_although_every_connection_breaks(server: FakeServer) -> None:
+async def test_commands_and_files_are_complete_although_every_connection_breaks(
+    server: FakeServer, connect: Connect
+) -> None:
     data = server.world.files["/numbers"]
     async with (
         CuttingProxy(server.port, seed=3, cut_after=(1000, 400_000), cuts_left=60) as proxy,
-        hawse.connect(proxy.url, options=QUICK) as hw,
+        connect(proxy.url, options=QUICK) as hw,
     ):
         box = hw.sandbox()
         while not proxy.spent.is_set():
@@ -45,3 +50,23 @@ async def test_a_file_that_is_too_large_to_hold_is_not_read(hw: hawse.Client) ->
 async def test_a_file_is_described(hw: hawse.Client) -> None:
     stat = await hw.sandbox().files.stat("/numbers")
     assert (stat.type, stat.mode, stat.mtime) == ("file", 0o644, 1.5)
+
+
+def test_a_handle_is_shown_with_its_id() -> None:
+    options = Options()
+    assert repr(hawse.client.Sandbox(CallTable(options), "a", options)) == "<Sandbox 'a'>"
+
+
+@pytest.mark.async_only("the bridge has representations of its own")
+async def test_what_a_sandbox_has_is_shown_with_the_sandbox(hw: hawse.Client) -> None:
+    box = hw.sandbox("a")
+    names = "processes sessions code terminals recordings files backups mounts egress git watches ports tunnels desktop"
+    for name in names.split():
+        shown = repr(getattr(box, name))
+        assert "of sandbox 'a'>" in shown
+        assert "0x" not in shown
+    for handle in (
+        *(box.sessions.create("one"), box.code.create(id="one"), box.terminals.attach("one")),
+        *(box.recordings.attach("one"), await box.processes.start(["cat"], id="one")),
+    ):
+        assert f"<{type(handle).__name__} 'one' in sandbox 'a'>" in repr(handle)

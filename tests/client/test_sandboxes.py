@@ -28,19 +28,23 @@ from hawse.wire.messages import to_raw
 
 
 class Recorded:
-    """A call table that notes requests, and answers with `result` or raises `error`."""
+    """A call table that notes requests, and answers with `results`, then with `result`, or raises `error`."""
 
     def __init__(self) -> None:
         self.requests: list[Any] = []
         self.result: Any = None
+        self.results: list[Any] = []
         self.error: HawseError | None = None
+        self.refusal: HawseError | None = None  # of ids that do not begin with "ada."
 
     async def request(self, params: Any, *, sandbox: str | None) -> Any:
         assert sandbox is None
         self.requests.append(params)
         if self.error is not None and isinstance(params, SandboxDelete):
             raise self.error
-        return self.result
+        if self.refusal is not None and isinstance(params, SandboxCreate) and not (params.id or "").startswith("ada."):
+            raise self.refusal
+        return self.results.pop(0) if self.results else self.result
 
 
 @pytest.fixture
@@ -75,6 +79,29 @@ async def test_the_client_chooses_the_id_so_that_a_repeated_call_makes_one_sandb
     assert recorded.requests[0] == recorded.requests[1]
 
 
+async def test_a_user_of_its_own_sandboxes_gets_an_id_that_begins_with_its_name(
+    sandboxes: Sandboxes, recorded: Recorded
+) -> None:
+    recorded.refusal = HawseError("invalid_params", details={"path": "$.id", "prefix": "ada."})
+    creation = sandboxes.create()
+    async with creation as box:
+        assert re.fullmatch(r"ada\.[0-9a-f]{10}", box.id)
+        assert (await creation).id == box.id
+    assert recorded.requests[-1] == SandboxDelete(id=box.id)
+    with pytest.raises(HawseError, match="invalid_params"):
+        await sandboxes.create("mine")
+
+
+@pytest.mark.parametrize("details", [None, "ada.", {"path": "$.image"}, {"prefix": 1}])
+async def test_other_refusals_of_a_creation_are_raised(
+    sandboxes: Sandboxes, recorded: Recorded, details: object
+) -> None:
+    recorded.refusal = HawseError("invalid_params", details=details)
+    with pytest.raises(HawseError, match="invalid_params"):
+        await sandboxes.create()
+    assert len(recorded.requests) == 1
+
+
 @pytest.mark.parametrize("code", [None, "not_found", "cleanup_pending"])
 async def test_leaving_the_context_deletes_the_sandbox(
     sandboxes: Sandboxes, recorded: Recorded, code: str | None
@@ -100,6 +127,13 @@ async def test_a_sandbox_is_found_and_listed(sandboxes: Sandboxes, recorded: Rec
     recorded.result = SandboxListResult(sandboxes=[info])
     assert await sandboxes.list(labels={"x": "y"}) == [info]
     assert recorded.requests == [SandboxGet(id="a"), SandboxList(labels={"x": "y"})]
+
+
+async def test_all_pages_of_the_list_are_asked_for(sandboxes: Sandboxes, recorded: Recorded) -> None:
+    infos = [SandboxInfo(id=id, state="running") for id in ("a", "b", "c")]
+    recorded.results = [SandboxListResult(sandboxes=infos[:2], after="b"), SandboxListResult(sandboxes=infos[2:])]
+    assert await sandboxes.list() == infos
+    assert recorded.requests == [SandboxList(), SandboxList(after="b")]
 
 
 async def test_the_templates_are_listed(sandboxes: Sandboxes, recorded: Recorded) -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-import hawse
 from hawse.api.watches import WatchStart
 from hawse.client import HawseError, Options, WatchedChange, WatchRescan
 from hawse.client.calls.call_table import CallTable
@@ -14,6 +13,7 @@ from hawse.client.watch import Watch, WatchCall
 from tests.support.client import MemoryConnection
 from tests.support.proxy import CuttingProxy
 from tests.support.stack import Stack
+from tests.support.sync_bridge import Connect
 from tests.support.waiting import Changes
 
 WATCHING = {"id": "w-1", "path": "/w", "version": "v0"}
@@ -68,11 +68,11 @@ async def test_unread_changes_are_not_granted() -> None:
     calls.abandon(call)
 
 
-async def test_no_change_is_lost_or_repeated_over_lost_connections(tmp_path: Path) -> None:
+async def test_no_change_is_lost_or_repeated_over_lost_connections(tmp_path: Path, connect: Connect) -> None:
     async with (
         Stack(tmp_path / "state") as stack,
         CuttingProxy(stack.port, cut_after=(2000, 6000), cuts_left=12) as proxy,
-        hawse.connect(proxy.url, token=stack.token, options=Options(dice=lambda: 0.0)) as hw,
+        connect(proxy.url, token=stack.token, options=Options(dice=lambda: 0.0)) as hw,
     ):
         box = hw.sandbox()
         await box.exec("mkdir w")
@@ -120,10 +120,10 @@ async def test_no_change_is_lost_or_repeated_over_lost_connections(tmp_path: Pat
                 pass
 
 
-async def test_a_restarted_runtime_reports_rescan(tmp_path: Path) -> None:
+async def test_a_restarted_runtime_reports_rescan(tmp_path: Path, connect: Connect) -> None:
     async with (
         Stack(tmp_path / "state") as stack,
-        hawse.connect(stack.base, token=stack.token, options=Options(dice=lambda: 0.0)) as hw,
+        connect(stack.base, token=stack.token, options=Options(dice=lambda: 0.0)) as hw,
     ):
         box = hw.sandbox()
         await box.exec("mkdir w")

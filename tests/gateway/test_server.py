@@ -193,7 +193,7 @@ def test_the_limit_of_open_files_is_raised_for_the_maximum_of_connections(served
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     gateway = served(preexec=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard)))
     soft, _ = resource.prlimit(gateway.process.pid, resource.RLIMIT_NOFILE)
-    assert soft == min(hard, 1024 + 256 + 512 + 512 + 64)
+    assert soft == min(hard, 1024 + 256 + 512 + 512 + 256 + 64)
 
 
 def test_the_token_of_the_environment_is_used(served: Any) -> None:
@@ -257,6 +257,9 @@ def test_unusable_settings_are_reported(tmp_path: Path) -> None:
     assert "--tls-cert, --tls-key: /nonexistent: No such file" in refused(
         "--tls-cert", "/nonexistent", "--state", str(tmp_path), "--isolation", "none"
     )
+    message = refused("--store", "redis+sentinel://:secret@sentinel", "--state", str(tmp_path))
+    assert "--store: expected redis+sentinel://" in message
+    assert "secret" not in message
     assert "cannot listen on" in refused(
         "--host", "203.0.113.1", "--token", "x" * 16, "--state", str(tmp_path), "--isolation", "none"
     )

@@ -125,7 +125,7 @@ def test_an_unknown_log_format_is_refused() -> None:
     settings(log_format="json").check()
 
 
-@pytest.mark.parametrize("name", ["calls_per_second", "wrong_tokens"])
+@pytest.mark.parametrize("name", ["calls_per_second", "wrong_tokens", "backups_size"])
 def test_a_limit_is_at_least_one(name: str) -> None:
     settings(**{name: 1}).check()
     with pytest.raises(SettingsError, match=name.replace("_", "-")):
@@ -147,3 +147,12 @@ def test_a_user_header_needs_proxies_that_are_trusted_and_roles() -> None:
     for change in (*wrong, {"proxy_user_header": None}, {"oidc": provider}):
         with pytest.raises(SettingsError, match="--proxy-user-header"):
             settings(**given | change).check()
+
+
+def test_ports_of_tunnels_are_checked() -> None:
+    with pytest.raises(SettingsError, match="--tunnel-ports 20000: expected"):
+        settings(tunnel_ports="20000").check()
+    with pytest.raises(SettingsError, match="--tunnel-tls-port"):
+        settings(tunnel_tls_port="1-2").check()
+    found = settings(tunnel_ports="20000-20009", tunnel_tls_port="0.0.0.0:8443", tunnel_host="gw.example").tunnels()
+    assert (len(found.ports), found.address, found.tls_address) == (10, "127.0.0.1", "0.0.0.0")

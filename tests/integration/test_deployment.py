@@ -16,8 +16,10 @@ from lightkube.config.kubeconfig import KubeConfig
 from lightkube.models.authentication_v1 import TokenRequestSpec
 from lightkube.models.meta_v1 import ObjectMeta
 from lightkube.resources.core_v1 import Namespace, Pod, Secret, ServiceAccount, ServiceAccountToken
+from lightkube.resources.networking_v1 import NetworkPolicy
 
 from gateway.providers.base import SandboxSpec
+from gateway.providers.kubernetes.manifests import labels
 from gateway.providers.kubernetes.provider import KubernetesProvider
 from gateway.providers.kubernetes.settings import read_settings
 from hawse.cli.serve import serve
@@ -158,6 +160,7 @@ async def test_the_rights_of_the_gateway_are_enough_and_no_more(
         made = await cluster.create(request, name="hawse", namespace=spaces["hawse"])
     assert made.status is not None
     assert made.status.token is not None
+    operator = KubeConfig.from_env().get()
     config = _config_of(made.status.token)
     (tmp_path / "kubeconfig").write_text(json.dumps(config))
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "kubeconfig"))
@@ -170,12 +173,14 @@ async def test_the_rights_of_the_gateway_are_enough_and_no_more(
         async with AsyncClient(namespace=where) as gateway:
             for denied in (
                 gateway.get(Secret, "any"),
-                gateway.delete(Secret, "any"),
+                gateway.delete(NetworkPolicy, "any"),
                 gateway.get(Pod, "p", namespace="default"),
             ):
                 with pytest.raises(ApiError, match="forbidden"):
                     await denied
         await provider.stop("box")
+        async with AsyncClient(operator, namespace=where) as cluster:
+            assert [secret async for secret in cluster.list(Secret, labels=dict(labels("hawse")))] == []
         await provider.delete("box")
         following.cancel()
     await provider.close()

@@ -21,10 +21,7 @@ from tests.support.stack import Stack, free_port
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-FOLDERS = ("guides", "concepts", "migrate")
-PAGES = sorted(
-    [DOCS / "README.md", DOCS / "tutorial.md", *(path for name in FOLDERS for path in (DOCS / name).iterdir())]
-)
+PAGES = sorted(path for path in DOCS.rglob("*.md") if path.parent.name != "decisions")
 FENCE = re.compile(r"^```(?P<language>\w+)(?: title=\"(?P<title>[^\"]+)\")?\n(?P<text>.*?)^```\n", re.M | re.S)
 EXPECTED = re.compile(r"\n```text\n(.*?)^```\n", re.M | re.S)
 PORT = "5173"  # of the servers in the pages

@@ -27,8 +27,9 @@ NEEDS: Final[Mapping[str, str]] = {
     OPERATE: """
         code.answer code.attach code.complete code.create code.delete code.get code.inspect code.interrupt
         code.languages code.list code.restart code.run code.watch exec
+        desktop.launch desktop.start desktop.stop
         git.add git.branch git.cancel git.checkout git.clone git.commit git.diff git.log git.pull git.push git.status
-        port.expose port.exposed port.list port.unexpose port.watch
+        port.accept port.expose port.exposed port.list port.listen port.unexpose port.watch
         process.attach process.get process.kill process.list process.signal process.start process.wait
         recording.delete recording.mark recording.start recording.stop runtime.info runtime.metrics
         session.cancel session.create session.delete session.exec session.get session.list session.process
@@ -36,22 +37,27 @@ NEEDS: Final[Mapping[str, str]] = {
         sandbox.delete sandbox.pause sandbox.resume sandbox.start sandbox.stop sandbox.update
         sandbox.snapshot
         backup.create
+        mount.create mount.delete mount.list
+        tunnel.create tunnel.delete tunnel.list
+        egress.get egress.set egress.watch
         image.list image.pull image.remove
     """,
     OPERATE + "*": """
-        sandbox.create template.list backup.restore backup.list backup.get backup.delete backup.cancel
+        sandbox.create template.list backup.restore backup.list backup.usage backup.get backup.delete backup.cancel
     """,
     WRITE: """
+        desktop.click desktop.clipboard desktop.drag desktop.key desktop.lease desktop.move desktop.resize
+        desktop.scroll desktop.type
         file.archive file.cancel file.chmod file.copy file.delete file.edit file.exists file.extract file.list
         file.mkdir file.move file.read file.rename file.search file.stat file.write watch.changes watch.start watch.stop
     """,
     WRITE + "@": "terminal.lease terminal.resize terminal.send terminal.signal",
-    VIEW: "sandbox.get",
+    VIEW: "desktop.attach desktop.list desktop.screenshot desktop.windows sandbox.get",
     VIEW + "@": """
         terminal.attach terminal.get terminal.history terminal.presence terminal.screen terminal.wait
     """,
     VIEW + "*": """
-        recording.get recording.list recording.read recording.watch terminal.list
+        recording.get recording.list recording.read recording.watch terminal.list terminal.viewers
         preview.host sandbox.list sandbox.watch
     """,
     PREVIEW: "port.connect",
@@ -80,6 +86,7 @@ CALLERS: Final[Mapping[str, tuple[tuple[str, ...], set[str]]]] = {
     "other tenant": (("*/~",), ANYWHERE),
     "owner of another sandbox": (("*/other",), ANYWHERE),
     "link to another sandbox": (("view/other@main",), {VIEW + "*"}),
+    "machine": (("join/local",), set()),
     "user without rights": ((), set()),
 }
 # For these, the sandbox does not exist.
@@ -89,6 +96,7 @@ STRANGERS: Final = ("other tenant", "owner of another sandbox", "link to another
 PUBLIC: Final[Mapping[str, str]] = {
     "/healthz": "for probes of orchestrators; it contains the version only",
     "/v1/login/info": "the page asks how its user can sign in; it contains the name of the identity provider only",
+    "/v1/join": "a machine is refused after the upgrade, and is told whether it may try again",
     "/v1/connect": "the caller is refused after the upgrade, so that browsers show the reason",
 }
 # Those that a gateway with an OpenID provider has in addition.

@@ -52,6 +52,11 @@ PRINTS = {
         "event: result",
         '"code":"not_found".*"retryable":false',
     ],
+    "flask_app.py": [
+        '"square":0.*\n.*"square":1.*\n.*"square":4',
+        r"streamed: \['1', '2', '3'\]",
+        'missing: 404 {"code":"not_found"}',
+    ],
     "raw_wire.py": ["welcome, role: owner", "frame: kind 1, offset 0, b'42.n'", "result: {'code': 0"],
 }
 

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 import hawse
-from hawse.client import Joined, LeaseChanged, Left, Output, Terminal
+from hawse.client import Joined, LeaseChanged, Left, Output, PresenceChanged, Terminal
 from hawse.wire import HawseError
 from tests.support.stack import Stack
 
@@ -62,6 +62,52 @@ async def test_a_viewer_token_reads_everything_and_changes_nothing(stack: Stack)
         await looking.write(b"rm")
         with pytest.raises(HawseError, match="forbidden"):
             await until(looking, Left)
+
+
+async def test_a_viewer_asks_for_the_lease_and_the_holder_refuses_and_then_gives_it(stack: Stack) -> None:
+    async with (
+        hawse.connect(stack.base, token=stack.token) as hw,
+        hawse.connect(stack.base, token=stack.viewer_token) as guest,
+        hw.sandbox().terminals.open("t", argv=CAT, name="Ada") as ada,
+        hw.sandbox().terminals.open("t", name="Bob") as bob,
+        guest.sandbox().terminals.attach("t") as eve,
+    ):
+        assert ada.me is not None
+        assert bob.me is not None
+        await ada.take()
+        await bob.ask()
+        await until_asks(ada, bob.me.id, True)
+        await ada.keep(bob.me.id)
+        await until_asks(bob, bob.me.id, False)
+        with pytest.raises(HawseError, match="conflict"):
+            await bob.give(ada.me.id)
+        with pytest.raises(HawseError, match="forbidden"):
+            await eve.ask()
+        await bob.ask()
+        await bob.withdraw()
+        assert (await ada.give(bob.me.id)).holder == bob.me.id
+        await bob.write(b"mine")
+        await until_output(ada, b"mine")
+
+
+async def test_a_guest_of_one_terminal_is_not_sent_what_else_others_look_at(stack: Stack) -> None:
+    async with hawse.connect(stack.base, token=stack.token) as hw, hw.sandbox().terminals.open("t", argv=CAT) as ada:
+        link = await hw.call("share.create", {"sandbox": "local", "terminal": "t"})
+        await ada.set_presence(scroll=7, view="editor~path~secret")
+        async with (
+            hawse.connect(stack.base, token=link["token"]) as guest,
+            guest.sandbox().terminals.attach("t") as eve,
+        ):
+            await until_output(eve, b"ready")
+            (seen,) = [viewer for viewer in eve.viewers if viewer.id != (eve.me and eve.me.id)]
+            assert (seen.scroll, seen.view) == (7, "")
+
+
+async def until_asks(term: Terminal, viewer: str, asks: bool) -> None:
+    async with asyncio.timeout(20):
+        async for item in term.items():
+            if isinstance(item, Joined | PresenceChanged) and (item.viewer.id, item.viewer.asks) == (viewer, asks):
+                return
 
 
 async def test_a_take_over_is_announced_and_later_input_is_refused_with_its_offset(stack: Stack) -> None:

@@ -51,3 +51,36 @@ async def test_cancelling_a_command_ends_it(stack: Stack) -> None:
         await box.exec(["cat", "begun"], check=True)
         running.cancel()
         assert (await box.exec(["cat", "ended"], check=True)).text == "gone\n"
+
+
+async def test_a_user_with_rights_in_its_own_sandboxes_only_creates_one_without_an_id(stack: Stack) -> None:
+    async with hawse.connect(stack.base, token=stack.token) as hw:
+        token = await hw.tokens.create("builds", role="operator", user="ada", own=True)
+        async with hawse.connect(stack.base, token=token.token) as ada, ada.sandboxes.create() as box:
+            assert box.id.startswith("ada.")
+            assert (await box.exec("echo mine")).text == "mine\n"
+            assert [one.id for one in await ada.sandboxes.list()] == [box.id]
+            with pytest.raises(hawse.InvalidParamsError, match=r"begin with 'ada\.'"):
+                await ada.sandboxes.create("other")
+        viewer = await hw.tokens.create("looks", role="viewer", user="bob", own=True)
+        async with hawse.connect(stack.base, token=viewer.token) as bob:
+            with pytest.raises(hawse.ForbiddenError):
+                await bob.sandboxes.create()
+
+
+async def test_a_wait_keeps_the_output_of_a_terminal_whose_id_another_one_took(stack: Stack) -> None:
+    options = hawse.Options(window=64 << 10)
+    async with hawse.connect(stack.base, token=stack.token, options=options) as hw:
+        box = hw.sandbox()
+        argv = [
+            "sh",
+            "-c",
+            "head -c 200000 /dev/zero | tr '\\0' x; exit 7",
+        ]  # a new viewer gets so much as output, and no snapshot
+        async with box.terminals.open("taken", argv=argv) as terminal:
+            assert (await terminal.wait()).code == 7
+            async with box.terminals.open("taken", argv=["cat"]) as other:
+                assert other.instance != terminal.instance
+                assert (await terminal.wait()).code == 7
+                assert b"".join([data async for data in terminal]) == b"x" * 200_000
+                await other.kill()

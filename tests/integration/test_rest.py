@@ -214,8 +214,23 @@ async def test_every_operation_returns_a_declared_result_or_error(http: httpx.As
     assert answered > 20
 
 
-async def test_the_program_of_the_readme_runs_unchanged(stack: Stack, tmp_path: Path) -> None:
-    text = (ROOT / "README.md").read_text("utf-8").partition("```python\n")[2].partition("```\n")[0]
+PROGRAMS = {  # of the readme, with parts of what they print
+    0: ("0 Linux", "/site\nhello", "Change(type='added'", "index='?'", ".localhost:", "0 GNU Make"),
+    1: ("Linux",),
+}
+
+
+def readme_programs() -> list[str]:
+    return re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text("utf-8"), re.M | re.S)
+
+
+async def test_each_program_of_the_readme_is_run() -> None:
+    assert list(PROGRAMS) == list(range(len(readme_programs())))
+
+
+@pytest.mark.parametrize("number", PROGRAMS)
+async def test_the_programs_of_the_readme_run_unchanged(stack: Stack, tmp_path: Path, number: int) -> None:
+    text = readme_programs()[number]
     text = text.replace("http://127.0.0.1:8080", stack.base).replace('token="…"', f"token={stack.token!r}")
     text = text.replace("5173", str(free_port()))
     process = await asyncio.create_subprocess_exec(
@@ -225,8 +240,7 @@ async def test_the_program_of_the_readme_runs_unchanged(stack: Stack, tmp_path: 
         out, err = await process.communicate()
     assert (process.returncode, err) == (0, b""), out
     output = out.decode()
-    parts = ("0 Linux", "/site\nhello", "Change(type='added'", "index='?'", ".localhost:", "0 GNU Make")
-    assert [part for part in parts if part not in output] == []
+    assert [part for part in PROGRAMS[number] if part not in output] == []
 
 
 def readme_commands() -> list[str]:

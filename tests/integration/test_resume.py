@@ -5,8 +5,9 @@ import asyncio
 import pytest
 
 import hawse
-from hawse.client import Options, Output, Snapshot, Terminal
-from tests.support.flood import END, READY, check
+from hawse.client import Options
+from tests.support.flood import READY, check
+from tests.support.flooded import read_all, type_numbers
 from tests.support.proxy import CuttingProxy
 from tests.support.stack import Stack
 from tests.support.waiting import exists
@@ -15,34 +16,6 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 CUTS = 200
 QUICK = Options(backoff_cap=0.1)
-
-
-async def read_all(term: Terminal, seen: asyncio.Event | None = None, until: int = 0) -> bytes:
-    """All output to the end, each byte at its offset; a snapshot would be a loss. `seen` is set at `until` bytes."""
-    output = bytearray()
-    async for item in term.items():
-        assert not isinstance(item, Snapshot)
-        if isinstance(item, Output):
-            assert item.offset == len(output)
-            output += item.data
-            if seen is not None and len(output) >= until:
-                seen.set()
-    return bytes(output)
-
-
-async def type_numbers(term: Terminal, done: asyncio.Event) -> bytes:
-    """Type numbered words until `done`, then the end mark; return all that was typed."""
-    typed = bytearray()
-    number = 0
-    while not done.is_set():
-        word = b"k%07d." % number
-        await term.write(word)
-        typed += word
-        number += 1
-        if number % 20 == 0:
-            await term.flush()  # goes at the pace of the line
-    await term.write(END)
-    return bytes(typed + END)
 
 
 @pytest.mark.soak

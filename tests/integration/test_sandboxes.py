@@ -188,3 +188,30 @@ async def test_a_killed_runtime_leaves_no_process_and_the_sandbox_is_started_aga
                 await terminal.expect("never")
         assert (await box.exec("echo 1")).stdout == b"1\n"
         assert not alive(process.pid)
+
+
+async def test_a_program_needs_no_client_for_one_sandbox(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HAWSE_URL", stack.base)
+    monkeypatch.setenv("HAWSE_TOKEN", stack.token)
+    box = await hawse.Sandbox.create("build", env={"A": "1"}, labels={"team": "x"})
+    assert (await box.exec("echo $A")).text == "1\n"
+    await box.close()
+    with pytest.raises(hawse.HawseError, match="closed"):
+        await box.exec("true")
+    async with hawse.Sandbox.get("build") as same:
+        assert (await same.exec("echo $A")).text == "1\n"
+    assert [info.id for info in await hawse.Sandbox.list(labels={"team": "x"})] == ["build"], "it was not deleted"
+    async with hawse.Sandbox.create(labels={"team": "x"}) as leaves:
+        assert len(await hawse.Sandbox.list(labels={"team": "x"})) == 2
+    with pytest.raises(hawse.NotFoundError):
+        await hawse.Sandbox.get(leaves.id)
+
+    async with hawse.connect() as hw:
+        same = await hawse.Sandbox.get("build", client=hw)
+        assert same.connection is None
+        other = await hawse.Sandbox.create("other", client=hw)
+        assert {info.id for info in await hawse.Sandbox.list(client=hw)} == {"local", "build", "other"}
+        await other.close()
+        await same.delete()
+        await other.delete()
+        assert hw.state is hawse.ConnectionState.OPEN

@@ -5,7 +5,10 @@ import importlib
 import inspect
 import multiprocessing
 import pkgutil
+import signal
 import socketserver
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -35,6 +38,7 @@ INTERNAL = {
     *("ByteStreamHandle", "FileChanges", "LineReader", "Options", "OutputRange", "ProcessOutput"),
     *("ReceiveBuffer", "Reconnector", "Reread", "ResumableUpload", "StreamHandle"),
     "ProcessStarting",  # a `Process` stands for what it starts
+    "SandboxOpening",  # `OpenedSandbox` stands for what it finds
     "SandboxCreation",  # `CreatedSandbox` stands for what it creates
 }
 
@@ -49,6 +53,8 @@ def test_every_class_with_coroutines_has_a_synchronous_one() -> None:
     }
     wrapped = {name for name, value in vars(hawse.sync).items() if inspect.isclass(value)}
     assert found - wrapped == INTERNAL
+    public = {name for name, value in vars(hawse.sync).items() if getattr(value, "__module__", "") == "hawse.sync"}
+    assert set(hawse.sync.__all__) == public
 
 
 def has_coroutines(cls: type) -> bool:
@@ -97,6 +103,21 @@ def test_what_a_callback_raises_ends_the_command(box: hawse.sync.Sandbox) -> Non
     with pytest.raises(ZeroDivisionError):
         box.exec("trap ': > ended; exit' TERM; echo $$; while :; do sleep 1000 & wait; done", on_stdout=refuse)
     assert box.exec("while [ ! -e ended ]; do sleep 0.01; done", timeout=30).code == 0
+
+
+def test_ctrl_c_ends_the_command(stack: Stack, box: hawse.sync.Sandbox) -> None:
+    box.exec(["mkfifo", "c-begun", "c-ended"], check=True)
+    program = """if True:
+        import sys, hawse.sync
+        with hawse.sync.connect(sys.argv[1]) as hw:
+            hw.sandbox().exec("trap 'echo gone > c-ended; exit' TERM; echo > c-begun; while :; do sleep 0.1; done")
+    """
+    with subprocess.Popen([sys.executable, "-c", program, stack.url], stderr=subprocess.PIPE, text=True) as running:
+        box.exec(["cat", "c-begun"], check=True)
+        running.send_signal(signal.SIGINT)
+        assert box.exec(["cat", "c-ended"], check=True).text == "gone\n"
+        assert "KeyboardInterrupt" in running.communicate(timeout=60)[1]
+    assert running.returncode == -signal.SIGINT
 
 
 def test_output_of_a_process_is_iterated_and_it_ends_with_the_block(box: hawse.sync.Sandbox) -> None:
@@ -172,6 +193,33 @@ def test_sandboxes_are_created_and_deleted_at_the_end_of_the_block(stack: Stack)
             assert {info.id for info in hw.sandboxes.list(labels={"test": "sync"})} == {stays.id, leaves.id}
         assert [info.id for info in hw.sandboxes.list(labels={"test": "sync"})] == [stays.id]
         stays.delete()
+
+
+def test_a_program_needs_no_client_for_one_sandbox(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HAWSE_URL", stack.base)
+    monkeypatch.setenv("HAWSE_TOKEN", stack.token)
+    box = hawse.sync.Sandbox.create("build", env={"A": "1"}, labels={"of": "class"})
+    assert box.exec("echo $A").text == "1\n"
+    box.close()
+    with pytest.raises(HawseError, match="closed"):
+        box.exec("true")
+    with hawse.sync.Sandbox.get("build") as same:
+        assert same.exec("echo $A").text == "1\n"
+    with pytest.raises(HawseError, match="closed"):
+        same.exec("true")
+    with hawse.sync.Sandbox.create(labels={"of": "class"}) as leaves:
+        found = {info.id for info in hawse.sync.Sandbox.list(labels={"of": "class"})}
+        assert found == {"build", leaves.id}
+    with pytest.raises(client.NotFoundError):
+        hawse.sync.Sandbox.get(leaves.id)
+
+    with hawse.sync.connect() as hw:
+        same = hawse.sync.Sandbox.get("build", client=hw)
+        with hawse.sync.Sandbox.create("other", client=hw):
+            assert len(hawse.sync.Sandbox.list(labels={"of": "class"}, client=hw)) == 1
+        same.close()
+        assert hw.sandbox("build").exec("true").ok, "the client is not closed"
+        same.delete()
 
 
 def test_changes_of_files_are_iterated(box: hawse.sync.Sandbox) -> None:

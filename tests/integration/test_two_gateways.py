@@ -3,8 +3,9 @@
 import asyncio
 import os
 import signal
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
+from typing import Final
 
 import pytest
 from redis.asyncio import Redis
@@ -12,8 +13,9 @@ from redis.asyncio import Redis
 import hawse
 from hawse.client import Options, Output, Snapshot, Terminal
 from tests.support.flood import END, check
+from tests.support.http_clients import http_client
 from tests.support.proxy import CuttingProxy
-from tests.support.redis import RedisServer, redis_server
+from tests.support.redis import RedisServer, redis_server, sentinel_group
 from tests.support.runtime import alive
 from tests.support.stack import Stack, post
 from tests.support.waiting import TIMEOUT, Changes
@@ -99,6 +101,60 @@ async def read_all(term: Terminal, received: bytearray, changes: Changes) -> Non
             assert item.offset == len(received)
             received += item.data
             changes.notify()
+
+
+COUNT: Final = "i=0; until [ -e stop ]; do i=$((i+1)); echo $i; sleep 0.01; done"
+
+
+async def test_a_rolling_restart_under_load_loses_no_byte_and_does_each_call_once(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    async with (
+        redis_server(tmp_path) as url,
+        Stack(state, "--store", url) as first,
+        Stack(state, "--store", url) as second,
+        CuttingProxy(first.port) as balancer,
+        AsyncExitStack() as connections,
+    ):
+        states = Changes()
+        clients = [
+            await connections.enter_async_context(
+                hawse.connect(balancer.url, token=first.token, options=QUICK, on_state=lambda state: states.notify())
+            )
+            for _ in range(4)
+        ]
+        await clients[0].sandbox().runtime()
+        rolled = asyncio.Event()
+        async with asyncio.TaskGroup() as tasks:
+            counting = [tasks.create_task(count(hw)) for hw in clients]
+            calling = [tasks.create_task(call_until(hw, number, rolled)) for number, hw in enumerate(clients)]
+            for moves, (old, new) in enumerate(((first, second), (second, first)), 1):
+                balancer.lead_to(new.port)
+                assert await old.terminate() == 0
+                await old.start()
+                await states.until(lambda moves=moves: all(hw.connections > moves for hw in clients))  # type: ignore[misc]
+            rolled.set()
+            await clients[0].sandbox().files.write("stop", b"")
+        for task in counting:
+            numbers = task.result().split()
+            assert numbers == [b"%d" % number for number in range(1, len(numbers) + 1)]
+        done = await clients[0].sandbox().exec("cat called")
+        made = [f"{number}.{each}" for number, task in enumerate(calling) for each in range(task.result())]
+        assert sorted(done.text.split()) == sorted(made), "each call was done once"
+
+
+async def count(hw: hawse.Client) -> bytes:
+    """Return all output of a process that counts."""
+    async with hw.sandbox().processes.start(["sh", "-c", COUNT]) as run:
+        return b"".join([chunk async for chunk in run.stdout])
+
+
+async def call_until(hw: hawse.Client, number: int, end: asyncio.Event) -> int:
+    """Make one call after another, each of which writes a line; return how many were made."""
+    made = 0
+    while not end.is_set():
+        await hw.sandbox().exec(f"echo {number}.{made} >> called", check=True)
+        made += 1
+    return made
 
 
 async def test_an_update_of_the_environment_is_seen_through_the_other_gateway_at_once(tmp_path: Path) -> None:
@@ -213,3 +269,85 @@ async def test_after_redis_was_emptied_what_runs_goes_on_and_has_rows_again(tmp_
                 assert (await hw.sandbox("a").exec("echo again")).stdout == b"again\n"
         await box.delete()
         assert [process for process in first.runtimes() if "a" in process.cmdline()] == []
+
+
+async def test_after_a_fail_over_of_redis_all_goes_on_with_the_replica(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    async with (
+        sentinel_group(tmp_path) as group,
+        Stack(state, "--store", group.url) as first,
+        Stack(state, "--store", group.url) as second,
+        hawse.connect(first.base, token=first.token) as one,
+        hawse.connect(second.base, token=second.token) as other,
+    ):
+        box = await one.sandboxes.create("a", env={"A": "1"})
+        runtime = (await box.info()).runtime
+        async with other.sandbox("a").terminals.open("t", argv=["cat"]) as terminal, asyncio.timeout(2 * TIMEOUT):
+            await group.replicated()
+            await group.kill_primary()
+            await terminal.write(b"goes on\n")
+            await terminal.expect("goes on")
+            for hw in (one, other):
+                while not await answers(hw):  # noqa: ASYNC110  # until the Sentinel names the other server
+                    await asyncio.sleep(0.1)
+                assert (await hw.sandbox("a").info()).runtime == runtime
+        async with other.sandboxes.watch() as changes, asyncio.timeout(TIMEOUT):
+            await one.sandboxes.create("b")
+            async for change in changes:  # is reported by the new server
+                if change.info is not None and (change.id, change.info.state) == ("b", "running"):
+                    break
+        for name in ("a", "b"):
+            await other.sandbox(name).delete()
+        assert [info.id for info in await one.sandboxes.list()] == ["local"]
+
+
+async def answers(hw: hawse.Client) -> bool:
+    try:
+        await hw.sandboxes.list()
+    except hawse.UnavailableError:
+        return False
+    return True
+
+
+async def test_limits_count_at_both_gateways(tmp_path: Path) -> None:
+    options = ("--wrong-tokens=60", "--limit=user:connections=3")
+    async with (
+        redis_server(tmp_path) as url,
+        Stack(tmp_path / "state", "--store", url, *options) as first,
+        Stack(tmp_path / "state", "--store", url, *options) as second,
+        AsyncExitStack() as connections,
+    ):
+        for _ in range(3):
+            await connections.enter_async_context(hawse.connect(first.base, token=first.viewer_token, options=QUICK))
+        async with asyncio.timeout(TIMEOUT):
+            while not await limited(second):
+                pass
+        await connections.aclose()
+        async with asyncio.timeout(TIMEOUT):
+            while await limited(second):
+                pass
+
+        assert [await wrong_token(first) for _ in range(60)] == [401] * 60
+        assert await wrong_token(first) == 429
+        tried = 0
+        while await wrong_token(second) == 401:
+            tried += 1
+            assert tried < 60, "the other gateway counts alone"
+            await asyncio.sleep(0.1)  # the gateways tell each other twice a second
+        async with hawse.connect(second.base, token=second.token) as hw:
+            assert hw.welcome is not None, "a token that was used before is not locked out"
+
+
+async def limited(gateway: Stack) -> bool:
+    """Whether the user of the viewer's token may open no more connections and requests."""
+    return await status(gateway, gateway.viewer_token) == 429
+
+
+async def wrong_token(gateway: Stack) -> int:
+    return await status(gateway, "wrong")
+
+
+async def status(gateway: Stack, token: str) -> int:
+    """Return the status of a request with a token."""
+    async with http_client(gateway.base, headers={"Authorization": f"Bearer {token}"}, timeout=60) as http:
+        return (await http.post("/v1/sandbox.list", json={})).status_code

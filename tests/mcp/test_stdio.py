@@ -21,9 +21,21 @@ async def test_an_agent_works_with_each_tool(stack: Stack) -> None:
         await serve_it(call)
         await use_a_terminal(call)
         await compute(call)
+        await save_it(call)
+        await use_a_desktop(call)
+        await look_around(call)
         await tidy_up(call)
         offered = {tool.name for tool in (await client.list_tools()).tools}
     assert call.used == offered
+
+
+async def use_a_desktop(call: Agent) -> None:
+    assert "1280 × 800 pixels" in await call("desktop_screenshot")
+    assert "started as process" in await call("desktop_launch", command="xterm")
+    await call("desktop_click", x=100, y=100)
+    await call("desktop_type", text="exit")
+    await call("desktop_key", keys="Return")
+    await call("desktop_scroll", x=100, y=100, dy=2)
 
 
 async def edit_a_program(call: Agent) -> None:
@@ -49,6 +61,9 @@ async def serve_it(call: Agent) -> None:
     assert await call("process_wait", id="site", port=port) == f"port {port} is open"
     assert f'"port": {port}' in await call("port_list")
     assert str(port) in await call("port_expose", port=port)
+    assert "t-of-agent" in await call("tunnel_create", port=port, name="of-agent")
+    assert "of-agent" in await call("tunnel_list")
+    await call("tunnel_delete", tunnel="of-agent")
     fetch = f"{sys.executable} -c 'import urllib.request as u; print(u.urlopen(\"http://127.0.0.1:{port}\").read())'"
     assert "Goodbye" in await call("exec", command=fetch)
     assert "GET / HTTP/1.1" in await call("process_output", id="site", stream="stderr")
@@ -75,6 +90,22 @@ async def compute(call: Agent) -> None:
     assert '"agent-python"' in await call("code_list")
     await call("code_restart", context="agent-python")
     await call("code_delete", context="agent-python")
+
+
+async def save_it(call: Agent) -> None:
+    await call("file_write", path="saved/f", content="one")
+    made = await call("backup_create", path="saved")
+    id = made.split()[1].rstrip(":")
+    await call("file_write", path="saved/f", content="two")
+    assert id in await call("backup_list")
+    await call("backup_restore", backup=id)
+    assert "one" in await call("file_read", path="saved/f")
+    await call("backup_delete", backup=id)
+
+
+async def look_around(call: Agent) -> None:
+    assert "is not filtered" in await call("egress_refusals")
+    assert await call("mount_list") == "there are none"
 
 
 async def tidy_up(call: Agent) -> None:

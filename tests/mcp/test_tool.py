@@ -25,6 +25,8 @@ def test_wrong_arguments_are_named() -> None:
         TOOLS["exec"].decode({"command": "ls", "timeout": -1})
     with pytest.raises(msgspec.ValidationError, match="cmd"):
         TOOLS["exec"].decode({"cmd": "ls"})
+    with pytest.raises(msgspec.ValidationError, match=r"`log`; the arguments of process_wait are: id, "):
+        TOOLS["process_wait"].decode({"id": "web", "log": "ready"})
 
 
 @pytest.mark.asyncio(loop_scope="session")

@@ -14,6 +14,7 @@ TERMINAL: dict[str, Any] = {
     "started": 1.5,
     "state": "running",
     "exit": None,
+    "ended": None,
     "start": 0,
     "offset": 0,
     "viewers": 1,
@@ -28,6 +29,10 @@ PERSON: dict[str, Any] = {
     "focus": False,
     "at": None,
     "guest": False,
+    "asks": False,
+    "unanswered": False,
+    "scroll": 0,
+    "view": "",
 }
 LEASE: dict[str, Any] = {"mode": "free", "holder": None, "epoch": 0}
 OPENED: dict[str, Any] = TERMINAL | {
@@ -44,6 +49,7 @@ OPENED: dict[str, Any] = TERMINAL | {
 RECORDING: dict[str, Any] = {
     "id": "r-1",
     "terminal": "t",
+    "desktop": None,
     "instance": "i",
     "title": None,
     "input": False,

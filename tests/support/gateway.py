@@ -2,12 +2,14 @@
 
 import asyncio
 import base64
+import itertools
 import json
 import os
 import socket
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Self, cast
 
 from websockets.asyncio.client import ClientConnection, connect
@@ -16,14 +18,22 @@ from gateway.app import create_app
 from gateway.audit.log import AuditLog
 from gateway.auth.credentials import Credentials
 from gateway.backups.stores import DirectoryStore
+from gateway.egress.settings import EgressSettings
+from gateway.mounts.methods import MountOptions
 from gateway.oidc.service import SingleSignOn
 from gateway.providers.base import Capabilities, Endpoint, Report
+from gateway.providers.joined.provider import JOINED, JoinedProvider
 from gateway.proxy_sign_on import ProxySignOn
+from gateway.sandboxes.egress import SandboxEgress
+from gateway.sandboxes.grants import Grants
 from gateway.sandboxes.lifecycle import Sandboxes
 from gateway.sandboxes.progress import ProgressTable
+from gateway.sandboxes.records import AllRows
+from gateway.sandboxes.table import SandboxTable
+from gateway.sandboxes.templates import Templates
 from gateway.server import GatewayServer
 from gateway.settings import Settings
-from gateway.store.base import Listener, Row
+from gateway.store.base import LimitStore, Listener, Row, Store
 from gateway.transport.listener import listen
 from hawse.api.sandboxes import SandboxInfo
 from hawse.link import StreamLink
@@ -63,8 +73,10 @@ def pattern(offset: int, size: int) -> bytes:
 async def eventually(condition: Callable[[], object]) -> None:
     """Poll until `condition()`: for state without an event, such as descriptors, sockets and other processes."""
     async with asyncio.timeout(TIMEOUT):
-        while not condition():  # noqa: ASYNC110
-            await asyncio.sleep(0)
+        for count in itertools.count():  # at first without a pause: most conditions need a few turns of the loop
+            if condition():
+                return
+            await asyncio.sleep(0 if count < 100 else 0.005)
 
 
 class Flood:
@@ -235,6 +247,8 @@ class Recorded(FakeRuntime):
 class SilentStore:
     """A store without changes."""
 
+    limits: LimitStore | None = None
+
     def listen(self, listener: Listener) -> Callable[[], None]:
         return lambda: None
 
@@ -254,7 +268,11 @@ class FakeSandboxes(Changes):
         self.closed = False
         self.calls: object = None  # set by the application
         self.store = SilentStore()
+        self.rows = AllRows(cast(Store, self.store))
         self.progress = ProgressTable()
+        self.providers: dict[str, object] = {JOINED: JoinedProvider()}
+        self.joining = SimpleNamespace(why=None)
+        self.egress = SandboxEgress(cast(SandboxTable, None), {}, Grants(EgressSettings(), Templates()))
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -320,6 +338,7 @@ class Gateway:
             observers=observers,
             quotas=self.settings.quotas(),
             backups=DirectoryStore(runtime.path.parent / "backups"),
+            mounts=MountOptions.read(None, runtime.path.parent),
             **limiters,
         )
         self.connect = self.app.state.connect

@@ -55,7 +55,7 @@ def read_list(text: str) -> list[Package]:
 def link_programs(folder: Path, programs: Iterable[str], path: str) -> None:
     """Make a link in `folder` for each of `programs` that is found on `path`, and for Python and Node, which every
     machine needs."""
-    for name in (*programs, "node"):
+    for name in dict.fromkeys((*programs, "node")):  # two lists may have the same package
         if found := shutil.which(name, path=path):
             (folder / name).symlink_to(found)
     python = os.path.realpath(sys.executable)  # a link to .venv/bin/python would lose the virtual environment
@@ -69,8 +69,9 @@ class Watch:
     def __init__(self, programs: Path, temporary: Iterable[str | Path]) -> None:
         self.found: list[str] = []
         self._allowed = {os.path.realpath(entry) for entry in programs.iterdir()}
-        if chromium := os.environ.get("HAWSE_CHROMIUM"):
-            self._allowed.add(os.path.realpath(chromium))
+        for browser in ("HAWSE_CHROMIUM", "HAWSE_FIREFOX"):
+            if path := os.environ.get(browser):
+                self._allowed.add(os.path.realpath(path))
         # The repository with its .venv, and what the tests write. Not sys.base_prefix, which is /usr on Debian.
         own = (ROOT, *temporary)
         self._folders = tuple(os.path.realpath(folder) + "/" for folder in own)

@@ -7,7 +7,17 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Literal
 
-from gateway.providers.base import Capabilities, Endpoint, ImageStore, Observation, Progress, Report, SandboxSpec
+from gateway.providers.base import (
+    Capabilities,
+    Egress,
+    Endpoint,
+    ImageStore,
+    MountPlace,
+    Observation,
+    Progress,
+    Report,
+    SandboxSpec,
+)
 from gateway.sandboxes.lifecycle import Sandboxes
 from hawse.wire import HawseError
 
@@ -24,6 +34,7 @@ class ModelUnit:
         self.running: list[str] = []  # runtime ids; more than one is what must never happen
         self.state: Literal["running", "paused", "frozen", "unreachable"] = "running"
         self.endpoint: Endpoint | None = None  # where it is observed, if not at the usual place
+        self.keeps = True
 
 
 class ModelProvider:
@@ -46,6 +57,7 @@ class ModelProvider:
         self.specs: dict[str, SandboxSpec] = {}
         self.closed = False
         self.images: ImageStore | None = None
+        self.egress: Egress | None = None
         self.refused_images: set[str] = set()  # a start with one of them fails
         self._pause = pause
         self._begun: defaultdict[Operation, asyncio.Event] = defaultdict(asyncio.Event)
@@ -110,9 +122,12 @@ class ModelProvider:
         async with self._operation("resume", unit):
             self.units[unit].state = "running"
 
-    async def observe(self, unit: str) -> Observation:
+    async def observe(self, unit: str, runtime: str | None = None) -> Observation:
         await self.answer("observe", unit)
         return self._observe(unit)
+
+    async def mount_place(self, unit: str) -> MountPlace:
+        raise HawseError("unavailable", "nothing can be mounted in memory")
 
     async def discover(self) -> list[Observation]:
         await self.answer("discover", "")
@@ -129,7 +144,9 @@ class ModelProvider:
             return Observation(unit=unit, state="stopped")
         runtime = found.running[-1]
         endpoint = found.endpoint or Endpoint(Path(f"/model/{unit}"), f"token {runtime}")
-        return Observation(unit=unit, state=found.state, runtime=runtime, endpoint=endpoint, isolation="none")
+        return Observation(
+            unit=unit, state=found.state, runtime=runtime, endpoint=endpoint, isolation="none", keeps=found.keeps
+        )
 
     async def answer(self, operation: Operation, unit: str) -> None:
         self.calls.append((operation, unit))

@@ -1,12 +1,15 @@
-"""A Redis server of the test's own, on a Unix socket: without files, or with a log of all writes."""
+"""Redis servers of the test's own: one on a Unix socket, or a primary and a replica that a Sentinel watches."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
+
+from tests.support.stack import free_port
+from tests.support.waiting import TIMEOUT
 
 
 class RedisServer:
@@ -51,6 +54,100 @@ class RedisServer:
         assert self._process is not None
         self._process.kill()
         await self._process.wait()
+
+
+class SentinelGroup:
+    """A primary, a replica, and a Sentinel that promotes the replica when the primary has not answered for 0.5 s."""
+
+    NAME = "rows"
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._ports = (free_port(), free_port())
+        self._sentinel = free_port()
+        self._processes: dict[int, asyncio.subprocess.Process] = {}
+
+    @property
+    def url(self) -> str:
+        return f"redis+sentinel://127.0.0.1:{self._sentinel}/{self.NAME}/0"
+
+    async def start(self) -> None:
+        """Start all three, and wait until the replica follows the primary and the Sentinel knows both."""
+        primary, replica = self._ports
+        await self._start_server(primary)
+        await self._start_server(replica, "--replicaof", "127.0.0.1", str(primary))
+        config = self._folder / "sentinel.conf"
+        config.write_text(
+            f"port {self._sentinel}\nbind 127.0.0.1\ndir {self._folder}\n"
+            f"sentinel monitor {self.NAME} 127.0.0.1 {primary} 1\n"
+            f"sentinel down-after-milliseconds {self.NAME} 500\nsentinel failover-timeout {self.NAME} 2000\n"
+        )
+        async with Redis(port=primary) as asked:
+            await _until(lambda: _has_replica(asked))  # a Sentinel asks for replicas at its start, and 10 s later
+        await self._run(self._sentinel, str(config), "--sentinel")
+        async with Redis(port=self._sentinel, decode_responses=True) as asked:
+            await _until(lambda: _knows_replica(asked, self.NAME))
+
+    async def replicated(self) -> None:
+        """Wait until the replica has all that was written until now."""
+        async with Redis(port=self._ports[0], decode_responses=True) as asked:
+            written = (await asked.info("replication"))["master_repl_offset"]
+            await _until(lambda: _has_replica(asked, written))
+
+    async def kill_primary(self) -> None:
+        """Kill the first server, and wait until the replica was promoted."""
+        primary, replica = self._ports
+        process = self._processes.pop(primary)
+        process.kill()
+        await process.wait()
+        async with Redis(port=replica, decode_responses=True) as asked:
+            await _until(lambda: _is_primary(asked))
+
+    async def close(self) -> None:
+        for process in self._processes.values():
+            process.kill()
+            await process.wait()
+
+    async def _start_server(self, port: int, *options: str) -> None:
+        files = ("--save", "", "--appendonly", "no", "--dir", str(self._folder), "--dbfilename", f"{port}.rdb")
+        await self._run(port, "--port", str(port), "--bind", "127.0.0.1", *files, *options)
+
+    async def _run(self, port: int, *arguments: str) -> None:
+        self._processes[port] = await asyncio.create_subprocess_exec(
+            "redis-server", *arguments, stdout=asyncio.subprocess.DEVNULL
+        )
+        async with Redis(port=port) as client:
+            await _until(lambda: _answers(client))
+
+
+@asynccontextmanager
+async def sentinel_group(folder: Path) -> AsyncIterator[SentinelGroup]:
+    """Start a group of servers."""
+    group = SentinelGroup(folder)
+    try:
+        await group.start()
+        yield group
+    finally:
+        await group.close()
+
+
+async def _until(right: Callable[[], Awaitable[bool]]) -> None:
+    async with asyncio.timeout(TIMEOUT):
+        while not await right():  # noqa: ASYNC110  # another process is asked
+            await asyncio.sleep(0.02)
+
+
+async def _knows_replica(sentinel: Redis, name: str) -> bool:
+    return len(await sentinel.execute_command("SENTINEL", "REPLICAS", name)) == 1
+
+
+async def _has_replica(primary: Redis, offset: int = 0) -> bool:
+    replicas = [value for key, value in (await primary.info("replication")).items() if key.startswith("slave")]
+    return any(isinstance(each, dict) and each["state"] == "online" and each["offset"] >= offset for each in replicas)
+
+
+async def _is_primary(server: Redis) -> bool:
+    return bool((await server.info("replication"))["role"] == "master")
 
 
 @asynccontextmanager

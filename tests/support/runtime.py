@@ -254,7 +254,7 @@ class Client:
         """Lose the connection."""
         self.link.abort()
         await self.until(lambda: self.lost)
-        assert not self.mistakes
+        assert not self.mistakes, self.mistakes
 
     async def until(self, done: Callable[[], Any]) -> None:
         """Wait until `done()`, which depends on what was received."""

@@ -147,11 +147,11 @@ class Stack:
     async def close(self) -> None:
         if self._process is not None and self._process.returncode is None:
             await self.kill()
-        runtimes = self.runtimes()
-        for process in runtimes:
+        processes = [*self.runtimes(), *self._mounts()]
+        for process in processes:
             with suppress(psutil.NoSuchProcess):
                 process.terminate()
-        _, alive = await asyncio.to_thread(psutil.wait_procs, runtimes, 10)
+        _, alive = await asyncio.to_thread(psutil.wait_procs, processes, 10)
         for process in alive:
             with suppress(psutil.NoSuchProcess):
                 process.kill()
@@ -174,6 +174,11 @@ class Stack:
                 if "runtime" in words and any(str(self.state) in word for word in words):
                     ours += [process, *process.children(recursive=True)]
         return [p for p in dict.fromkeys(ours) if _is_runtime(p)]
+
+    def _mounts(self) -> list[psutil.Process]:
+        """The processes of mounts, which outlive the gateway and the sandbox until the next gateway."""
+        found = map(RuntimeProcess.load, self.state.glob("mounts/*/process"))
+        return [psutil.Process(each.pid) for each in found if each is not None and each.alive]
 
     async def _follow(self, process: asyncio.subprocess.Process, ready: asyncio.Future[str]) -> None:
         assert process.stdout is not None

@@ -8,12 +8,14 @@ import msgspec
 
 from gateway.auth.credential_rows import Credential
 from gateway.auth.credentials import TABLE, Credentials
-from gateway.store.base import ABSENT, Change, ConflictError, Delete, Lease, Listeners, Put, Row, StoreError
+from gateway.store.base import ABSENT, Change, ConflictError, Delete, Lease, LimitStore, Listeners, Put, Row, StoreError
 from hawse.wire import Principal
 
 
 class MemoryStore(Listeners):
     """Several gateways may share one. `error` is raised by every call."""
+
+    limits: LimitStore | None = None
 
     def __init__(self) -> None:
         super().__init__()

@@ -47,6 +47,23 @@ def test_many_threads_share_the_loop(loop: BackgroundLoop) -> None:
     assert sorted(found) == [2 * number for number in range(50)]
 
 
+class Finalized:
+    def __init__(self, threads: list[int]) -> None:
+        self.threads = threads
+
+    def __del__(self) -> None:
+        self.threads.append(threading.get_ident())
+
+
+def test_finalizers_run_in_the_thread_of_the_loop(loop: BackgroundLoop) -> None:
+    threads: list[int] = []
+    loop.release([Finalized(threads)])
+    assert threads == [loop.call(threading.get_ident)]
+    loop.stop()
+    loop.release([Finalized(threads)])
+    assert threads[1:] == [threading.get_ident()]
+
+
 def test_the_loop_cannot_wait_for_itself(loop: BackgroundLoop) -> None:
     with pytest.raises(RuntimeError, match="callback"):
         loop.call(lambda: loop.run(fail()))
@@ -278,3 +295,30 @@ def test_an_exception_of_entering_or_leaving_is_raised(loop: BackgroundLoop) -> 
     entered.enter()
     with pytest.raises(ValueError, match="of the coroutine"):
         entered.leave(None)
+
+
+def test_a_thread_that_waits_at_the_end_of_the_program_prints_nothing() -> None:
+    program = """if True:
+        import asyncio, threading
+        from hawse.sync.background import DEFAULT
+        begun = threading.Semaphore(0)
+        loop = DEFAULT.get()
+
+        async def wait():
+            begun.release()
+            try:
+                await asyncio.sleep(1000)
+            finally:
+                print("cancelled")
+
+        def call_again_and_again():
+            while True:
+                loop.call(begun.release)
+
+        for function in (lambda: loop.run(wait()), call_again_and_again):
+            threading.Thread(target=function, daemon=True).start()
+        begun.acquire()
+        begun.acquire()
+    """
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -1,11 +1,12 @@
 import inspect
+import threading
 from collections.abc import AsyncIterable, AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 
 import pytest
 
 from hawse.sync.background import BackgroundLoop
-from hawse.sync.wrapping import SyncObject, creates, synchronous, wrap
+from hawse.sync.wrapping import SyncObject, creates, stands_for, synchronous, wrap
 
 
 class Part:
@@ -28,6 +29,22 @@ class Part:
 async def count() -> AsyncIterator[int]:
     for number in range(3):
         yield number
+
+
+class Numbers:
+    """An iterator with a finalizer, as streams of output have it."""
+
+    def __init__(self, threads: list[int]) -> None:
+        self.threads = threads
+
+    def __aiter__(self) -> "Numbers":
+        return self
+
+    async def __anext__(self) -> int:
+        return 1
+
+    def __del__(self) -> None:
+        self.threads.append(threading.get_ident())
 
 
 class Creation:
@@ -132,5 +149,35 @@ def test_what_is_created_by_awaiting_has_a_class_of_its_own(whole) -> None:
     assert isinstance(created.target, Part)
 
 
+@pytest.mark.parametrize("of_a_class", [True, False])
+def test_what_an_iterator_holds_is_released_in_the_thread_of_the_loop(of_a_class: bool) -> None:
+    cls = type("Copy", (Numbers,), {})
+    if of_a_class:
+        synchronous(cls)
+    threads: list[int] = []
+    loop = BackgroundLoop()
+    assert next(wrap(loop, cls(threads))) == 1
+    assert threads == [loop.call(threading.get_ident)]
+    loop.stop()
+
+
 def test_other_values_stay_as_they_are() -> None:
     assert wrap(None, [1]) == [1]  # type: ignore[arg-type]
+
+
+def test_a_subclass_can_stand_for_a_class_and_has_class_methods_of_its_own() -> None:
+    class Box:
+        @classmethod
+        async def create(cls) -> "Box":
+            return cls()
+
+    made = synchronous(Box)
+    assert not hasattr(made, "create"), "there is no object whose loop could run it"
+
+    class SyncBox(made):  # type: ignore[misc,valid-type]
+        pass
+
+    stands_for(Box, SyncBox)
+    loop = BackgroundLoop()
+    assert type(wrap(loop, Box())) is SyncBox
+    loop.stop()

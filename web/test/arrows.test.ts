@@ -20,6 +20,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   player: ["base", "wire", "connection", "client"],
   views: ["base", "wire", "connection", "client", "terminal", "index", "frame", "player"],
   page: ["base", "wire", "connection", "client", "terminal", "index", "frame", "views"],
+  home: ["base", "wire", "connection", "client", "terminal", "index", "page"],
   playback: ["base", "wire", "connection", "client", "terminal", "index", "player", "page"],
 };
 

@@ -11,7 +11,9 @@ const WEB = fileURLToPath(new URL("..", import.meta.url));
 const TYPES_ONLY = new Set([
   "frame/pane.ts",
   "index.ts",
+  "page/terminal-options.ts",
   "terminal/sink.ts",
+  "views/desktop/novnc.d.ts",
   "wire/methods.ts",
   "wire/protocol.ts",
 ]);
@@ -19,11 +21,15 @@ const TYPES_ONLY = new Set([
 /** Modules that only draw or connect elements of the page → the browser test that covers each. */
 const DRAWING: Record<string, string> = {
   "element.ts": "apps/test_npm_package.py::test_the_package_works_in_a_vite_project_of_another_origin",
+  "page/action-table.ts": "test_frame.py::test_the_palette_finds_an_action_and_runs_it",
+  "page/app-context.ts": "test_frame.py::test_a_split_shows_two_terminals_and_is_restored_after_a_reload",
+  "page/around-panes.ts": "test_frame.py::test_the_status_line_shows_directory_branch_and_ports",
   "page/emulator.ts": "test_programs.py::test_wide_characters_and_emoji_have_the_right_width",
   "frame/divider-bar.ts": "test_frame.py::test_a_divider_is_dragged_and_moved_with_the_keyboard",
   "frame/menu.ts": "test_frame.py::test_the_menu_is_used_with_the_keyboard_and_returns_the_focus",
   "frame/stage.ts": "test_frame.py::test_a_split_shows_two_terminals_and_is_restored_after_a_reload",
   "page/fonts.ts": "test_budget.py::test_fonts_that_the_prompt_does_not_need_come_after_it",
+  "page/gpu-renderer.ts": "test_programs.py::test_webgl_that_draws_on_the_cpu_is_not_used",
   "page/images.ts": "test_extras.py::test_images_are_shown_and_their_decoders_loaded_with_the_first_one",
   "page/pane-question.ts": "test_extras.py::test_a_program_copies_after_a_question_and_never_reads",
   "page/shell-divider.ts": "test_extras.py::test_a_new_shell_is_divided_from_the_one_above",
@@ -31,19 +37,36 @@ const DRAWING: Record<string, string> = {
   "page/page-actions.ts": "test_frame.py::test_the_palette_finds_an_action_and_runs_it",
   "page/page-dialogs.ts": "test_frame.py::test_the_palette_finds_an_action_and_runs_it",
   "page/page-facts.ts": "test_frame.py::test_the_status_line_shows_directory_branch_and_ports",
+  "page/later.ts": "test_frame.py::test_the_menu_is_used_with_the_keyboard_and_returns_the_focus",
+  "page/page-core.ts": "test_viewers.py::test_the_end_of_a_shell_shows_its_exit_code_and_offers_a_new_one",
+  "page/page-status.ts": "test_viewers.py::test_the_end_of_a_shell_shows_its_exit_code_and_offers_a_new_one",
+  "page/pane-actions.ts":
+    "test_tabs.py::test_a_terminal_with_a_running_command_is_closed_only_after_a_question",
   "page/pane-notices.ts": "test_viewers.py::test_the_end_of_a_shell_shows_its_exit_code_and_offers_a_new_one",
   "page/question.ts": "test_tabs.py::test_a_terminal_with_a_running_command_is_closed_only_after_a_question",
   "page/tab-strip.tsx": "test_tabs.py::test_terminals_are_opened_switched_and_closed_in_tabs",
+  "page/terminal-look.ts": "test_theme.py::test_the_theme_follows_the_system_until_the_user_chooses_one",
   "page/terminal-pane.ts": "test_frame.py::test_a_split_shows_two_terminals_and_is_restored_after_a_reload",
   "page/terminals.ts": "test_tabs.py::test_terminals_are_opened_switched_and_closed_in_tabs",
+  "page/following.ts": "test_together.py::test_a_viewer_follows_another_to_its_pane_and_scroll_position",
+  "page/together.ts": "test_together.py::test_a_viewer_follows_another_to_its_pane_and_scroll_position",
+  "page/view-sharing.ts": "test_together.py::test_a_viewer_follows_another_to_its_pane_and_scroll_position",
   "page/layout.ts":
     "test_people.py::test_the_size_follows_the_viewer_in_use_and_the_other_page_is_letterboxed",
   "page/main.ts": "test_viewers.py::test_the_end_of_a_shell_shows_its_exit_code_and_offers_a_new_one",
   "page/overlays.ts": "test_viewers.py::test_the_end_of_a_shell_shows_its_exit_code_and_offers_a_new_one",
   "page/recordings.ts": "test_recording.py::test_a_terminal_is_recorded_and_played_in_the_page",
   "page/settings-sheet.tsx": "test_settings.py::test_a_scheme_is_chosen_imported_and_kept",
+  "views/desktop/desktop-pane.tsx":
+    "test_desktop.py::test_a_desktop_is_started_used_and_shown_again_after_a_reload",
   "page/sandbox-form.ts": "test_sandboxes.py::test_a_sandbox_is_created_and_opened",
   "page/sandbox-row.ts": "test_sandboxes.py::test_a_sandbox_is_stopped_started_and_deleted",
+  "page/sandbox-fields.tsx": "test_sandboxes.py::test_a_sandbox_is_created_and_opened",
+  "page/sandbox-egress.ts": "test_sandboxes.py::test_what_a_sandbox_was_refused_is_shown",
+  "page/sandbox-network.ts": "test_sandboxes.py::test_what_a_sandbox_was_refused_is_shown",
+  "page/sandbox-list.ts": "test_sandboxes.py::test_the_list_follows_the_changes_of_others",
+  "home/glance.ts": "test_home.py::test_the_page_shows_terminals_and_people_of_each_sandbox",
+  "home/main.ts": "test_home.py::test_the_page_shows_terminals_and_people_of_each_sandbox",
   "page/sandboxes.ts": "test_sandboxes.py::test_the_list_follows_the_changes_of_others",
   "page/screen.ts": "test_recordings.py::test_recordings_are_started_found_played_and_deleted_in_the_rail",
   "page/search-bar.ts": "test_viewers.py::test_search_finds_text_in_the_scrollback",
@@ -66,19 +89,27 @@ const DRAWING: Record<string, string> = {
     "test_notebook.py::test_cells_run_and_show_rich_output_that_cannot_reach_the_page",
   "views/notebook/cell-view.tsx":
     "test_notebook.py::test_cells_run_and_show_rich_output_that_cannot_reach_the_page",
+  "views/notebook/notebook-toolbar.tsx":
+    "test_notebook.py::test_a_notebook_file_is_saved_and_a_conflict_is_answered",
+  "views/notebook/other-contexts.tsx":
+    "test_notebook.py::test_what_an_agent_runs_in_the_context_appears_live",
   "views/notebook/notebook-pane.tsx":
     "test_notebook.py::test_a_notebook_is_restored_after_a_reload_and_exported",
   "views/notebook/output-frame.tsx":
     "test_notebook.py::test_cells_run_and_show_rich_output_that_cannot_reach_the_page",
   "views/notebook/output-view.tsx":
     "test_notebook.py::test_cells_run_and_show_rich_output_that_cannot_reach_the_page",
+  "views/people/people-view.tsx":
+    "test_together.py::test_the_rail_lists_people_at_all_terminals_and_leads_to_theirs",
   "views/ports/ports-view.tsx": "test_ports.py::test_ports_are_listed_exposed_and_their_previews_stopped",
   "views/ports/preview-pane.tsx":
     "test_ports.py::test_a_localhost_link_in_a_terminal_opens_the_preview_beside_it",
   "views/ports/qr-dialog.ts": "test_ports.py::test_ports_are_listed_exposed_and_their_previews_stopped",
+  "views/ports/tunnel-dialog.tsx": "test_ports.py::test_a_port_gets_a_public_address_that_is_deleted",
   "views/processes/log-pane.ts": "test_processes.py::test_processes_are_listed_with_their_logs_and_stopped",
   "views/processes/processes-view.tsx":
     "test_processes.py::test_processes_are_listed_with_their_logs_and_stopped",
+  "player/desktop-stage.ts": "test_desktop.py::test_a_desktop_is_recorded_and_played_in_the_page",
   "views/recordings/recording-pane.tsx":
     "test_recordings.py::test_recordings_are_started_found_played_and_deleted_in_the_rail",
   "views/recordings/recordings-view.tsx":

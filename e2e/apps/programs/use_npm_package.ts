@@ -37,6 +37,16 @@ check((await box.file.stat({ path: "dir/large.bin" })).type, "file");
 const error = await box.file.stat({ path: "nothing" }).catch((problem: unknown) => problem);
 check(error instanceof HawseError && error.code, "not_found");
 
+const taken = await box
+  .write("dir/large.bin", large, { if_version: "" })
+  .catch((problem: unknown) => problem);
+check(taken instanceof HawseError && taken.code, "conflict");
+
+for await (const item of box.watch.start({ path: "dir" })) {
+  if (item.event === "watching") await box.write("dir/new.txt", "new");
+  if (item.event === "changes" && item.value.changes.some(({ path }) => path.endsWith("new.txt"))) break;
+}
+
 const { id } = await box.process.start({ command: "for n in 1 2 3; do echo line $n; done" });
 let output = "";
 for await (const { stream, bytes } of box.output(id)) output += `${stream}: ${new TextDecoder().decode(bytes)}`;

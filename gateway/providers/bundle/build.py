@@ -51,6 +51,7 @@ for module in list(sys.modules.values()):
 # The kernel of code contexts and what speaks with it, with all that they require except: a debugger, completions of
 # code that has not run (jedi and its type stubs), what draws on a terminal, and what only PyPy uses.
 KERNEL: Final = ("ipykernel", "jupyter_client", "pyzmq", "uvloop")
+LOADED_LATER: Final = ("backports.zstd",)  # by the runtime, when it is first used
 NOT_REQUIRED: Final = frozenset(("cffi", "debugpy", "jedi", "parso", "prompt_toolkit", "wcwidth"))
 # Parts of the standard library that neither the runtime nor code in a kernel without a display needs.
 UNUSED: Final = frozenset(
@@ -127,7 +128,8 @@ def install_command(mounted: str, target: str, *, what: Literal["copy", "wait"] 
     Args:
         mounted: The path of the bundle in the container.
         target: The directory that its files are copied into.
-        what: `wait`: the command waits until another process has copied it.
+        what: `wait`: the command only waits, until SIGTERM. It ends with 1 if no other process copies the bundle within
+            a minute.
     """
     python = [*linked(mounted), f"{mounted}/python/bin/python3", "-I", "-S", "-X", "utf8"]
     return [*python, f"{mounted}/install.py", what, target]
@@ -241,7 +243,7 @@ def _packages() -> Iterator[Path]:
         for place in places:
             if line and Path(line).is_relative_to(place):
                 seen.add(place / Path(line).relative_to(place).parts[0])
-    seen.update(_required(KERNEL))
+    seen.update(_required((*KERNEL, *LOADED_LATER)))
     for path in seen:
         if path.name in (*OUR_PACKAGES, "_distutils_hack", "_virtualenv.py"):
             continue

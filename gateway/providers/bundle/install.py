@@ -3,7 +3,10 @@
 A pod has the image of its user, so a container with the image of the bundle copies it into a volume of the pod.
 
 install.py copy TARGET    copies it
-install.py wait TARGET    ends when `copy` has ended, with exit code 1 if that has not begun within a minute
+install.py wait TARGET    ends at SIGTERM, or with exit code 1 if `copy` has not begun within a minute
+
+`wait` goes on after the copy, because a pod with a container that has ended is never ready. Nobody would notice then
+that its node is lost: that changes the readiness of a pod and nothing else.
 """
 
 import os
@@ -57,6 +60,10 @@ def wait(target: str) -> None:
             time.sleep(POLL)
         else:
             fcntl.flock(file, fcntl.LOCK_SH)
+            os.close(file)
+            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+            print("the runtime is installed", flush=True)
+            signal.sigwait([signal.SIGTERM])
             return
     sys.exit(1)
 

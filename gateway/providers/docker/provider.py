@@ -15,7 +15,7 @@ from typing import Final
 
 from aiodocker.containers import DockerContainer
 
-from gateway.providers.base import Capabilities, Endpoint, Observation, Progress, Report, SandboxSpec
+from gateway.providers.base import Capabilities, Endpoint, MountPlace, Observation, Progress, Report, SandboxSpec
 from gateway.providers.docker import container
 from gateway.providers.docker.container import GATEWAY_LABEL, RUNTIME_LABEL, UNIT_LABEL, Place
 from gateway.providers.docker.engine import Engine
@@ -43,6 +43,8 @@ ENFORCED: Final = {"memory": "MemoryLimit", "cpus": "CpuCfsQuota", "processes": 
 
 class DockerProvider:
     """The units of one state directory."""
+
+    egress: None = None
 
     def __init__(
         self,
@@ -190,7 +192,7 @@ class DockerProvider:
             async with self._engine.client():
                 await found.unpause()
 
-    async def observe(self, unit: str) -> Observation:
+    async def observe(self, unit: str, runtime: str | None = None) -> Observation:
         containers = await self._engine.containers(self._labels(unit))
         # Of a unit with a container its volumes need not be known: each call of a sandbox may wait for this answer.
         exists = bool(containers or await self._engine.volumes(self._labels(unit)))
@@ -204,6 +206,18 @@ class DockerProvider:
         for found in containers:
             units.setdefault(found["Labels"][UNIT_LABEL], []).append(found)
         return [self._observation(unit, found, exists=unit in existing) for unit, found in sorted(units.items())]
+
+    async def mount_place(self, unit: str) -> MountPlace:
+        if os.getuid() != 0:
+            raise HawseError("unavailable", "mounts in containers need a gateway of the superuser")
+        if container.GVISOR in (self._oci or ""):
+            raise HawseError("unavailable", "nothing can be mounted in gVisor, which has a kernel of its own")
+        for found in await self._engine.containers(self._labels(unit)):
+            async with self._engine.client():
+                pid = (await found.show())["State"].get("Pid", 0)
+            if pid and await asyncio.to_thread(_is_in, found.id, pid):
+                return MountPlace(pid=pid, user=container.PROGRAMS_USER, workspace=container.WORKSPACE)
+        raise HawseError("unavailable", "no container of the sandbox runs on the machine of the gateway")
 
     async def close(self) -> None:
         await self._engine.close()
@@ -254,6 +268,17 @@ class DockerProvider:
                 raise _EndedError(state["ExitCode"])
             await asyncio.sleep(delay)
             delay = min(2 * delay, POLL_MAX)
+
+
+def _is_in(id: str, pid: int) -> bool:
+    """Whether a process of this machine is in a container: the pid may be of another machine, or of another namespace.
+
+    The engine binds files of its directory of the container, such as /etc/hostname (proc_pid_mountinfo(5)).
+    """
+    try:
+        return id in Path(f"/proc/{pid}/mountinfo").read_text(errors="replace")
+    except OSError:
+        return False
 
 
 class _EndedError(Exception):

@@ -5,8 +5,10 @@ controller, and the runtime's thread that starts programs is moved; with version
 Only the superuser, or a user to whom a part of the tree was delegated, can make cgroups.
 """
 
+import asyncio
 import json
 import os
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -19,6 +21,7 @@ ROOT: Final = Path("/sys/fs/cgroup")
 OWN: Final = Path("/proc/self/cgroup")
 FOLDER: Final = "hawse"  # the cgroup that contains those of the sandboxes
 PERIOD: Final = 100_000  # µs over which the time of the processors is shared out
+POLL: Final = 0.01  # s between attempts to remove a cgroup: that it is empty is no event
 PROCESSES: Final = 4096  # by default: more than builds and test suites need, and far less than a machine can hold
 
 Limited = Literal["memory", "processes", "cpus"]
@@ -163,6 +166,23 @@ def remove(record: Path) -> None:
         with suppress(FileNotFoundError):
             os.rmdir(place)
     record.unlink(missing_ok=True)
+
+
+async def remove_when_empty(record: Path, timeout: float) -> None:
+    """Remove them as soon as the kernel has removed the last process: it was killed, but that takes a moment.
+
+    Args:
+        record: As in `remove`.
+        timeout: Seconds after which `OSError` is raised if a process is still in one of them.
+    """
+    deadline = time.monotonic() + timeout
+    while True:
+        try:
+            return await asyncio.to_thread(remove, record)
+        except OSError:
+            if time.monotonic() >= deadline:
+                raise
+        await asyncio.sleep(POLL)
 
 
 def _enable(place: Path, controllers: list[str]) -> None:

@@ -45,7 +45,7 @@ def make(image: Path, size: int) -> None:
         raise HawseError("invalid_params", message, details={"path": "$.limits.disk"})
     mkfs = _find_mkfs()
     if mkfs is None:
-        raise StateError("mkfs.ext4 is not installed")
+        raise StateError("mkfs.ext4 is not installed: apt install e2fsprogs")
     new = image.with_suffix(".new")
     try:
         with new.open("wb") as file:

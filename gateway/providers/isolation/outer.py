@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from gateway.egress.plan import proxy_variables
 from gateway.providers.isolation import launch
 from hawse.api.sandboxes import Network
 
@@ -45,6 +46,9 @@ ETC: Final = (
     "pki/tls/openssl.cnf profile profile.d protocols resolv.conf services shells skel ssl/cert.pem ssl/certs "
     "ssl/openssl.cnf terminfo timezone vim xattr.conf zsh"
 ).split()
+EGRESS_PORT: Final = 3128  # of the proxy, on the loopback interface of a sandbox with a filtered network
+CERTIFICATES: Final = Path("/etc/hawse-certificates.pem")  # in the sandbox
+SYSTEM_CERTIFICATES: Final = Path("/etc/ssl/certs/ca-certificates.crt")
 TOP: Final = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 
 
@@ -78,6 +82,8 @@ class Outer:
         network: What programs can connect to.
         passwd: The descriptor of a file with `PASSWD`, which bwrap inherits.
         group: The descriptor of a file with `GROUP`.
+        certificates: Descriptors of as many files with the trusted certificates as `certificate_files` yields, if the
+            network is filtered.
     """
 
     workspace: Path
@@ -85,6 +91,7 @@ class Outer:
     network: Network
     passwd: int
     group: int
+    certificates: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,12 +140,13 @@ def _bwrap(bwrap: str, outer: Outer, argv: Sequence[str], sources: Sources) -> l
         *_namespaces(bwrap, outer.network),
         *_system(bwrap),
         *_users(outer),
+        *_certificates(outer),
         *_python(sources),
         *("--bind", sources.path(outer.workspace), WORKSPACE),
         *("--bind", sources.path(outer.private), PRIVATE),
         *("--remount-ro", "/", "--chdir", WORKSPACE),
         "--clearenv",
-        *_environment(),
+        *_environment(outer.network),
         *("--as-pid-1", "--", *INIT, *argv),
     ]
 
@@ -148,6 +156,15 @@ def user_files() -> Iterator[tuple[int, int]]:
     """Yield the descriptors of `passwd` and `group` for one sandbox: bwrap reads them to their end."""
     with _memory_file(PASSWD) as passwd, _memory_file(GROUP) as group:
         yield passwd, group
+
+
+@contextmanager
+def certificate_files(authority: str) -> Iterator[tuple[int, ...]]:
+    """Yield the descriptors of files for one sandbox: the certificates of the system and `authority`, in PEM."""
+    system = SYSTEM_CERTIFICATES.read_bytes() if SYSTEM_CERTIFICATES.is_file() else b""
+    content = system.rstrip() + b"\n" + authority.encode()
+    with _memory_file(content) as first, _memory_file(content) as second:
+        yield (first, second) if system else (first,)
 
 
 @contextmanager
@@ -163,7 +180,8 @@ def _memory_file(content: bytes) -> Iterator[int]:
 
 def runtime_options(outer: Outer) -> list[str]:
     """Return the options with which a runtime in this sandbox separates user code from itself."""
-    return ["--private", PRIVATE, "--inner", *(["--no-network"] if outer.network == "none" else [])]
+    network = {"none": ["--no-network"], "filtered": ["--egress", str(EGRESS_PORT)]}.get(outer.network, [])
+    return ["--private", PRIVATE, "--inner", *network]
 
 
 def bound() -> list[Path]:
@@ -212,6 +230,12 @@ def _users(outer: Outer) -> Iterator[str]:
     yield from ("--perms", "0644", "--ro-bind-data", str(outer.group), "/etc/group")
 
 
+def _certificates(outer: Outer) -> Iterator[str]:
+    """Bind the trusted certificates where the variables name them, and in place of those of the system."""
+    for fd, path in zip(outer.certificates, (CERTIFICATES, SYSTEM_CERTIFICATES), strict=False):
+        yield from ("--perms", "0644", "--ro-bind-data", str(fd), str(path))
+
+
 def _python(sources: Sources) -> Iterator[str]:
     for place in _installed():
         yield from ("--ro-bind", sources.path(place), str(place))
@@ -235,10 +259,12 @@ def _packages() -> Iterator[Path]:
             yield Path(place)
 
 
-def _environment() -> Iterator[str]:
+def _environment(network: Network) -> Iterator[str]:
     shell = next(path for path in SHELLS if path == SHELLS[-1] or os.path.exists(path))  # of those that exist inside
     path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
     values = {"PATH": path, "HOME": WORKSPACE, "LANG": "C.UTF-8", "SHELL": shell, "USER": USER, "LOGNAME": USER}
+    if network == "filtered":
+        values |= proxy_variables(f"http://127.0.0.1:{EGRESS_PORT}", str(CERTIFICATES))
     for name, value in values.items():
         yield from ("--setenv", name, value)
 

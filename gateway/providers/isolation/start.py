@@ -9,7 +9,7 @@ import os
 import secrets
 import socket
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -47,11 +47,13 @@ class Wanted:
         network: What its programs can connect to.
         limits: What they may use.
         tree: Where cgroups can be made. None: nowhere.
+        authority: The certificate of the authority that its programs trust, in PEM. None: that of no proxy.
     """
 
     network: Network
     limits: SandboxLimits
     tree: cgroups.Tree | None
+    authority: str | None = None
 
 
 @contextmanager
@@ -87,9 +89,17 @@ def prepared(
     with (
         bound_socket(paths.socket) as listener,
         outer.user_files() as (passwd, group),
+        nullcontext(()) if wanted.authority is None else outer.certificate_files(wanted.authority) as certificates,
         cgroups.created(wanted.tree, cgroup_name(paths), wanted.limits, paths.cgroups) as cgroup,
     ):
-        place = Outer(workspace=paths.workspace, private=paths.run, network=wanted.network, passwd=passwd, group=group)
+        place = Outer(
+            workspace=paths.workspace,
+            private=paths.run,
+            network=wanted.network,
+            passwd=passwd,
+            group=group,
+            certificates=certificates,
+        )
         where = ["--listener", str(listener), "--workspace", outer.WORKSPACE, *outer.runtime_options(place)]
         for option, fds in (("--cgroup-of-thread", cgroup.tasks), ("--cgroup-of-programs", cgroup.processes)):
             for fd in fds:
@@ -98,7 +108,7 @@ def prepared(
         for fd in kills:
             where += ["--oom-kills", str(fd)]
         argv = outer.command(bwrap, place, [*runtime, *where], user)
-        yield PreparedStart(argv, (listener, passwd, group, *cgroup.tasks, *cgroup.processes, *kills))
+        yield PreparedStart(argv, (listener, passwd, group, *certificates, *cgroup.tasks, *cgroup.processes, *kills))
 
 
 def cgroup_name(paths: SandboxPaths) -> str:

@@ -9,6 +9,7 @@ from lightkube import ApiError, AsyncClient
 from lightkube.config.kubeconfig import KubeConfig
 from lightkube.core.exceptions import ConfigError
 from lightkube.core.resource import NamespacedResourceG
+from lightkube.models.meta_v1 import DeleteOptions, Preconditions
 from lightkube.resources.core_v1 import PersistentVolumeClaim, Pod, Secret
 from lightkube.resources.networking_v1 import NetworkPolicy
 
@@ -38,6 +39,17 @@ class AlreadyExistsError(Exception):
     """The cluster has an object of this kind and name."""
 
 
+class ExactClient(AsyncClient):
+    """A client that deletes an object by more than its name."""
+
+    async def delete_exactly(self, found: Any) -> None:
+        """Begin to delete an object that was read. Raises `ApiError` (409) if another one has its name now."""
+        request = self._client.prepare_request("delete", type(found), name=name_of(found))
+        request.data = DeleteOptions(preconditions=Preconditions(uid=found.metadata.uid))
+        answer = await self._client.send(self._client.build_adapter_request(request))  # type: ignore[no-untyped-call]
+        self._client.handle_response("delete", answer, request)
+
+
 class Cluster:
     """One namespace of a cluster. Methods raise `HawseError`: `capacity_exceeded` if a quota is used up, else
     `unavailable`.
@@ -51,7 +63,7 @@ class Cluster:
         """
         try:
             config = KubeConfig.from_env().get(settings.context)
-            self._client = AsyncClient(
+            self._client = ExactClient(
                 config=config,
                 namespace=settings.namespace,
                 timeout=httpx2.Timeout(REQUEST_TIMEOUT),
@@ -86,13 +98,22 @@ class Cluster:
                 raise
             return found
 
-    async def delete(self, kind: type[R], name: str) -> None:
-        """Begin to delete an object. One that does not exist is not an error."""
+    async def delete(self, found: Any) -> None:
+        """Begin to delete an object that was read. It may be gone; a later one of its name is kept."""
+        with _errors():
+            try:
+                await self._client.delete_exactly(found)
+            except ApiError as error:
+                if error.status.code not in (NOT_FOUND, CONFLICT):
+                    raise
+
+    async def delete_named(self, kind: type[NamespacedResourceG], name: str) -> None:
+        """Begin to delete an object that cannot be read. It may be gone, or a role of an earlier version forbids it."""
         with _errors():
             try:
                 await self._client.delete(kind, name)
             except ApiError as error:
-                if error.status.code != NOT_FOUND:
+                if error.status.code not in (NOT_FOUND, FORBIDDEN):
                     raise
 
     def objects(self, kind: type[R]) -> "Objects[R]":

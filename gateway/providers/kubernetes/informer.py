@@ -8,6 +8,7 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from typing import Final, Generic, Protocol, TypeVar
 
+from gateway.cancellation import cancellation_kept
 from hawse.wire import HawseError
 
 log = logging.getLogger(__name__)
@@ -77,13 +78,14 @@ class Informer(Generic[O]):
         delay = RETRY_MIN
         while True:
             try:
-                objects, version = await self._source.list()
-                self._replace({self._source.name(each): each for each in objects})
-                self.listed = self.current = True
-                delay = RETRY_MIN
-                self._notify()
-                async with asyncio.timeout(self._resync):
-                    await self._follow(version)
+                with cancellation_kept():
+                    objects, version = await self._source.list()
+                    self._replace({self._source.name(each): each for each in objects})
+                    self.listed = self.current = True
+                    delay = RETRY_MIN
+                    self._notify()
+                    async with asyncio.timeout(self._resync):
+                        await self._follow(version)
             except (TimeoutError, ExpiredError):
                 continue
             except HawseError as error:

@@ -37,9 +37,14 @@ TMP_SIZE: Final = "1Gi"
 GRACE: Final = 10  # s from SIGTERM to SIGKILL
 # What a pod asks for, if the settings do not say. Limits are those of the sandbox.
 REQUESTS: Final = {"cpu": "50m", "memory": "128Mi"}
-INSTALLER_RESOURCES: Final = {"requests": {"cpu": "10m", "memory": "16Mi"}}  # it ends before the sandbox is used
+INSTALLER_RESOURCES: Final = {"requests": {"cpu": "10m", "memory": "16Mi"}}
 # Addresses of a node and of a cloud, with credentials that are no business of a sandbox.
 LINK_LOCAL: Final = {"0.0.0.0/0": ["169.254.0.0/16"], "::/0": ["fe80::/10", "fd00:ec2::254/128"]}
+# The cache of NodeLocal DNSCache, at which pods of some clusters resolve names, is link-local too.
+NODE_DNS: Final = {
+    "to": [{"ipBlock": {"cidr": "169.254.20.10/32"}}],
+    "ports": [{"protocol": "UDP", "port": 53}, {"protocol": "TCP", "port": 53}],
+}
 
 Manifest = dict[str, Any]
 
@@ -141,6 +146,7 @@ def _required(unit: str, spec: SandboxSpec, start: Start, settings: KubernetesSe
             "securityContext": {**run_as, "fsGroup": settings.user, "fsGroupChangePolicy": "OnRootMismatch"},
             "containers": [
                 # No init container: the kubelet notices the end of one only after a second or two. It waits for a hook.
+                # This one does not end before the pod: see install.py.
                 {
                     "name": INSTALLER,
                     "image": settings.runtime_image,
@@ -240,7 +246,7 @@ def claim(unit: str, spec: SandboxSpec, settings: KubernetesSettings) -> Manifes
 def policies(settings: KubernetesSettings) -> list[Manifest]:
     """Return the NetworkPolicies: only gateways connect to sandboxes, and what these connect to is their network."""
     everywhere = [{"to": [{"ipBlock": {"cidr": cidr, "except": near}} for cidr, near in LINK_LOCAL.items()]}]
-    egress: Mapping[Network, list[Manifest]] = {"private": [], "host": everywhere}
+    egress: Mapping[Network, list[Manifest]] = {"private": [], "host": [*everywhere, NODE_DNS]}
     return [
         {
             "apiVersion": "networking.k8s.io/v1",

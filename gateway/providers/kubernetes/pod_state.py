@@ -18,6 +18,7 @@ BAD_IMAGE: Final = frozenset(
 )
 BAD_CONTAINER: Final = frozenset(("CreateContainerError", "RunContainerError"))
 PULLING: Final = frozenset(("ContainerCreating", "PodInitializing"))
+NODE_LOST: Final = frozenset(("NodeLost", "NodeNotReady"))
 ENDED: Final = frozenset(("Succeeded", "Failed"))
 
 
@@ -47,10 +48,21 @@ def scheduled(pod: Pod) -> bool:
     return pod.spec is not None and pod.spec.nodeName is not None
 
 
+def noticed(pod: Pod) -> bool:
+    """Whether its node has begun to start the pod."""
+    return pod.status is not None and pod.status.startTime is not None
+
+
 def node_lost(pod: Pod) -> bool:
-    """Whether the node does not report: nobody knows what runs."""
-    ready = _condition(pod, "Ready")
-    return ready is not None and ready.status != "True" and ready.reason in ("NodeLost", "NodeNotReady")
+    """Whether the node does not report: nobody knows what runs.
+
+    The node lifecycle controller then changes the status of `Ready` and nothing else. A kubelet gives a reason whenever
+    a pod is not ready.
+    """
+    ready, containers = _condition(pod, "Ready"), _condition(pod, "ContainersReady")
+    if ready is None or ready.status == "True":
+        return False
+    return ready.reason in NODE_LOST or (not ready.reason and containers is not None and containers.status == "True")
 
 
 def waiting_for_node(pod: Pod) -> str | None:

@@ -7,19 +7,29 @@ verified that its containers have ended. Names are chosen such that the cluster 
 import asyncio
 import logging
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Final, TypeVar
+from typing import Final, Literal, TypeVar
 
 from lightkube.models.meta_v1 import ObjectMeta
-from lightkube.resources.core_v1 import PersistentVolumeClaim, Pod
+from lightkube.resources.core_v1 import PersistentVolumeClaim, Pod, Secret
 
-from gateway.providers.base import Capabilities, Endpoint, Observation, Progress, Report, SandboxSpec, TcpAddress
+from gateway.providers.base import (
+    Capabilities,
+    Endpoint,
+    MountPlace,
+    Observation,
+    Progress,
+    Report,
+    SandboxSpec,
+    TcpAddress,
+)
 from gateway.providers.kubernetes import manifests, pod_state
 from gateway.providers.kubernetes.certificate import make_certificate
 from gateway.providers.kubernetes.cluster import AlreadyExistsError, Cluster, name_of
 from gateway.providers.kubernetes.informer import Informer
 from gateway.providers.kubernetes.manifests import PORT, RUNTIME_LABEL, UNIT_ANNOTATION, Start
+from gateway.providers.kubernetes.policies import Policies
 from gateway.providers.kubernetes.settings import KubernetesSettings
 from gateway.providers.pinned import pinned_context
 from hawse.api.sandboxes import Enforcement, Network
@@ -28,6 +38,7 @@ from hawse.wire import HawseError
 log = logging.getLogger(__name__)
 
 SYNC_TIMEOUT: Final = 15.0  # s to the first list of all objects
+NOTICE_TIMEOUT: Final = 30.0  # s until a node that was chosen begins to start a pod; one that is not loaded needs 0.1
 STOP_TIMEOUT: Final = 45.0  # s for a pod to end; the driver tries again later
 LOOK: Final = 1.0  # s after which an object that is to disappear is looked at again, without a report of a change
 POLL_MIN: Final = 0.01  # s between attempts to connect
@@ -42,6 +53,7 @@ class KubernetesProvider:
     """The units of one instance in one namespace."""
 
     images = None  # nodes pull them
+    egress: None = None
 
     def __init__(
         self,
@@ -68,13 +80,14 @@ class KubernetesProvider:
         self._cluster = cluster or Cluster(settings)
         self._pods = Informer(self._cluster.objects(Pod))
         self._claims = Informer(self._cluster.objects(PersistentVolumeClaim))
-        self._policies_made = False
+        self._policies = Policies(self._cluster, settings)
 
     async def run(self) -> None:
-        """Follow the pods and the claims of the instance, until it is cancelled."""
+        """Follow the pods and the claims of the instance, and keep its policies, until it is cancelled."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._pods.run(), name="watch pods")
             tasks.create_task(self._claims.run(), name="watch claims")
+            tasks.create_task(self._policies.run(), name="keep policies")
 
     async def capabilities(self) -> Capabilities:
         others: list[Network] = ["private", "host"]
@@ -95,10 +108,7 @@ class KubernetesProvider:
             message = "the Kubernetes provider cannot run the command of an image"
             raise HawseError("invalid_params", message, details={"path": "$.image_command"})
         report(Progress(phase="creating"))
-        if self._settings.network_policies and not self._policies_made:
-            for policy in manifests.policies(self._settings):
-                await self._cluster.replace(policy)
-            self._policies_made = True
+        await self._policies.ensure()
         if self._settings.workspace == "claim":
             with suppress(AlreadyExistsError):
                 await self._cluster.create(manifests.claim(unit, spec, self._settings))
@@ -126,8 +136,11 @@ class KubernetesProvider:
         name = self._name(unit)
         found = await self._cluster.get(Pod, name)
         if found is not None and (runtime is None or _label(found, RUNTIME_LABEL) == runtime):
-            await self._cluster.delete(Pod, name)
+            await self._cluster.delete(found)
             await self._wait_until_gone(Pod, found, self._pods)
+            runtime = runtime or _label(found, RUNTIME_LABEL)
+        if runtime:  # the cluster deletes it as well, but not always soon after its API server has failed
+            await self._cluster.delete_named(Secret, manifests.secret_name(self._settings.instance, unit, runtime))
         log.info("= unit %s stopped", unit, extra={"sandbox": unit})
 
     async def delete(self, unit: str) -> None:
@@ -135,7 +148,7 @@ class KubernetesProvider:
         name = self._name(unit)
         found = await self._cluster.get(PersistentVolumeClaim, name)
         if found is not None:
-            await self._cluster.delete(PersistentVolumeClaim, name)
+            await self._cluster.delete(found)
             await self._wait_until_gone(PersistentVolumeClaim, found, self._claims)
 
     async def pause(self, unit: str) -> None:
@@ -144,16 +157,17 @@ class KubernetesProvider:
     async def resume(self, unit: str) -> None:
         raise HawseError("invalid_params", "the Kubernetes provider cannot suspend sandboxes")
 
-    async def observe(self, unit: str) -> Observation:
+    async def observe(self, unit: str, runtime: str | None = None) -> Observation:
         """Return what was reported last. While the cluster cannot be reached, sandboxes that run can be used.
 
-        What does not run is looked at: its start by another gateway may not have been reported here yet.
+        What does not run, or is of another start, is looked at: a start by another gateway may not have been reported
+        here yet.
         """
         await self._synchronized()
         name = self._name(unit)
         exists, reported = name in self._claims.objects, self._pods.objects.get(name)
         seen = self._observation(unit, reported, exists=exists)
-        if seen.state in ("running", "frozen"):
+        if seen.state in ("running", "frozen") and runtime in (None, seen.runtime):
             return seen
         return self._observation(unit, await self._cluster.get(Pod, name), exists=exists, last=reported)
 
@@ -170,6 +184,10 @@ class KubernetesProvider:
             self._observation(unit, self._pods.objects.get(name), exists=name in self._claims.objects)
             for unit, name in sorted(units.items())
         ]
+
+    async def mount_place(self, unit: str) -> MountPlace:
+        text = "nothing can be mounted in pods, which are on other machines: mount volumes with the pod template"
+        raise HawseError("unavailable", text)
 
     async def close(self) -> None:
         await self._cluster.close()
@@ -193,19 +211,38 @@ class KubernetesProvider:
         if pod is None or (pod_state.has_ended(pod) and not pod_state.is_ending(pod)):
             last = pod or self._pods.removed.get(self._name(unit)) or last
             reason = None if last is None else pod_state.end_reason(last)
-            return Observation(unit=unit, state="stopped" if exists or pod is not None else "absent", reason=reason)
+            state: Literal["stopped", "absent"] = "stopped" if exists or pod is not None else "absent"
+            return Observation(unit=unit, state=state, reason=reason, keeps=exists)
         runtime = _label(pod, RUNTIME_LABEL)
         host = pod_state.address(pod)
         if host is None:
             reason = pod_state.end_reason(pod) if pod_state.is_ending(pod) else "its pod does not run yet"
-            return Observation(unit=unit, state="unreachable", runtime=runtime, isolation="kubernetes", reason=reason)
+            return self._seen(unit, "unreachable", runtime, keeps=exists, reason=reason)
         endpoint = Endpoint(TcpAddress(host, PORT))
         if pod_state.node_lost(pod):
             reason = "the node of its pod does not report"
-            return Observation(
-                unit=unit, state="frozen", runtime=runtime, endpoint=endpoint, isolation="kubernetes", reason=reason
-            )
-        return Observation(unit=unit, state="running", runtime=runtime, endpoint=endpoint, isolation="kubernetes")
+            return self._seen(unit, "frozen", runtime, endpoint, keeps=exists, reason=reason)
+        return self._seen(unit, "running", runtime, endpoint, keeps=exists)
+
+    def _seen(
+        self,
+        unit: str,
+        state: Literal["running", "frozen", "unreachable"],
+        runtime: str | None,
+        endpoint: Endpoint | None = None,
+        *,
+        keeps: bool,
+        reason: str | None = None,
+    ) -> Observation:
+        return Observation(
+            unit=unit,
+            state=state,
+            runtime=runtime,
+            endpoint=endpoint,
+            isolation="kubernetes",
+            keeps=keeps,
+            reason=reason,
+        )
 
     # ---- waiting
 
@@ -217,13 +254,13 @@ class KubernetesProvider:
             pod = self._pods.objects.get(name)
             return pod if pod is not None and _same(pod, created) else None
 
-        def placed() -> Pod | None:
-            """Return the pod when there is no need to wait for a node any more, perhaps because it was removed."""
+        def after(step: Callable[[Pod], bool]) -> Pod | None:
+            """Return the pod when there is no need to wait for a step any more, perhaps because it was removed."""
             pod = now()
             if pod is None:
                 removed = self._pods.removed.get(name)
                 return removed if removed is not None and _same(removed, created) else None
-            return pod if pod_state.scheduled(pod) or pod_state.failure(pod, image) else None
+            return pod if step(pod) or pod_state.failure(pod, image) else None
 
         def decided() -> HawseError | str | None:
             nonlocal reported
@@ -237,12 +274,19 @@ class KubernetesProvider:
         report(Progress(phase="scheduling"))
         try:
             async with asyncio.timeout(self._settings.schedule_timeout):
-                await self._pods.until(placed)
+                await self._pods.until(lambda: after(pod_state.scheduled))
         except TimeoutError:
             waiting = now() or created
             reason = pod_state.waiting_for_node(waiting) or "the cluster has not chosen one in time"
             details = {"retry_after": RETRY_AFTER}
             raise HawseError("capacity_exceeded", f"no node for the sandbox: {reason}", details=details) from None
+        try:
+            async with asyncio.timeout(NOTICE_TIMEOUT):
+                await self._pods.until(lambda: after(pod_state.noticed))
+        except TimeoutError:
+            reason = "its node may be down" if self._pods.current else "the cluster does not report changes"
+            message = f"no node has begun to start the pod within {NOTICE_TIMEOUT:g} s: {reason}"
+            raise HawseError("unavailable", message) from None
         try:
             async with asyncio.timeout(self._settings.start_timeout):
                 outcome: HawseError | str = await self._pods.until(decided)

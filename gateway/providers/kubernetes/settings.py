@@ -12,7 +12,7 @@ from hawse.api.sandboxes import ImageName
 Workspace = Literal["claim", "ephemeral"]
 DnsLabel = Annotated[str, Meta(min_length=1, max_length=40, pattern=r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$(?!\n)")]
 Quantity = Annotated[str, Meta(pattern=r"^[0-9]{1,18}(Ki|Mi|Gi|Ti)?$(?!\n)")]  # bytes, as Kubernetes writes them
-# Who may connect to runtimes, if the file does not say: pods with the labels of the Helm chart's gateways.
+# Who may connect to runtimes, if the file does not say: pods with the labels of the gateways of deploy/kubernetes.
 GATEWAYS: Final = {
     "podSelector": {"matchLabels": {"app.kubernetes.io/name": "hawse", "app.kubernetes.io/component": "gateway"}}
 }

@@ -9,6 +9,7 @@
     ├── ClientClosedError         the client, or the handle, was closed on this side
     ├── RefusedError              the server refused the connection (token, rights, protocol): retrying is useless
     └── CommandError              a command failed, and `check=True` asked for an exception
+        └── CommandTimeoutError   it ran longer than its `timeout`: also a `TimeoutError`
 
 A connection that is lost during a call that cannot be repeated is a `ConnectionLostError`. A code that only a newer
 server knows is a plain `HawseError`.
@@ -58,13 +59,22 @@ class TruncatedError(TooLargeError):
 class CommandError(HawseError):
     """The command ran and failed. Code `command_failed`; `result` holds its exit and its output."""
 
+    @staticmethod
+    def of(result: "CommandResult") -> "CommandError":
+        """Return the error of a command that failed: a `CommandTimeoutError` if it ran longer than its timeout."""
+        return (CommandTimeoutError if result.timed_out else CommandError)(result)
+
     def __init__(self, result: "CommandResult") -> None:
         how = "timed out" if result.timed_out else f"was ended by {result.signal}" if result.signal else ""
         tail = result.stderr[-500:].decode(errors="replace").strip()
         how = how or ("printed more than was kept" if result.ok else f"exited with {result.code}")
         message = f"the command {how}" + (f": {tail}" if tail else "")
-        super().__init__("command_failed", message, admitted="yes")
+        HawseError.__init__(self, "command_failed", message, admitted="yes")
         self.result = result
+
+
+class CommandTimeoutError(CommandError, TimeoutError):
+    """The command ran longer than its `timeout` and was killed. Code `command_failed`."""
 
 
 def fresh(error: HawseError) -> HawseError:

@@ -18,6 +18,15 @@ class ConnectionState(Enum):
     CLOSED = "closed"  # for good: closed by this side, refused, or given up
 
 
+SHOWN = 200  # bytes of output in the representation of a result
+
+
+def _short(value: object) -> str:
+    if isinstance(value, bytes) and len(value) > SHOWN:
+        return f"{value[:SHOWN]!r}… ({len(value):,} bytes)"
+    return repr(value)
+
+
 class CommandResult(Exit, frozen=True):
     """The exit and the output of a command.
 
@@ -32,6 +41,12 @@ class CommandResult(Exit, frozen=True):
     stderr: bytes = b""
     truncated: bool = False
     duration: float | None = None
+
+    def __repr__(self) -> str:
+        """What differs from the defaults. Of long output, the first bytes and the size are shown."""
+        fields = ((each.name, getattr(self, each.name), each.default) for each in msgspec.structs.fields(self))
+        shown = (f"{name}={_short(value)}" for name, value, default in fields if name == "code" or value != default)
+        return f"{type(self).__name__}({', '.join(shown)})"
 
     @property
     def text(self) -> str:

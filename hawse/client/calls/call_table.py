@@ -9,8 +9,8 @@ Everything here is synchronous but `perform`, `request`, `outcome` and `begin`.
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
 
 from hawse.api import Params
@@ -59,7 +59,7 @@ class CallTable:
         self._connection: ConnectionProtocol | None = None  # that new channels are opened on
         self._waiting: deque[ClientCall] = deque()
         self._open: dict[int, ClientCall | None] = {}  # by channel; None: abandoned, its final message is awaited
-        self._posted: set[ClientCall] = set()
+        self._posted: set[asyncio.Future[Any]] = set()  # what `settle_posted` waits for
         self._retry_policy = RetryPolicy(options)
         self._closed: HawseError | None = None
 
@@ -131,14 +131,26 @@ class CallTable:
     def post(self, call: ClientCall) -> None:
         """Make a call whose outcome is ignored. On a closed client it does nothing."""
         if not self._closed:
-            self._posted.add(call)
-            call.done.add_done_callback(lambda _: self._posted.discard(call))
+            self._expect(call.done)
             self.submit(call)
+
+    def post_after(self, future: asyncio.Future[None], post: Callable[[], None]) -> None:
+        """Call `post`, which posts a call, when `future` is done. `settle_posted` waits for both."""
+        future.add_done_callback(lambda _: post())
+        self._expect(future)
 
     async def settle_posted(self, timeout: float) -> None:
         """Wait until posted calls are settled, at most `timeout` seconds, if there is a connection."""
-        if self._posted and self._connection is not None:
-            await asyncio.wait([call.done for call in self._posted], timeout=timeout)
+        if self._connection is None:
+            return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(timeout):
+                while self._posted:
+                    await asyncio.wait(self._posted)
+
+    def _expect(self, future: asyncio.Future[Any]) -> None:
+        self._posted.add(future)
+        future.add_done_callback(self._posted.discard)
 
     def abandon(self, call: ClientCall, error: HawseError | None = None) -> None:
         """Cancel `call` at the server and settle it, by default with `ClientClosedError`.
@@ -246,6 +258,10 @@ class CallTable:
                 self._open_on(connection, call)
             except HawseError as error:
                 call.fail(error)
+            except UnicodeEncodeError as error:
+                surrogate = error.object[error.start]
+                text = f"a text in the parameters has {surrogate!r}, a surrogate, which is not valid Unicode"
+                call.fail(HawseError("invalid_params", text))
             except (LocalProtocolError, TypeError, ValueError, OverflowError, RecursionError) as error:
                 call.fail(HawseError("invalid_params", str(error)))
 

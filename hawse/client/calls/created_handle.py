@@ -42,6 +42,9 @@ class CreatedHandle(ABC):
         self._window = window
         self._detached = not create
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.id!r} in sandbox {self._sandbox!r}>"
+
     @property
     def id(self) -> str:
         return self._id or ""

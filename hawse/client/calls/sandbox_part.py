@@ -19,5 +19,8 @@ class SandboxPart:
         self._sandbox = sandbox
         self._window = window
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of sandbox {self._sandbox!r}>"
+
     async def _request(self, params: Params[R]) -> R:
         return await self._calls.request(params, sandbox=self._sandbox)

@@ -1,9 +1,12 @@
 """Opening the WebSocket: the URL, the headers, and which failures are final (docs/wire.md sections 1 and 7)."""
 
 import errno
+import os
 import socket
 import ssl
+import sys
 from pathlib import Path
+from typing import Literal
 from urllib.parse import parse_qs, urlsplit, urlunsplit
 
 import msgspec
@@ -40,14 +43,14 @@ class DialError(Exception):
     """The attempt failed; another one may succeed."""
 
 
-def address(url: str) -> str:
-    """Return the WebSocket URL for `http(s)://` or `ws(s)://host[:port][/prefix]`. Raises `ValueError`."""
+def address(url: str, path: str = PATH) -> str:
+    """Return the WebSocket URL of a route for `http(s)://` or `ws(s)://host[:port][/prefix]`. Raises `ValueError`."""
     parts = urlsplit(url)
     scheme = {"http": "ws", "https": "wss", "ws": "ws", "wss": "wss"}.get(parts.scheme)
     if scheme is None or not parts.hostname or parts.port == 0:
         raise ValueError(f"{url!r} is not the URL of a gateway, such as http://127.0.0.1:8080")
-    path = parts.path.rstrip("/")
-    return urlunsplit((scheme, parts.netloc, path if path.endswith(PATH) else path + PATH, "", ""))
+    before = parts.path.rstrip("/")
+    return urlunsplit((scheme, parts.netloc, before if before.endswith(path) else before + path, "", ""))
 
 
 def base(uri: str) -> str:
@@ -84,7 +87,15 @@ def trust(ca: Authorities) -> ssl.SSLContext | None:
         raise ValueError(f"{str(ca)!r} is not a file of certificates in PEM: {error.strerror or error}") from error
 
 
-async def dial(uri: str, *, token: str | None, timeout: float, tls: ssl.SSLContext | None = None) -> ClientConnection:
+async def dial(
+    uri: str,
+    *,
+    token: str | None,
+    timeout: float,
+    tls: ssl.SSLContext | None = None,
+    subprotocol: str = SUBPROTOCOL,
+    ping: float | None = None,
+) -> ClientConnection:
     """Open the WebSocket; `hello` is sent by the caller.
 
     Args:
@@ -92,24 +103,30 @@ async def dial(uri: str, *, token: str | None, timeout: float, tls: ssl.SSLConte
         token: The bearer token; None sends none.
         timeout: Seconds.
         tls: Checks the certificate of the gateway. None: the authorities that the system trusts do.
+        subprotocol: What is spoken on it.
+        ping: Seconds between WebSocket pings, and for each answer. None: the protocol has its own `ping`.
 
     Raises:
         RefusedError: The server refused the connection, and a retry would be refused too.
         DialError: Another attempt may succeed.
     """
+    if token is not None and not token.isprintable():  # the error of the library would print it
+        raise RefusedError("unauthenticated", "the token contains a line feed, or another character that none has")
     try:
         websocket = await connect(
             uri,
-            subprotocols=[Subprotocol(SUBPROTOCOL)],
+            subprotocols=[Subprotocol(subprotocol)],
             compression=None,
             additional_headers={"Authorization": f"Bearer {token}"} if token else None,
             user_agent_header=client_name(),
             open_timeout=timeout,
-            ping_interval=None,  # the protocol has its own `ping`
+            ping_interval=ping,
+            ping_timeout=ping,
             close_timeout=CLOSE_TIMEOUT,
             max_size=Limits().text + HEADER_SIZE + SLACK,
             write_limit=WRITE_LIMIT,
             create_connection=CountingConnection,
+            proxy=_proxy(),
             ssl=(tls or True) if uri.startswith("wss:") else None,
         )
     except InvalidStatus as error:
@@ -120,6 +137,12 @@ async def dial(uri: str, *, token: str | None, timeout: float, tls: ssl.SSLConte
         raise DialError(_reason(error, urlsplit(uri).netloc)) from error
     _keep_kernel_queue_small(websocket)
     return websocket
+
+
+def _proxy() -> Literal[True] | None:
+    """Return whether to look for a proxy. On Linux only variables name one, and looking loads modules for 10 ms."""
+    named = sys.platform != "linux" or any(name.lower().endswith("_proxy") for name in os.environ)
+    return True if named else None
 
 
 def _reason(error: Exception, address: str) -> str:

@@ -5,6 +5,7 @@ end, so is a byte that it acknowledges: the ping waits behind that data. A byte 
 is on its way is none: the kernel of a stopped program acknowledges too.
 """
 
+import asyncio
 import socket
 import sys
 
@@ -14,10 +15,39 @@ UNACKED = slice(24, 28)  # tcpi_unacked in `struct tcp_info` of Linux: segments 
 BYTES_ACKED = slice(120, 128)  # tcpi_bytes_acked (u64, since Linux 4.1)
 
 
+class ClosedTransport(asyncio.Transport):
+    """Takes the place of a transport that has ended.
+
+    asyncio's own one raises AttributeError if it is aborted after it has written its last bytes and closed itself.
+    """
+
+    def is_closing(self) -> bool:
+        return True
+
+    def abort(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+    def write(self, data: object) -> None:
+        pass
+
+    def can_write_eof(self) -> bool:
+        return False
+
+    def get_write_buffer_size(self) -> int:
+        return 0
+
+
 class CountingConnection(ClientConnection):
-    """Counts the bytes that arrive."""
+    """Counts the bytes that arrive, and can be closed in every state of its transport."""
 
     received = 0
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self.transport = ClosedTransport()
 
     def data_received(self, data: bytes) -> None:
         self.received += len(data)

@@ -107,7 +107,12 @@ class Files(FileChanges):
 
         Raises:
             HawseError: `conflict` if the file has another version than `if_version`.
+            TypeError: `data` is a str, which `write_text` encodes, or is not bytes. Nothing is changed.
         """
+        if isinstance(data, str):
+            raise TypeError("data is a str: use write_text, or encode it")
+        if not isinstance(data, AsyncIterable):
+            data = memoryview(data)  # before directories are created
         async with self.open_write(path, mode=mode, parents=parents, if_version=if_version) as file:
             if isinstance(data, AsyncIterable):
                 async for chunk in data:
@@ -121,10 +126,17 @@ class Files(FileChanges):
         return (await self.read(path)).decode(encoding, errors)
 
     async def write_text(
-        self, path: PathLike, text: str, *, encoding: str = "utf-8", mode: int | None = None, parents: bool = True
+        self,
+        path: PathLike,
+        text: str,
+        *,
+        encoding: str = "utf-8",
+        mode: int | None = None,
+        parents: bool = True,
+        if_version: str | None = None,
     ) -> api.FileTransferResult:
         """Replace a file with text: see `write`."""
-        return await self.write(path, text.encode(encoding), mode=mode, parents=parents)
+        return await self.write(path, text.encode(encoding), mode=mode, parents=parents, if_version=if_version)
 
     async def upload(
         self,

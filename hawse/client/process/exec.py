@@ -4,6 +4,7 @@ The call has a key, so a repeat on a new connection joins the running command, f
 """
 
 import asyncio
+import contextvars
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -83,6 +84,7 @@ class ExecCall(ClientCall):
         self._output = {kind: bytearray() for kind in STREAMS}
         given = callbacks or {}
         self._callbacks = {Kind.OUTPUT: given.get("on_stdout"), Kind.STDERR: given.get("on_stderr")}
+        self._context = contextvars.copy_context()  # of the caller: callbacks run in it, not in that of the connection
         # Fails with what a callback has raised.
         self.callback_failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         if given:
@@ -136,7 +138,7 @@ class ExecCall(ClientCall):
         if callback is None or not new or self.callback_failed.done():
             return
         try:
-            callback(new)
+            self._context.run(callback, new)
         except Exception as error:
             self.callback_failed.set_exception(error)
             self.callback_failed.exception()  # marks it as retrieved: the caller may be gone
@@ -191,14 +193,14 @@ async def run_to_end(
     finally:
         give_up(call)
     if check and (not result.ok or result.truncated):
-        raise CommandError(result)
+        raise CommandError.of(result)
     return result
 
 
 def kill(calls: CallTable, call: ExecCall) -> None:
     """Abandon `call`, and end its command if that may be running, as soon as it is known which process it is."""
 
-    def opened(_: asyncio.Future[None]) -> None:
+    def opened() -> None:
         if call.run is not None and not call.settled:
             params = ProcessKill(id=call.run.id, instance=call.run.instance)
             calls.post(ClientCall(params, sandbox=call.sandbox))
@@ -207,9 +209,9 @@ def kill(calls: CallTable, call: ExecCall) -> None:
     if call.settled or not call.sent:
         calls.abandon(call)
     elif call.opened.done():
-        opened(call.opened)
+        opened()
     else:
-        call.opened.add_done_callback(opened)
+        calls.post_after(call.opened, opened)
 
 
 async def _write_stdin(call: ExecCall, data: BytesLike) -> None:

@@ -58,7 +58,7 @@ class Execution:
             callbacks: `on_stdout`, `on_stderr`: are called with all output as it arrives: see `OutputCallbacks`.
 
         Raises:
-            CommandError: If `check`.
+            CommandError: If `check`; a `CommandTimeoutError`, which is also a `TimeoutError`, after `timeout`.
             TruncatedError: Output was lost.
             HawseError: `spawn_failed`, `unavailable`; `deadline_exceeded` if the call took longer than `timeout` and
                 the client's `request_timeout`; what closed the client.

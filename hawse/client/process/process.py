@@ -53,6 +53,9 @@ class Process(ProcessOutput):
         self._stdin = stdin
         self._detached = not owned
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.id!r} in sandbox {self._sandbox!r}>"
+
     async def __aenter__(self) -> Self:
         return self
 

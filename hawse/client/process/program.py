@@ -1,8 +1,9 @@
 """What a caller gives to run a program, and the fields of the methods that it becomes."""
 
 from collections.abc import Callable, Sequence
-from typing import TypedDict
+from typing import Any, TypedDict
 
+from hawse.client.base.causes import InvalidParamsError
 from hawse.client.base.surroundings import Env, directory, environment
 
 Command = str | Sequence[str]
@@ -12,6 +13,8 @@ OUTPUT_LIMIT = 64 << 20  # bytes of each stream that `exec` keeps: for more, use
 
 class OutputCallbacks(TypedDict, total=False):
     """Functions that are called with output as it arrives. What they return is ignored; what they raise ends the call.
+
+    They are called in a copy of the caller's context (`contextvars`).
 
     The parts of a stream are consecutive, and end anywhere: also within a line or a character.
     """
@@ -63,14 +66,35 @@ def program(command: Command, *, cwd: str | None, env: Env | None, timeout: floa
         cwd: The working directory.
         env: Is added to the environment; None unsets a variable.
         timeout: Seconds after which it is killed.
+
+    Raises:
+        InvalidParamsError: `command` is neither a string nor a sequence of strings. `timeout` is not more than 0. NaN
+            has no JSON, and would be no limit.
     """
+    text = command if isinstance(command, str) else None
+    if timeout is not None and not timeout > 0:
+        raise InvalidParamsError(f"timeout is {timeout}; more than 0 seconds are allowed", details={"path": "timeout"})
     return {
-        "argv": None if isinstance(command, str) else [*command],
-        "command": command if isinstance(command, str) else None,
+        "argv": None if text is not None else _arguments(command),
+        "command": text,
         "cwd": directory(cwd),
         "env": environment(env),
         "timeout": timeout,
     }
+
+
+def _arguments(command: Any) -> list[str]:
+    """Return an argv. A caller without a type checker may give anything."""
+    if not isinstance(command, Sequence) or isinstance(command, bytes | bytearray | memoryview):
+        found = f"{type(command).__name__} {command!r:.100}"
+        message = f"a command is a string for the shell, or a list of strings; this is the {found}"
+        raise InvalidParamsError(message, details={"path": "command"})
+    for number, argument in enumerate(command):
+        if not isinstance(argument, str):
+            found = f"{type(argument).__name__} {argument!r:.100}"
+            message = f"the arguments of a command are strings; number {number} is the {found}"
+            raise InvalidParamsError(message, details={"path": f"command[{number}]"})
+    return [*command]
 
 
 def start_fields(

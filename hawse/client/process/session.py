@@ -114,7 +114,7 @@ class Session(CreatedHandle):
             callbacks: `on_stdout`, `on_stderr`: are called with all output as it arrives: see `OutputCallbacks`.
 
         Raises:
-            CommandError: If `check`.
+            CommandError: If `check`; a `CommandTimeoutError`, which is also a `TimeoutError`, after `timeout`.
             TruncatedError: Output was lost.
             HawseError: `exited` if the shell had ended before (`details["exit"]` is the `Exit`) or the session was
                 deleted; `limit_exceeded`, `not_found`, `stale_handle`, `spawn_failed` for a `cwd` that does not exist;

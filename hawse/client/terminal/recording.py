@@ -1,4 +1,4 @@
-"""A recording of a terminal: stop it, mark it, and read it as asciicast v3. Reading resumes after a reconnect."""
+"""A recording: stop it, mark it, and read it (docs/wire.md, Recordings). Reading resumes after a reconnect."""
 
 from hawse.api import Params
 from hawse.api.recordings import (
@@ -17,13 +17,16 @@ WINDOW = 512 << 10  # bytes that the server may send ahead
 
 
 class Recording:
-    """A handle to one recording. It holds nothing open: the recording continues until `stop` or the terminal's end."""
+    """A handle to one recording. It holds nothing open: it continues until `stop`, or the terminal or desktop ends."""
 
     def __init__(self, calls: CallTable, sandbox: str, id: str, *, window: int = WINDOW) -> None:
         self.id = id
         self._calls = calls
         self._sandbox = sandbox
         self._window = window
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.id!r} in sandbox {self._sandbox!r}>"
 
     async def info(self) -> RecordingInfo:
         """Return its state and size now. Raises `not_found`."""

@@ -1,4 +1,4 @@
-"""`box.recordings`: the recordings of terminals. `Terminal.record` begins one."""
+"""`box.recordings`: the recordings of terminals and desktops. `Terminal.record` and `Desktop.record` begin one."""
 
 import builtins
 

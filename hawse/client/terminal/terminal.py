@@ -20,7 +20,7 @@ from hawse.api.people import (
 )
 from hawse.api.terminals import TerminalCreate, TerminalKill, TerminalResize, TerminalSignal
 from hawse.api.types import Exit
-from hawse.client.base.causes import ForbiddenError, NotFoundError, StaleHandleError
+from hawse.client.base.causes import ForbiddenError
 from hawse.client.base.errors import ClientClosedError, TruncatedError
 from hawse.client.base.results import Output, Repaint, Snapshot, TerminalEvent
 from hawse.client.calls.call_table import CallTable
@@ -49,6 +49,9 @@ class Terminal(Automation):
         self._taken: int | None = None
         self._attached = False
         self._lines = LineReader(self._next_output)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.id!r} in sandbox {self._sandbox!r}>"
 
     def __await__(self) -> Generator[Any, Any, "Terminal"]:
         return self.__aenter__().__await__()
@@ -135,8 +138,49 @@ class Terminal(Automation):
         """Let all viewers type again. Raises `conflict` if another viewer has the lease."""
         return await self._lease("release")
 
+    async def ask(self) -> WriterLease:
+        """Ask the viewer that has the lease to hand it over; while all viewers may type, do nothing.
+
+        The answer is `LeaseChanged`, or `PresenceChanged` of this viewer with `asks` false: the other viewer keeps the
+        lease, or with `unanswered` it has not answered for 60 s.
+
+        Raises:
+            HawseError: `forbidden` if this viewer is read-only.
+        """
+        return await self._lease("ask")
+
+    async def withdraw(self) -> WriterLease:
+        """End the request of `ask`."""
+        return await self._lease("withdraw")
+
+    async def give(self, to: str) -> WriterLease:
+        """Hand the lease over to another viewer, which then is the only one that may type.
+
+        Args:
+            to: The `id` of that viewer.
+
+        Raises:
+            HawseError: `conflict` if this viewer does not have the lease; `not_found` if `to` is not present;
+                `forbidden` if it is read-only.
+        """
+        return await self._lease("give", to)
+
+    async def keep(self, to: str | None = None) -> WriterLease:
+        """Refuse the request of the viewer with the id `to`, or all requests for the lease.
+
+        Raises:
+            HawseError: `conflict` if this viewer does not have the lease; `not_found` if `to` is not present.
+        """
+        return await self._lease("keep", to)
+
     async def set_presence(
-        self, *, name: str | None = None, focus: bool | None = None, at: tuple[int, int] | None = None
+        self,
+        *,
+        name: str | None = None,
+        focus: bool | None = None,
+        at: tuple[int, int] | None = None,
+        scroll: int | None = None,
+        view: str | None = None,
     ) -> None:
         """Change what the other viewers see of this one; None leaves a value as it is.
 
@@ -144,13 +188,17 @@ class Terminal(Automation):
             name: The name to show.
             focus: Whether the terminal has the focus.
             at: The position of the pointer: column and row, from 0.
+            scroll: The number of rows that the user has scrolled back.
+            view: What the user looks at, in a notation that the clients share, such as the web app's
+                `terminal~id~main`; at most 200 characters.
         """
         pointer = UNSET if at is None else PointerPosition(x=at[0], y=at[1])
         key = self._call.viewer_key or ""
-        await self._request(TerminalPresence(id=self.id, viewer=key, name=name, focus=focus, at=pointer))
+        params = TerminalPresence(id=self.id, viewer=key, name=name, focus=focus, at=pointer, scroll=scroll, view=view)
+        await self._request(params)
 
-    async def _lease(self, action: LeaseAction) -> WriterLease:
-        return await self._request(TerminalLease(id=self.id, action=action, viewer=self._call.viewer_key))
+    async def _lease(self, action: LeaseAction, to: str | None = None) -> WriterLease:
+        return await self._request(TerminalLease(id=self.id, action=action, viewer=self._call.viewer_key, to=to))
 
     # ---- output
 
@@ -273,7 +321,8 @@ class Terminal(Automation):
         With `lossless`, a program that prints more than is read ends later, since it waits for the reader up to 30 s.
 
         Raises:
-            HawseError: The error that ended the attachment, and what closed the client.
+            HawseError: The error that ended the attachment, and what closed the client. `stale_handle` or `not_found`
+                if it ended so long ago that how it ended is no longer kept.
         """
         while not self._call.settled:
             waiting = TerminalWaitCall(TerminalWait(**self._handle(), exit=True), sandbox=self._sandbox, timeout=DAY)
@@ -284,13 +333,10 @@ class Terminal(Automation):
                     waited: TerminalWaitResult = await self._calls.outcome(waiting)
                     if waited.exit is not None:
                         return waited.exit
-            except (NotFoundError, StaleHandleError):  # another one has its id: only the attachment can report the end
-                break
             finally:
                 self._calls.abandon(waiting)
-        with self._call.receive_buffer.without_readers():
-            exit_: Exit = await self._calls.outcome(self._call)
-            return exit_
+        exit_: Exit = await self._calls.outcome(self._call)
+        return exit_
 
     async def record(self, *, input: bool = False, title: str | None = None) -> "Recording":
         """Record it from now on, as asciicast v3.

@@ -4,7 +4,16 @@ import secrets
 from typing import Literal, TypedDict, Unpack
 
 from hawse.api.people import ViewerProfile
-from hawse.api.terminals import TerminalAttach, TerminalCreate, TerminalGet, TerminalInfo, TerminalList
+from hawse.api.terminals import (
+    RecordOptions,
+    TerminalAttach,
+    TerminalCreate,
+    TerminalGet,
+    TerminalInfo,
+    TerminalList,
+    TerminalViewers,
+    TerminalViewersResult,
+)
 from hawse.client.base.surroundings import Env, directory, environment
 from hawse.client.calls.sandbox_part import SandboxPart
 from hawse.client.terminal.attach import TerminalAttachCall
@@ -42,6 +51,8 @@ class Terminals(SandboxPart):
         env: Env | None = None,
         cols: int = 80,
         rows: int = 24,
+        integration: bool = True,
+        record: RecordOptions | bool = False,
         **viewer: Unpack[ViewerOptions],
     ) -> Terminal:
         """Attach to the terminal of that id, which is created unless it runs.
@@ -55,6 +66,9 @@ class Terminals(SandboxPart):
             env: Is added to its environment; None unsets a variable.
             cols: Columns of a new terminal.
             rows: Rows of a new terminal.
+            integration: Whether a new bash or zsh reports its directory and its commands, as `terminal.run` needs.
+            record: Whether a new terminal is recorded from its first byte; `RecordOptions(input=True)`: what is typed
+                too, passwords included.
             viewer: `read_only`, `lossless`, `emulator`, `name`, `kind`: see `ViewerOptions`.
 
         Raises:
@@ -67,6 +81,8 @@ class Terminals(SandboxPart):
             env=environment(env),
             cols=cols,
             rows=rows,
+            integration=None if integration else False,
+            record=record or None,
         )
         return self._handle(_attachment(id or "", None, **viewer), None, wanted)
 
@@ -94,6 +110,10 @@ class Terminals(SandboxPart):
     async def list(self) -> list[TerminalInfo]:
         """Return the terminals, running and exited."""
         return (await self._request(TerminalList())).terminals
+
+    async def viewers(self) -> TerminalViewersResult:
+        """Return who is at the terminals, without joining them."""
+        return await self._request(TerminalViewers())
 
     def _handle(self, attach: TerminalAttach, since: int | None, wanted: TerminalCreate | None) -> Terminal:
         call = TerminalAttachCall(attach, sandbox=self._sandbox, since=since, window=self._window)

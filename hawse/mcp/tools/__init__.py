@@ -1,5 +1,29 @@
 """The tools that are made for agents, by what they work with. Importing the package declares them."""
 
-from hawse.mcp.tools import code, commands, files, ports, processes, terminals
+from hawse.mcp.tools import (
+    backups,
+    code,
+    commands,
+    desktops,
+    egress,
+    files,
+    mounts,
+    ports,
+    processes,
+    terminals,
+    tunnels,
+)
 
-__all__ = ["code", "commands", "files", "ports", "processes", "terminals"]
+__all__ = [
+    "backups",
+    "code",
+    "commands",
+    "desktops",
+    "egress",
+    "files",
+    "mounts",
+    "ports",
+    "processes",
+    "terminals",
+    "tunnels",
+]

@@ -17,6 +17,7 @@ IMAGES: Final = ("image/png", "image/jpeg", "image/gif", "image/webp")
 ENTRIES: Final = 1000  # entries of a directory in one answer
 
 Count = Annotated[int, Meta(ge=1, le=100_000)]
+Line = Annotated[int, Meta(ge=1, le=READ_MAX)]  # a line has at least one byte
 Matches = Annotated[int, Meta(ge=1, le=1000)]
 
 
@@ -31,7 +32,7 @@ class FileRead(Arguments):
     """
 
     path: Path
-    line: Count = 1
+    line: Line = 1
     lines: Count = 2000
 
     async def run(self, call: ToolCall) -> Answer:
@@ -121,7 +122,7 @@ class FilePatch(Arguments):
 
 @tool("file_extract")
 class FileExtract(Arguments):
-    """Unpack an archive (tar, tar.gz, tar.bz2, tar.xz or zip) that is in the sandbox. Nothing is written outside `to`.
+    """Unpack an archive of the sandbox (tar, tar.gz, tar.bz2, tar.xz, tar.zst, zip). Nothing is written outside `to`.
 
     Args:
         path: The archive, relative to the workspace unless it is absolute.

@@ -10,7 +10,9 @@ ROOT = Path(__file__).resolve().parents[3]
 # Modules that use the date: for what is shown to people, or compared with the time of a file or of a token of others.
 DATED = {
     "gateway/audit/trail.py",
+    "gateway/egress/refusals.py",
     "gateway/metrics/endpoint.py",
+    "gateway/mounts/methods.py",
     "gateway/oidc/tokens.py",
     "gateway/store/clock.py",
     "hawse/cli/access.py",
@@ -19,9 +21,11 @@ DATED = {
     "hawse/cli/sandboxes.py",
     "hawse/cli/terminals.py",
     "hawse/cli/top.py",
+    "hawse/cli/tunnels.py",
     "runtime/app.py",
     "runtime/code/context.py",
     "runtime/core/private_tempdir.py",
+    "runtime/desktop/desktop.py",
     "runtime/process/process.py",
     "runtime/recording/methods.py",
     "runtime/session/session.py",

@@ -7,6 +7,7 @@ from hawse.client.base.errors import (
     BusyError,
     ClientClosedError,
     CommandError,
+    CommandTimeoutError,
     GaveUpError,
     RefusedError,
     TruncatedError,
@@ -24,6 +25,7 @@ ALL = [
     BusyError(),
     TruncatedError("stdout", 7),
     CommandError(CommandResult(3)),
+    CommandError.of(CommandResult(None, "SIGKILL", timed_out=True)),
 ]
 
 
@@ -55,6 +57,14 @@ def test_a_fresh_copy_is_equal_in_everything_but_the_traceback(error: HawseError
 )
 def test_the_error_of_a_command_names_its_end_and_its_stderr(result: CommandResult, message: str) -> None:
     assert str(CommandError(result)) == message
+
+
+def test_the_error_of_a_command_that_ran_too_long_is_a_timeout() -> None:
+    error = CommandError.of(CommandResult(None, "SIGKILL", timed_out=True))
+    assert isinstance(error, CommandTimeoutError)
+    assert isinstance(error, TimeoutError)
+    assert (error.code, error.admitted) == ("command_failed", "yes")
+    assert not isinstance(CommandError.of(CommandResult(3)), TimeoutError)
 
 
 def test_every_error_of_the_tree_is_exported() -> None:

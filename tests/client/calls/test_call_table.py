@@ -234,6 +234,13 @@ async def test_what_cannot_be_sent_fails_alone(params: dict[str, object], code: 
     assert [call.method for call in connection.calls] == ["good"]
 
 
+async def test_the_error_of_text_that_is_not_unicode_names_the_character() -> None:
+    calls = CallTable(OPTIONS)
+    MemoryConnection(calls)
+    with pytest.raises(HawseError, match=r"has '\\udcff', a surrogate"):
+        await calls.perform(ClientCall("bad", {"argv": ["a\udcff"]}))
+
+
 async def test_an_error_in_a_stream_ends_that_stream_alone() -> None:
     class Strict(ClientCall):
         def receive_event(self, event: object) -> None:

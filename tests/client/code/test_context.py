@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-import hawse
 from hawse.client import (
     CodeEnd,
     CodeEvent,
@@ -18,11 +17,12 @@ from hawse.client import (
     Sandbox,
 )
 from tests.support.stack import Stack
+from tests.support.sync_bridge import Connect
 
 
 @pytest.fixture
-async def box(tmp_path: Path) -> AsyncIterator[Sandbox]:
-    async with Stack(tmp_path / "state") as stack, hawse.connect(stack.base, token=stack.token) as hw:
+async def box(tmp_path: Path, connect: Connect) -> AsyncIterator[Sandbox]:
+    async with Stack(tmp_path / "state") as stack, connect(stack.base, token=stack.token) as hw:
         yield hw.sandbox()
 
 
@@ -64,6 +64,7 @@ async def test_code_is_run_streamed_attached_to_and_asked_about(box: Sandbox) ->
     assert (await box.code.run("'leaked' in dir()")).text == "False"
 
 
+@pytest.mark.async_only(reason="a thread cannot be cancelled")
 async def test_a_caller_that_is_cancelled_or_stops_reading_interrupts_its_run(box: Sandbox) -> None:
     async with box.code.create() as ctx:
         endless = "print('begun', flush=True)\nwhile True: pass"

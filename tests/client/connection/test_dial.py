@@ -146,6 +146,13 @@ async def test_a_server_in_trouble_is_tried_again(status: int) -> None:
         await dialled(http(status))
 
 
+async def test_a_token_with_a_line_feed_is_refused_and_not_printed() -> None:
+    with pytest.raises(RefusedError) as caught:
+        await dial("ws://127.0.0.1:1/", token="secret\n", timeout=5)
+    assert caught.value.code == "unauthenticated"
+    assert "secret" not in str(caught.value)
+
+
 async def test_a_refused_tcp_connection_is_retried() -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))

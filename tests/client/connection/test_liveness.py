@@ -29,7 +29,21 @@ async def pair() -> AsyncIterator[tuple[ClientConnection, ServerConnection]]:
         port = next(iter(server.sockets)).getsockname()[1]
         async with await dial(f"ws://127.0.0.1:{port}/", token=None, timeout=5) as websocket:
             yield websocket, await accepted
-            websocket.transport.abort()
+            if not websocket.transport.is_closing():
+                websocket.transport.abort()
+
+
+async def test_a_connection_can_be_closed_after_its_transport_has_written_its_last_bytes_and_closed_itself() -> None:
+    async with pair() as (websocket, server):
+        sending = asyncio.create_task(websocket.send(bytes(LARGE)))
+        await asyncio.sleep(0)
+        assert websocket.transport.get_write_buffer_size() > 0
+        websocket.transport.close()
+        assert await server.recv() == bytes(LARGE)
+        await asyncio.wait([sending])
+        await websocket.wait_closed()
+        await websocket.close()
+        websocket.transport.abort()
 
 
 async def test_a_part_of_a_message_is_a_sign_of_life() -> None:

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-import hawse
 from hawse.client import ConflictError, Sandbox, TextEdit
 from tests.support.stack import Stack
+from tests.support.sync_bridge import Connect
 
 
 @pytest.fixture
-async def box(tmp_path: Path) -> AsyncIterator[Sandbox]:
-    async with Stack(tmp_path / "state") as stack, hawse.connect(stack.base, token=stack.token) as hw:
+async def box(tmp_path: Path, connect: Connect) -> AsyncIterator[Sandbox]:
+    async with Stack(tmp_path / "state") as stack, connect(stack.base, token=stack.token) as hw:
         yield hw.sandbox()
 
 
@@ -26,6 +26,8 @@ async def test_a_file_is_edited_by_texts_and_by_a_patch(box: Sandbox) -> None:
     assert caught.value.details == {"edit": 0, "found": 2}
     with pytest.raises(ConflictError, match="the file has changed"):
         await box.files.edit("f", "a = 10", "a = 1", if_version=written.version)
+    with pytest.raises(ConflictError, match="the file has changed"):
+        await box.files.write_text("f", "lost", if_version=written.version)
     await box.files.edit("f", edits=[TextEdit(old="b = ", new="c = ", all=True), TextEdit(old="c = 3", new="d = 3")])
     await box.files.edit("f", patch="@@ -3 +3,2 @@\n-d = 3\n+d = 4\n+e = 5\n")
     assert await box.files.read_text("f") == "a = 10\nc = 2\nd = 4\ne = 5\n"

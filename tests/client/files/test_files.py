@@ -101,3 +101,12 @@ async def test_text_is_written_and_read_in_its_encoding(hw: hawse.Client, server
     with pytest.raises(UnicodeDecodeError):
         await files.read_text("/t")
     assert await files.read_text("/t", errors="replace") == "k�se"
+
+
+@pytest.mark.parametrize("data", ["text", 5, None])
+async def test_what_is_not_bytes_is_refused_before_anything_changes(
+    hw: hawse.Client, server: FakeServer, data: object
+) -> None:
+    with pytest.raises(TypeError, match="use write_text" if data == "text" else "bytes-like"):
+        await hw.sandbox().files.write("/new/f", data)  # type: ignore[arg-type]
+    assert "/new/f" not in server.world.files

@@ -1,5 +1,6 @@
 """Uploads and downloads of local files: complete, with progress; a download continues where it was stopped."""
 
+import fcntl
 import os
 from pathlib import Path
 
@@ -39,6 +40,42 @@ async def test_a_download_continues_where_it_was_stopped(hw: hawse.Client, serve
     assert steps[0] > come
     assert (tmp_path / "local").read_bytes() == data
     assert not part.exists()
+
+
+async def test_a_download_removes_the_parts_of_other_versions(
+    hw: hawse.Client, server: FakeServer, tmp_path: Path
+) -> None:
+    old = tmp_path / "local.1-2-3-4.part"
+    used = tmp_path / "local.1-2-3-5.part"
+    others = [tmp_path / name for name in ("local.1.part", "other.1-2-3-4.part", "local.1-2-3-4.part.bak")]
+    for path in (old, used, *others):
+        path.write_bytes(b"x")
+    with used.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # as a download that is in progress
+        await hw.sandbox().files.download("/numbers", tmp_path / "local")
+    assert sorted(os.listdir(tmp_path)) == sorted(path.name for path in (tmp_path / "local", used, *others))
+
+
+async def test_two_downloads_to_one_file_do_not_mix(hw: hawse.Client, server: FakeServer, tmp_path: Path) -> None:
+    files = hw.sandbox().files
+    part = tmp_path / f"local.{(await files.stat('/numbers')).version}.part"
+    part.touch()
+    with part.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # as the other one
+        with pytest.raises(OSError, match="another download"):
+            await files.download("/numbers", tmp_path / "local")
+    await files.download("/numbers", tmp_path / "local")
+    assert (tmp_path / "local").read_bytes() == server.world.files["/numbers"]
+
+
+async def test_a_part_that_is_a_symlink_is_not_written(hw: hawse.Client, tmp_path: Path) -> None:
+    files = hw.sandbox().files
+    version = (await files.stat("/numbers")).version
+    (tmp_path / "victim").write_bytes(b"mine")
+    (tmp_path / f"local.{version}.part").symlink_to("victim")
+    with pytest.raises(OSError, match="symbolic"):
+        await files.download("/numbers", tmp_path / "local")
+    assert (tmp_path / "victim").read_bytes() == b"mine"
 
 
 async def test_a_file_that_is_not_there_leaves_nothing_here(hw: hawse.Client, tmp_path: Path) -> None:

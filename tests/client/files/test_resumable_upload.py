@@ -9,6 +9,7 @@ import pytest
 import hawse
 from hawse.client.files.resumable_upload import CHECKED
 from tests.support.stack import Stack
+from tests.support.sync_bridge import Connect
 
 
 @pytest.fixture
@@ -22,7 +23,7 @@ def parts(files: Path) -> list[Path]:
     return list(files.rglob(".hawse-*.part"))
 
 
-async def test_a_part_is_continued_unless_it_differs(stack: Stack, tmp_path: Path) -> None:
+async def test_a_part_is_continued_unless_it_differs(stack: Stack, tmp_path: Path, connect: Connect) -> None:
     workspace = stack.state / "sandboxes" / "local" / "workspace"
     local = tmp_path / "big"
     data = os.urandom(3 << 20)
@@ -35,7 +36,7 @@ async def test_a_part_is_continued_unless_it_differs(stack: Stack, tmp_path: Pat
         if done == whole:  # more than the server may have buffered: the part exists
             named.update(parts(workspace))
 
-    async with hawse.connect(stack.base, token=stack.token) as hw:
+    async with connect(stack.base, token=stack.token) as hw:
         files = hw.sandbox().files
         await files.upload(local, "dir/big", resume=True, progress=note)
         (part,) = named
@@ -53,10 +54,10 @@ async def test_a_part_is_continued_unless_it_differs(stack: Stack, tmp_path: Pat
         assert (await files.stat("dir/big")).mode & 0o777 == 0o640
 
 
-async def test_a_local_file_that_changes_is_not_mixed(stack: Stack, tmp_path: Path) -> None:
+async def test_a_local_file_that_changes_is_not_mixed(stack: Stack, tmp_path: Path, connect: Connect) -> None:
     local = tmp_path / "big"
     local.write_bytes(b"a" * (2 << 20))
-    async with hawse.connect(stack.base, token=stack.token) as hw:
+    async with connect(stack.base, token=stack.token) as hw:
         files = hw.sandbox().files
         with pytest.raises(hawse.HawseError, match="conflict"):
             await files.upload(local, "f", resume=True, progress=lambda done, whole: local.write_bytes(b"b"))
@@ -64,9 +65,9 @@ async def test_a_local_file_that_changes_is_not_mixed(stack: Stack, tmp_path: Pa
         assert not parts(stack.state)
 
 
-async def test_a_symlink_stays(stack: Stack, tmp_path: Path) -> None:
+async def test_a_symlink_stays(stack: Stack, tmp_path: Path, connect: Connect) -> None:
     (tmp_path / "local").write_bytes(b"new")
-    async with hawse.connect(stack.base, token=stack.token) as hw:
+    async with connect(stack.base, token=stack.token) as hw:
         files = hw.sandbox().files
         await files.write("target", b"old")
         (stack.state / "sandboxes" / "local" / "workspace" / "link").symlink_to("target")
@@ -75,11 +76,11 @@ async def test_a_symlink_stays(stack: Stack, tmp_path: Path) -> None:
         assert (await files.stat("link", follow=False)).type == "symlink"
 
 
-async def test_an_upload_that_is_refused_leaves_no_part(stack: Stack, tmp_path: Path) -> None:
+async def test_an_upload_that_is_refused_leaves_no_part(stack: Stack, tmp_path: Path, connect: Connect) -> None:
     local = tmp_path / "big"
     local.write_bytes(b"a" * (2 << 20))
     workspace = stack.state / "sandboxes" / "local" / "workspace"
-    async with hawse.connect(stack.base, token=stack.token) as hw:
+    async with connect(stack.base, token=stack.token) as hw:
         files = hw.sandbox().files
 
         def occupy(done: int, whole: int) -> None:
@@ -91,7 +92,9 @@ async def test_an_upload_that_is_refused_leaves_no_part(stack: Stack, tmp_path: 
         assert not parts(stack.state)
 
 
-async def test_an_upload_that_is_given_up_leaves_its_part_for_a_day(stack: Stack, tmp_path: Path) -> None:
+async def test_an_upload_that_is_given_up_leaves_its_part_for_a_day(
+    stack: Stack, tmp_path: Path, connect: Connect
+) -> None:
     local = tmp_path / "big"
     workspace = stack.state / "sandboxes" / "local" / "workspace"
 
@@ -102,14 +105,16 @@ async def test_an_upload_that_is_given_up_leaves_its_part_for_a_day(stack: Stack
         if done == whole and parts(workspace):
             raise GivenUpError
 
-    async with hawse.connect(stack.base, token=stack.token) as hw:
+    async with connect(stack.base, token=stack.token) as hw:
         files = hw.sandbox().files
+        left: list[Path] = []  # the older first: the sandbox may still write to the later one
         for number in range(2):
             local.write_bytes(bytes([number]) * (3 << 20))
             with pytest.raises(GivenUpError):
                 await files.upload(local, "f", resume=True, progress=give_up)
+            left += set(parts(workspace)) - set(left)
         (workspace / ".hawse-unrelated.part").touch()
-        old, recent = sorted(path for path in parts(workspace) if path.stat().st_size)
+        old, recent = left
         for path in (old, workspace / ".hawse-unrelated.part"):
             os.utime(path, (0, 0))
         local.write_bytes(b"new")

@@ -139,6 +139,7 @@ async def test_an_error_in_the_block_leaves_the_old_file(hw: hawse.Client, serve
     assert server.world.cancelled == [*server.world.keyed]
 
 
+@pytest.mark.async_only(reason="a thread cannot be cancelled")
 async def test_a_cancelled_write_gives_the_upload_up(hw: hawse.Client, server: FakeServer) -> None:
     async def endless() -> AsyncIterator[bytes]:
         yield b"half"

@@ -182,6 +182,20 @@ async def test_what_a_callback_raises_is_raised_and_the_command_is_ended() -> No
     assert connection.call.method == "process.kill"
 
 
+async def test_closing_waits_until_it_is_known_which_command_to_end() -> None:
+    """The command may run before the client gets the event that says which process it is."""
+    calls, connection, call = make()
+    kill(calls, call)
+    async with asyncio.TaskGroup() as tasks:
+        closing = tasks.create_task(calls.settle_posted(60))
+        await asyncio.sleep(0)
+        connection.event("opened", opened())
+        await connection.until_called(2)
+        assert (connection.call.method, connection.params) == ("process.kill", {"id": "e", "instance": "run 1"})
+        assert not closing.done()
+        connection.result({"exit": {"code": None, "signal": "SIGTERM"}})
+
+
 async def attempt(calls: CallTable, call: ExecCall) -> Exception | None:
     try:
         await run_to_end(calls, call, None, check=False, give_up=partial(kill, calls))

@@ -2,6 +2,7 @@
 
 import asyncio
 import dataclasses
+from contextvars import ContextVar
 
 import pytest
 
@@ -10,12 +11,21 @@ from hawse.client.base.errors import CommandError
 from hawse.wire import HawseError
 from tests.support.client import QUICK
 from tests.support.fake_server import FakeServer
+from tests.support.sync_bridge import Connect
 
 
 async def test_a_command_is_run_to_its_end(hw: hawse.Client) -> None:
     result = await hw.sandbox().exec(["print", "out", "err"])
     assert (result.code, result.stdout, result.stderr, result.text) == (0, b"out", b"err", "out")
     assert (await hw.sandbox().exec("echo a | wc")).text == "echo a | wc"
+
+
+async def test_callbacks_run_in_the_context_of_the_caller(hw: hawse.Client) -> None:
+    request: ContextVar[str] = ContextVar("request", default="none")
+    request.set("mine")
+    seen: list[str] = []
+    await hw.sandbox().exec(["print", "out"], on_stdout=lambda data: seen.append(request.get()))
+    assert seen == ["mine"]
 
 
 async def test_a_command_gets_its_stdin_to_the_last_byte(hw: hawse.Client) -> None:
@@ -43,6 +53,7 @@ async def test_a_command_with_the_same_key_is_the_same_run(hw: hawse.Client, ser
     assert server.world.runs == ["print x"]
 
 
+@pytest.mark.async_only(reason="a thread cannot be cancelled")
 async def test_cancelling_ends_the_command_and_leaves_no_channel(hw: hawse.Client, server: FakeServer) -> None:
     command = asyncio.create_task(hw.sandbox().exec(["hang"]))
     await server.until(lambda: server.world.keyed)
@@ -55,8 +66,11 @@ async def test_cancelling_ends_the_command_and_leaves_no_channel(hw: hawse.Clien
         await command
 
 
-async def test_cancelling_ends_the_command_although_the_client_is_closed_at_once(server: FakeServer) -> None:
-    async with hawse.connect(server.url, options=QUICK) as hw:
+@pytest.mark.async_only(reason="a thread cannot be cancelled")
+async def test_cancelling_ends_the_command_although_the_client_is_closed_at_once(
+    server: FakeServer, connect: Connect
+) -> None:
+    async with connect(server.url, options=QUICK) as hw:
         command = asyncio.create_task(hw.sandbox().exec(["hang"]))
         await server.until(lambda: server.world.keyed)
         (thing,) = server.world.keyed.values()
@@ -67,6 +81,7 @@ async def test_cancelling_ends_the_command_although_the_client_is_closed_at_once
     assert thing.over
 
 
+@pytest.mark.async_only(reason="a thread cannot be cancelled")
 async def test_cancelling_a_command_with_a_key_lets_it_run(hw: hawse.Client, server: FakeServer) -> None:
     command = asyncio.create_task(hw.sandbox().exec(["hang"], key="k"))
     await server.until(lambda: server.world.keyed)
@@ -75,9 +90,11 @@ async def test_cancelling_a_command_with_a_key_lets_it_run(hw: hawse.Client, ser
     assert not server.world.keyed["k"].over
 
 
-async def test_a_command_ends_with_the_request_timeout_when_the_sandbox_does_not_answer(server: FakeServer) -> None:
+async def test_a_command_ends_with_the_request_timeout_when_the_sandbox_does_not_answer(
+    server: FakeServer, connect: Connect
+) -> None:
     options = dataclasses.replace(QUICK, request_timeout=0.01)
-    async with hawse.connect(server.url, options=options) as hw:
+    async with connect(server.url, options=options) as hw:
         with pytest.raises(hawse.HawseError, match=r"deadline_exceeded: exec: no result within 0\.02 s"):
             await hw.sandbox().exec(["hang"], timeout=0.01)
 

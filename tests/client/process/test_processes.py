@@ -23,6 +23,7 @@ async def test_a_block_ends_what_it_has_started_and_nothing_else(hw: hawse.Clien
     assert server.world.processes["h"].exit == {"code": None, "signal": "SIGKILL"}
 
 
+@pytest.mark.async_only(reason="a thread cannot be cancelled")
 async def test_cancelling_a_start_ends_the_process_whose_id_no_other_client_knows(
     hw: hawse.Client, server: FakeServer
 ) -> None:

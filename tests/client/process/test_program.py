@@ -1,9 +1,11 @@
 """What a caller gives to run a program."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hawse.client.base.causes import InvalidParamsError
 from hawse.client.process.program import program, start_fields
 
 
@@ -16,6 +18,29 @@ def test_a_string_is_for_the_shell_and_a_sequence_an_argv() -> None:
         "env": {"A": None},
         "timeout": 2,
     }
+
+
+@pytest.mark.parametrize("timeout", [float("nan"), 0, -1])
+def test_a_time_limit_that_is_none_is_refused(timeout: float) -> None:
+    with pytest.raises(InvalidParamsError, match="timeout is"):
+        program("ls", cwd=None, env=None, timeout=timeout)
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (5, "a command is a string for the shell, or a list of strings; this is the int 5"),
+        (None, "this is the NoneType None"),
+        (b"ls", "this is the bytes b'ls'"),
+        ({"ls"}, "this is the set {'ls'}"),
+        (["sleep", 5], "the arguments of a command are strings; number 1 is the int 5"),
+        (["cat", Path("/etc/hosts")], "number 1 is the PosixPath"),
+    ],
+)
+def test_what_is_no_command_is_refused_with_what_is_allowed(command: Any, message: str) -> None:
+    with pytest.raises(InvalidParamsError) as caught:
+        program(command, cwd=None, env=None, timeout=None)
+    assert message in str(caught.value)
 
 
 def test_start_options_have_defaults_and_an_unknown_one_is_refused() -> None:

@@ -3,7 +3,9 @@
 import pytest
 
 import hawse
+from hawse.api.terminals import RecordOptions
 from hawse.wire import HawseError
+from hawse.wire.messages import from_raw
 from tests.support.fake_server import FakeServer
 
 
@@ -21,3 +23,11 @@ async def test_a_terminal_that_does_not_exist_is_not_created_by_attach(hw: hawse
     with pytest.raises(HawseError, match="not_found"):
         await hw.sandbox().terminals.attach("none")
     assert server.world.terminals == {}
+
+
+async def test_a_terminal_can_be_recorded_from_its_start_and_without_integration(
+    hw: hawse.Client, server: FakeServer
+) -> None:
+    async with hw.sandbox().terminals.open("main", integration=False, record=RecordOptions(input=True)):
+        (created,) = [from_raw(call.params) for call in server.session.calls if call.method == "terminal.create"]
+    assert (created["integration"], created["record"]) == (False, {"input": True})

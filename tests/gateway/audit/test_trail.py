@@ -8,7 +8,9 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 
 from gateway.audit.files import AuditFiles
-from gateway.audit.trail import REFUSALS
+from gateway.audit.log import AuditLog
+from gateway.audit.trail import REFUSALS, AuditTrail
+from hawse.api.egress import EgressRefusal
 from hawse.wire import HawseError
 from tests.support.gateway import TOKEN, VIEWER_TOKEN, FakeRuntime, Gateway, Peer
 from tests.support.http_clients import http_client
@@ -136,3 +138,13 @@ async def test_the_end_of_a_lost_link_is_the_outcome_of_its_calls(gateway: Gatew
             await peer.ask("die")
         (entry,) = await listed(peer, method="die")
         assert entry["outcome"] == "interrupted"
+
+
+async def test_a_refusal_of_an_egress_proxy_is_written(tmp_path: Path) -> None:
+    log = AuditLog(AuditFiles(tmp_path))
+    async with log.running():
+        refusal = EgressRefusal(time=4.0, reason="rule", host="evil.test", port=443, method="CONNECT")
+        AuditTrail(log, clock=lambda: 5.0).egress("box", refusal)
+        (entry,) = (await log.page(lambda entry: True, limit=10)).entries
+    assert (entry.time, entry.action, entry.outcome, entry.user, entry.sandbox) == (5.0, "egress", "rule", "", "box")
+    assert entry.on == {"host": "evil.test", "port": "443", "method": "CONNECT", "at": "4.000"}

@@ -8,8 +8,9 @@ import msgspec
 import pytest
 import pytest_asyncio
 
-from gateway.backups.methods import JOBS, BackupMethods
+from gateway.backups.methods import JOBS, JOBS_KEPT, JOBS_OF_EACH, BackupMethods
 from gateway.backups.records import BackupRecord, BackupRecords
+from gateway.backups.space import BackupSpace
 from gateway.backups.transfer import BackupTransfers, Report
 from hawse.api import GATEWAY, spec_of
 from hawse.api.backups import (
@@ -22,6 +23,8 @@ from hawse.api.backups import (
     BackupProgress,
     BackupRestore,
     BackupRestoreResult,
+    BackupUsage,
+    BackupUsageResult,
     SandboxSnapshot,
 )
 from hawse.rpc import Dispatcher, IdempotencyTable
@@ -64,7 +67,7 @@ class ModelTransfers:
 
     async def delete_expired(self) -> None:
         self.ended.append("swept")
-        raise HawseError("unavailable", "away")
+        raise ValueError("of any kind")
 
     async def _wait(self) -> None:
         self.begun.release()
@@ -127,11 +130,15 @@ class OneCall:
 
 
 class Bench:
-    def __init__(self, tasks: asyncio.TaskGroup, *, limit: int | None = None) -> None:
+    def __init__(self, tasks: asyncio.TaskGroup, *, limit: int = 1000) -> None:
         self.records = BackupRecords(MemoryStore())
         self.transfers = ModelTransfers(self.records)
         self.methods = BackupMethods(
-            cast(BackupTransfers, self.transfers), self.records, tasks, limit=limit, resume_timeout=0.0
+            cast(BackupTransfers, self.transfers),
+            self.records,
+            tasks,
+            space=BackupSpace(self.records, count=limit),
+            resume_timeout=0.0,
         )
         self._dispatcher = Dispatcher(tasks.create_task, IdempotencyTable())
         self._dispatcher.add(self.methods)
@@ -260,18 +267,47 @@ async def test_a_second_cancellation_does_not_interrupt_the_first(bench: Bench) 
     assert cleaned.is_set()
 
 
-async def test_there_is_a_limit_of_jobs_and_of_backups(bench: Bench) -> None:
-    owner = Principal(id="owner", name="", kind="owner", rights=("*",))
-    calls = [bench.call(CREATE, owner) for _ in range(JOBS)]
+def user(name: str) -> Principal:
+    return Principal(id=name, name="", kind="user", rights=("*",))
+
+
+async def test_one_user_cannot_take_all_jobs_and_some_are_kept_for_those_without(bench: Bench) -> None:
+    calls = [bench.call(CREATE, user("a")) for _ in range(JOBS_OF_EACH)]
+    with pytest.raises(HawseError, match="capacity_exceeded: 'a' has 4"):
+        await bench.done(CREATE, user("a"))
+    for name in ("b", "c"):
+        calls += [bench.call(CREATE, user(name)) for _ in range(JOBS_OF_EACH)]
+    for number in range(JOBS_KEPT):
+        calls.append(bench.call(CREATE, user(f"new {number}")))
+        with pytest.raises(HawseError, match="capacity_exceeded"):
+            await bench.done(CREATE, user(f"new {number}"))
+    assert len(calls) == JOBS
     with pytest.raises(HawseError, match="capacity_exceeded"):
-        await bench.done(CREATE, owner)
+        await bench.done(CREATE, user("late"))
+    for _ in calls:
+        await bench.transfers.begun.acquire()
     bench.transfers.go.set()
     for call in calls:
-        await call.outcome
+        info = await call.outcome
+    bench.transfers.go.clear()
+    await bench.done(BackupGet(backup=info.id), ANN)
+    filling = [asyncio.create_task(bench.methods.fill(info.id, "x", ANN)) for _ in range(JOBS_OF_EACH)]
+    for _ in filling:
+        await bench.transfers.begun.acquire()
+    with pytest.raises(HawseError, match="capacity_exceeded"):
+        await bench.methods.fill(info.id, "x", ANN)
+    bench.transfers.go.set()
+    await asyncio.gather(*filling)
+
+
+async def test_there_is_a_limit_of_backups(bench: Bench) -> None:
+    bench.transfers.go.set()
     await bench.done(CREATE)
     await bench.done(CREATE)
     with pytest.raises(HawseError, match="limit_exceeded"):
         await bench.done(CREATE)
+    found = msgspec.json.decode(await bench.done(BackupUsage()), type=BackupUsageResult)
+    assert (found.backups, found.max_backups, found.bytes) == (2, 2, 0)
 
 
 async def test_sweeping_goes_on_after_a_failure(bench: Bench) -> None:

@@ -53,7 +53,7 @@ async def test_an_unfinished_one_does_not_exist_yet() -> None:
     time.now += UNFINISHED_LIFETIME + 1
     assert records.expired(one)
     one.ready = True
-    await records.finish(one)
+    await records.update(one)
     assert (await records.get("b", OWNER)).ready
 
 
@@ -61,7 +61,17 @@ async def test_one_that_was_deleted_meanwhile_is_not_finished() -> None:
     time = Time()
     records = BackupRecords(MemoryStore(), time.clock)
     with pytest.raises(HawseError, match="cancelled"):
-        await records.finish(record(time))
+        await records.update(record(time))
+
+
+async def test_a_row_that_cannot_be_decoded_does_not_hide_the_others() -> None:
+    store, time = MemoryStore(), Time()
+    records = BackupRecords(store, time.clock)
+    await records.add(record(time))
+    store.put(TABLE, "later", b'{"info": 7}')
+    assert list(await records.all()) == ["b"]
+    with pytest.raises(HawseError, match="not_found"):
+        await records.get("later", OWNER)
 
 
 async def test_without_its_store_it_is_unavailable() -> None:

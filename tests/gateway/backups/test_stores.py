@@ -36,6 +36,15 @@ async def test_what_is_committed_is_read_and_deleted(tmp_path: Path) -> None:
         await content(store, "x")
 
 
+async def test_the_disk_is_not_filled(tmp_path: Path) -> None:
+    disk = os.statvfs(tmp_path)
+    store = DirectoryStore(tmp_path, keep_free=disk.f_blocks * disk.f_frsize)
+    with pytest.raises(HawseError, match="no_space"):
+        async with store.writing("x") as writer:
+            await writer.write(b"x")
+    assert os.listdir(tmp_path) == []
+
+
 async def test_what_is_not_committed_is_removed(tmp_path: Path) -> None:
     store = DirectoryStore(tmp_path)
     with pytest.raises(ValueError):

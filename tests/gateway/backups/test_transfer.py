@@ -6,9 +6,11 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, cast
 
+import msgspec
 import pytest
 
 from gateway.backups.records import BackupRecords
+from gateway.backups.space import BackupSpace
 from gateway.backups.transfer import ATTEMPTS, BackupTransfers
 from gateway.store.clock import Clock
 from gateway.upstream.sandbox_link import SandboxLink
@@ -32,19 +34,20 @@ class FakeLink:
     def __init__(self, *failures: HawseError) -> None:
         self.failures = list(failures)
         self.methods: list[str] = []
-        self.packed: BackupPackResult | None = PACKED
+        self.packed: Any = PACKED  # None: it never answers
+        self.progress: Any = BackupProgress(phase="packing", entries=1, bytes=2)
+        self.answer: Any = {}  # to the other calls
 
     def open(self, caller: Any) -> None:
         self.methods.append(caller.call.method)
         if caller.call.method == "backup.pack":
-            progress = BackupProgress(phase="packing", entries=1, bytes=2)
             caller.receive_progress(Event(ch=1, name="starting", value=to_raw({"phase": "starting"})))
-            caller.receive_message(Event(ch=1, name="progress", value=to_raw(progress)))
+            caller.receive_message(Event(ch=1, name="progress", value=to_raw(self.progress)))
             caller.receive_data(Data(Kind.OUTPUT, 1, 0, memoryview(DATA[:1000])))
         if self.failures:
             caller.fail(self.failures.pop(0))
         elif caller.call.method != "backup.pack":
-            caller.receive_message(Result(ch=1, value=to_raw({})))
+            caller.receive_message(Result(ch=1, value=to_raw(self.answer)))
         elif self.packed is not None:
             caller.receive_data(Data(Kind.OUTPUT, 1, 1000, memoryview(DATA[1000:])))
             caller.receive_message(Result(ch=1, value=to_raw(self.packed)))
@@ -58,6 +61,7 @@ class ModelStore:
 
     def __init__(self) -> None:
         self.archives: dict[str, bytes] = {}
+        self.hangs = False
         self.fails: Callable[[str], None] = lambda step: None
 
     @asynccontextmanager
@@ -67,6 +71,8 @@ class ModelStore:
 
     async def read(self, id: str) -> AsyncGenerator[bytes, None]:
         self.fails("read")
+        if self.hangs:
+            await asyncio.Event().wait()
         yield self.archives[id]
 
     async def delete(self, id: str) -> None:
@@ -92,15 +98,21 @@ class ModelWriter:
 class Bench:
     """Transfers between a fake sandbox and a model of a store."""
 
-    def __init__(self, link: FakeLink, clock: Clock | None = None) -> None:
+    def __init__(self, link: FakeLink, clock: Clock | None = None, *, total: int = 1 << 30, **options: Any) -> None:
         self.link = link
         self.store = ModelStore()
         self.records = BackupRecords(MemoryStore(), clock)
         self.reports: list[BackupProgress] = []
-        self.transfers = BackupTransfers(lambda: self, self.store, self.records)
+        self.transfers = BackupTransfers(
+            lambda: self, self.store, self.records, space=BackupSpace(self.records, total=total), **options
+        )
 
     def get(self, sandbox: str | None) -> SandboxLink:
         return cast(SandboxLink, self.link)
+
+    async def restore(self, info: Any) -> Any:
+        record = await self.records.get(info.id, OWNER)
+        return await self.transfers.restore(BackupRestore(backup=info.id), record, OWNER, self.reports.append)
 
     async def create(self, ttl: float | None = None) -> Any:
         params = BackupCreate(sandbox="box", path="p", name="n", ttl=ttl)
@@ -150,6 +162,95 @@ async def test_bytes_that_were_changed_on_the_way_are_not_stored() -> None:
     with pytest.raises(HawseError, match="io_error"):
         await bench.create()
     assert (bench.store.archives, await bench.records.all()) == ({}, {})
+
+
+def packed(**changed: Any) -> dict[str, Any]:
+    return {**msgspec.structs.asdict(PACKED), **changed}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        *({}, [], "x", packed(size="many"), packed(size=1), packed(entries=-1), packed(entries=2**62)),
+        *(packed(format="x" * 100_000), packed(sha256=None)),
+    ],
+    ids=lambda answer: str(answer)[:20],
+)
+async def test_an_answer_that_a_hostile_sandbox_has_made_up_is_a_typed_error(answer: Any) -> None:
+    bench = Bench(FakeLink())
+    bench.link.packed = answer
+    with pytest.raises(HawseError, match="io_error") as caught:
+        await bench.create()
+    assert len(caught.value.message) < 200
+    assert (bench.store.archives, await bench.records.all()) == ({}, {})
+
+
+@pytest.mark.parametrize("value", [{"phase": "dancing"}, 7, {"phase": "packing", "bytes": -1}])
+async def test_progress_that_a_hostile_sandbox_has_made_up_is_a_typed_error(value: Any) -> None:
+    bench = Bench(FakeLink())
+    bench.link.progress = value
+    with pytest.raises(HawseError, match="io_error"):
+        await bench.create()
+    bench = Bench(FakeLink())
+    info = await bench.create()
+    bench.link.answer = {"entries": "none"}
+    with pytest.raises(HawseError, match="io_error"):
+        await bench.restore(info)
+
+
+async def test_an_archive_that_is_too_large_ends_early_and_leaves_nothing() -> None:
+    bench = Bench(FakeLink(), total=len(DATA) + 500)
+    bench.link.packed = None  # more would follow
+    other = Bench(FakeLink(), total=500)
+    with pytest.raises(HawseError, match="limit_exceeded"):
+        await other.create()
+    assert (other.store.archives, await other.records.all()) == ({}, {})
+    bench.link.packed = PACKED
+    await bench.create()
+    with pytest.raises(HawseError, match="limit_exceeded"):
+        await bench.create()
+    assert len(bench.store.archives) == len(await bench.records.all()) == 1
+
+
+async def test_a_sandbox_that_sends_nothing_more_is_given_up() -> None:
+    bench = Bench(FakeLink(), stall_timeout=0.05)
+    bench.link.packed = None
+    with pytest.raises(HawseError, match=r"deadline_exceeded: .*nothing moved for 0.05 s"):
+        await bench.create()
+    assert (bench.store.archives, await bench.records.all()) == ({}, {})
+
+
+async def test_a_sandbox_that_sends_a_little_now_and_then_is_given_up() -> None:
+    link = FakeLink()
+    link.packed = None
+    bench = Bench(link, work_timeout=0.05)
+    with pytest.raises(HawseError, match=r"deadline_exceeded: .*it took more than 0.05 s"):
+        await bench.create()
+    assert (bench.store.archives, await bench.records.all()) == ({}, {})
+
+
+async def test_a_store_that_hangs_is_given_up() -> None:
+    bench = Bench(FakeLink(), stall_timeout=0.05)
+    info = await bench.create()
+    bench.store.hangs = True
+    with pytest.raises(HawseError, match="deadline_exceeded"):
+        await bench.restore(info)
+
+
+async def test_a_failure_of_any_kind_does_not_keep_what_has_expired() -> None:
+    now = 0.0
+    bench = Bench(FakeLink(), Clock(wall=lambda: now, uptime=lambda: now, boot="b"))
+    for _ in range(2):
+        await bench.create(ttl=10)
+    failures = [ValueError("of a library")]
+
+    def fail(step: str) -> None:
+        if failures:
+            raise failures.pop()
+
+    now, bench.store.fails = 11.0, fail
+    await bench.transfers.delete_expired()
+    assert len(bench.store.archives) == 1
 
 
 async def test_a_creation_that_is_cancelled_leaves_nothing() -> None:

@@ -56,6 +56,20 @@ def test_a_credential_that_the_address_has_used_before_is_not_locked_out() -> No
     assert refused(guesses, ELSEWHERE, "token-1") is None
 
 
+def test_other_gateways_are_told_and_asked_of_right_credentials() -> None:
+    guesses, changes = Guesses(1, 1.0, clock=Clock()), list[str]()
+    guesses.on_known = lambda: changes.append("")
+    guesses.check(HERE, "token-1")
+    guesses.check(NEIGHBOUR, "token-1")
+    assert (guesses.take_new(), guesses.take_new()) == ([("192.0.2.7", "token-1")], [])
+    guesses.check(HERE, None)
+    assert refused(guesses, HERE, "token-2") is not None
+    assert (guesses.take_asked(), guesses.take_asked()) == ([("192.0.2.7", "token-2")], [])
+    assert len(changes) == 2
+    guesses.know(("192.0.2.7", "token-2"))
+    assert refused(guesses, HERE, "token-2") is None
+
+
 async def test_guessing_is_slowed_over_http_and_on_the_websocket(runtime: FakeRuntime) -> None:
     async with (
         Gateway(runtime, guesses=Guesses(2, 0.001)) as gateway,

@@ -14,6 +14,8 @@ HERE = "192.0.2.1:1"
 def test_texts_are_parsed_and_replace_defaults() -> None:
     quotas = Quotas.parse(["link:bytes=2M", "user:calls=7"], {("user", "calls"): 1, ("link", "calls"): 2})
     assert quotas.number("link", "bytes") == 2 << 20
+    assert Quotas.parse(["user:storage=3G"]).number("user", "storage") == 3 << 30
+    assert Quotas.parse(["user:mounts=3"]).number("user", "mounts") == 3
     assert (quotas.number("user", "calls"), quotas.number("link", "calls")) == (7, 2)
     assert quotas.number("address", "connections") is None
 
@@ -23,6 +25,7 @@ def test_texts_are_parsed_and_replace_defaults() -> None:
     [
         *("calls=1", "user:calls", "user:calls=-1", "user:calls=0", "user:calls=1K", "nobody:calls=1", "user:files=1"),
         *("link:sandboxes=1", "address:sandboxes=1", "link:backups=1", "user:bytes=4095", "user:calls=1.5"),
+        *("link:storage=1G", "user:storage=0", "link:mounts=1", "address:mounts=1", "user:mounts=1K"),
     ],
 )
 def test_other_texts_are_refused(text: str) -> None:
@@ -59,3 +62,18 @@ def test_what_is_held_is_limited_and_can_be_held_again_after_its_end() -> None:
             limit.check(OWNER, HERE)
     with limit.hold(USER, HERE):
         pass
+
+
+def test_what_other_gateways_hold_counts() -> None:
+    limit = HeldLimit(Quotas.parse(["user:connections=2"]), "connections")
+    changes = list[str]()
+    limit.on_held = lambda: changes.append("")
+    limit.others = {("user", "ann"): 1}
+    with limit.hold(USER, HERE):
+        assert limit.held == {("user", "ann"): 1}
+        with pytest.raises(HawseError, match=r"the user 'ann' has 2 connections, which is the limit"):
+            limit.check(USER, HERE)
+    assert len(changes) == 3, "at the beginning, at the check and at the end"
+    limit.check(OWNER, HERE)
+    assert len(changes) == 3, "nothing is to be compared for callers without a limit"
+    assert (limit.limited, HeldLimit().limited) == (True, False)

@@ -36,6 +36,35 @@ def test_the_table_drops_the_name_that_was_not_used_for_the_longest_time() -> No
     assert table.wait("b") == 0.0
 
 
+def test_what_was_taken_is_reported_once_and_when_it_is_enough() -> None:
+    table = RateTable(1e-6, 100.0, clock=lambda: 0.0)
+    reports = list[str]()
+    table.on_spent = lambda: reports.append("")
+    table.take("a")
+    assert (reports, table.spent()) == ([], [])
+    table.take("a")
+    table.spend("a", 8)
+    table.spend("b", 50)
+    assert len(reports) == 2, "once for each name"
+    assert table.spent(1) == [("a", 10.0)]
+    assert table.spent() == [("b", 50.0)]
+    assert table.spent() == []
+
+
+def test_a_bucket_is_set_to_what_all_gateways_have_left() -> None:
+    table = RateTable(1.0, 10.0, clock=lambda: 0.0)
+    table.on_spent = lambda: None
+    table.spend("a", 2)
+    assert table.spent() == [("a", 2.0)]
+    table.take("a")  # after the report
+    table.correct("a", -3.0)
+    assert (table.debt("a"), table.take("a")) == (4.0, False)
+    table.correct("a", 99.0)
+    assert [table.take("a") for _ in range(11)].count(True) == 9, "not more than a full one, less what was taken since"
+    table.correct("unknown", 1.0)
+    assert table.wait("unknown") == 0.0
+
+
 @pytest.mark.parametrize(
     ("address", "network"),
     [

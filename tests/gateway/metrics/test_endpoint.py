@@ -144,6 +144,8 @@ async def test_a_stalled_viewer_lags_and_is_reseeded(stack: Stack) -> None:
 async def test_a_scrape_starts_no_sandbox(stack: Stack) -> None:
     metrics = await scrape(stack.base, stack.token)
     assert metrics['hawse_sandboxes{state="sleeping"}'] == 1
+    assert metrics['hawse_egress_requests_total{result="passed"}'] == 0
+    assert (metrics["hawse_egress_connections"], metrics["hawse_egress_refusals_lost_total"]) == (0, 0)
     assert metrics.local("hawse_sandbox_up") is None
     assert stack.runtimes() == []
 

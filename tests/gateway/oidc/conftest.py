@@ -6,7 +6,7 @@ from gateway.settings import OidcSettings
 from tests.support.oidc_provider import AUDIENCE, CLIENT, SECRET, RunningProvider, provider_process
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def provider() -> Iterator[RunningProvider]:
     """A provider in a process of its own."""
     with provider_process() as running:

@@ -36,10 +36,43 @@ def test_by_name() -> None:
     assert find(f"1-b-{TOKEN}.previews.example.org", "/", below="Previews.Example.org") is not None
 
 
+def test_a_tunnel_by_path() -> None:
+    target = find("h:80", "/t/my-shop/a%20b", "x=%2F")
+    assert target == PreviewTarget("", "my-shop", b"/a%20b?x=%2F", "/t/my-shop", None, "h:80", tunnel=True)
+    assert target.by_path
+    bare = find("h", "/t/shop", "q")
+    assert bare is not None
+    assert bare.path == b"?q"
+
+
+def test_a_tunnel_by_name() -> None:
+    assert find("t-shop.localhost:8080", "/a", "b") == PreviewTarget(
+        "", "shop", b"/a?b", "", None, "t-shop.localhost:8080", tunnel=True
+    )
+    assert find("t-shop.localhost", "/t/other/") == PreviewTarget(
+        "", "shop", b"/t/other/", "", None, "t-shop.localhost", tunnel=True
+    ), "for any path"
+    assert find("t-shop.localhost", "/", below=None) is None
+
+
+@pytest.mark.parametrize("path", ["/t", "/t/", "/t/A/", "/t/a.b/", f"/t/{'a' * 41}/", "/tx/a/"])
+def test_other_paths_are_no_tunnels(path: str) -> None:
+    assert find("h", path) is None
+
+
+def test_cookies_by_path_of_each_address_have_names_of_their_own() -> None:
+    targets = [find("h", path) for path in ("/t/project-a/", "/t/project-b/", f"/p/box/{TOKEN}/", "/t/abcdefgh/")]
+    assert len({target.mark for target in targets if target is not None}) == 4
+
+
 @pytest.mark.parametrize(
     "host",
     [
         "localhost",
+        "t-.localhost",
+        "t-shop.example.org",
+        "t-shop.evil.localhost",
+        "shop.localhost",
         ".localhost",
         f"5173-box-{TOKEN}.localhost.",
         f"5173-box-{TOKEN}.example.org",

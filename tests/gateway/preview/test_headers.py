@@ -5,7 +5,14 @@ import pytest
 from gateway.auth.access_policy import AccessPolicy
 from gateway.auth.tickets import Tickets
 from gateway.preview.addresses import PreviewTarget
-from gateway.preview.headers import SANDBOX, Pairs, PublicAddress, request_headers, response_headers
+from gateway.preview.headers import (
+    SANDBOX,
+    Pairs,
+    PublicAddress,
+    preflight_response,
+    request_headers,
+    response_headers,
+)
 from tests.support.stores import credentials
 
 TOKEN = "abcdefghijklmnopqrstuvwxyz0123ef"
@@ -48,7 +55,7 @@ def test_hop_by_hop_headers_are_removed() -> None:
         (b"x-yours", b"2"),
     )
     assert asked(*pairs, *more)[1:-3] == [(b"x-yours", b"2")]
-    assert answered(*pairs, *more)[:-1] == [(b"x-yours", b"2")]
+    assert answered(*pairs, *more)[:-2] == [(b"x-yours", b"2")]
 
 
 def test_content_length_beside_transfer_encoding_is_removed() -> None:
@@ -67,6 +74,18 @@ def test_tokens_of_the_gateway_do_not_reach_the_program(token: bytes) -> None:
     assert value(asked((b"authorization", b"bearer   " + token)), b"authorization") == []
 
 
+def test_any_page_in_a_sandbox_may_know_the_name_of_a_tunnel_by_path_so_it_is_not_trusted() -> None:
+    target = PreviewTarget("", "jupyter", b"/", "/t/jupyter", None, "gw:8080", tunnel=True)
+    own = (b"access-control-allow-origin", b"http://localhost:5173")
+    assert value(asked((b"origin", b"null"), target=target), b"origin") == [b"null"]
+    assert value(answered(target=target), b"access-control-allow-origin") == []
+    assert value(answered(own, target=target), own[0]) == [own[1]]
+    assert value(answered(target=target), b"content-security-policy") == [SANDBOX]
+    preflight = [(b"origin", b"null"), (b"access-control-request-method", b"PUT")]
+    assert preflight_response(preflight, target, "OPTIONS") is None
+    assert preflight_response(preflight, BY_PATH, "OPTIONS") is not None
+
+
 def test_a_page_by_path_gets_a_csp_sandbox() -> None:
     pairs = answered((b"content-security-policy", b"default-src *"), target=BY_PATH)
     assert value(pairs, b"content-security-policy") == [b"default-src *", SANDBOX]
@@ -79,8 +98,15 @@ def test_a_page_by_path_gets_a_csp_sandbox() -> None:
 def test_headers_that_affect_more_than_the_preview_are_removed() -> None:
     storage = ((b"Clear-Site-Data", b'"*"'), (b"Service-Worker-Allowed", b"/"))
     host = ((b"Strict-Transport-Security", b"max-age=1"), (b"Alt-Svc", b'h3=":1"'), (b"NEL", b"{}"))
-    assert len(answered(*storage, *host, target=BY_PATH)) == 3
-    assert [name for name, _ in answered(*storage, *host)] == [b"service-worker-allowed", b"referrer-policy"]
+    assert len(answered(*storage, *host, target=BY_PATH)) == 4
+    left = [name for name, _ in answered(*storage, *host)]
+    assert left == [b"service-worker-allowed", b"referrer-policy", b"cache-control"]
+
+
+def test_the_browser_asks_again_unless_the_program_says_how_long_its_answer_is_good() -> None:
+    assert value(answered((b"last-modified", b"x")), b"cache-control") == [b"no-cache"]
+    assert value(answered((b"Cache-Control", b"max-age=60")), b"cache-control") == [b"max-age=60"]
+    assert value(answered((b"expires", b"0")), b"cache-control") == []
 
 
 def test_the_address_is_not_sent_to_other_sites() -> None:

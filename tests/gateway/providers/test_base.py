@@ -10,7 +10,7 @@ from tests.support.providers import ModelProvider
 def test_the_fake_and_the_local_provider_implement_the_interface_with_coroutines() -> None:
     kinds: list[type[Provider]] = [ModelProvider, LocalProvider]
     names = [name for name, member in vars(Provider).items() if callable(member) and not name.startswith("_")]
-    assert len(names) == 11
+    assert len(names) == 12
     assert all(inspect.iscoroutinefunction(getattr(kind, name)) for kind in kinds for name in names)
 
 

@@ -13,12 +13,13 @@ from pathlib import Path
 import psutil
 import pytest
 
+from gateway.egress.settings import EgressSettings, SecretSettings
 from gateway.providers import local
 from gateway.providers.base import Endpoint, Observation, Progress, SandboxSpec
-from gateway.providers.local import LocalProvider, choose_isolation
+from gateway.providers.local import LocalProvider
 from gateway.providers.marked_processes import find_marked
 from gateway.providers.runtime_process import RuntimeProcess
-from gateway.providers.state_directory import StateDirectory, StateError
+from gateway.providers.state_directory import StateDirectory
 from gateway.transport.listener import accepts_connections
 from hawse.api.sandboxes import Isolation
 from hawse.wire import HawseError
@@ -103,6 +104,19 @@ async def test_the_runtime_gets_its_id_and_the_name_of_the_unit(make: Make) -> N
     assert isinstance(endpoint.address, Path)
     text = await lines(endpoint.address.parent / "runtime.log")
     assert text[0].splitlines()[0] == str(["--sandbox", "mine", "--id", "0123456789abcdef"])
+
+
+async def test_a_runtime_does_not_get_the_variables_of_secrets(
+    state: StateDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("API_TOKEN", "s3cret")
+    secret = SecretSettings(hosts=["api.test"], header="A", env="API_TOKEN")
+    program = "import os; print(os.environ.get('API_TOKEN'), flush=True)\n" + LISTENER
+    runtime = [sys.executable, "-I", "-c", program]
+    provider = LocalProvider(state, "none", runtime=runtime, egress=EgressSettings(secrets={"a": secret}))
+    text = await lines((await start(provider)).parent / "runtime.log")
+    assert text[0].splitlines()[0] == "None"
+    await provider.stop("local")
 
 
 async def test_a_runtime_has_its_own_session_and_neither_the_gateways_directory_nor_its_secrets(
@@ -320,34 +334,6 @@ async def test_a_runtime_that_has_lost_its_socket_is_unreachable_and_can_be_stop
 
 
 # ---- isolation
-
-
-def test_isolation_none_is_used_on_request() -> None:
-    assert choose_isolation("none") == ("none", "requested by --isolation none", False)
-
-
-def test_without_bwrap_auto_reports_the_reason_and_bubblewrap_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "/nonexistent")
-    assert choose_isolation("auto") == ("none", "bwrap is not installed", False)
-    with pytest.raises(StateError, match="bwrap is not installed"):
-        choose_isolation("bubblewrap")
-
-
-def test_a_bwrap_that_does_not_work_is_always_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for folder in (tmp_path, *tmp_path.parents):
-        if len(folder.parts) > 2:
-            folder.chmod(folder.stat().st_mode | 0o711)  # the user of the sandbox runs it
-    bwrap = tmp_path / "bwrap"
-    bwrap.write_text("#!/bin/sh\necho 'No permissions to create new namespace' >&2\nexit 1\n")
-    bwrap.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert choose_isolation("auto") == ("none", "No permissions to create new namespace", False)
-    with pytest.raises(StateError, match="No permissions"):
-        choose_isolation("bubblewrap")
-
-
-def test_bubblewrap_is_used_where_it_works() -> None:
-    assert choose_isolation("auto") == ("bubblewrap", None, True)
 
 
 # ---- the real runtime

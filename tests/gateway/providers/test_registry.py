@@ -5,7 +5,7 @@ import pytest
 
 from gateway.providers.base import ProviderError
 from gateway.providers.local import LocalProvider
-from gateway.providers.registry import ProviderOptions, create_provider, runtime_arguments
+from gateway.providers.registry import ProviderOptions, create_provider, create_providers, runtime_arguments
 from gateway.providers.state_directory import StateDirectory
 
 
@@ -42,3 +42,8 @@ def test_the_kubernetes_provider_needs_a_file_and_a_kubeconfig(
 
 def test_runtimes_limit_the_terminals_of_each_user(options: ProviderOptions) -> None:
     assert runtime_arguments(replace(options, max_terminals=3))[-2:] == ["--terminals-of-each", "3"]
+
+
+def test_machines_can_join_a_gateway_that_has_its_store_for_itself(options: ProviderOptions) -> None:
+    assert list(create_providers("local", options, alone=True)) == ["local", "joined"]
+    assert list(create_providers("local", options, alone=False)) == ["local"]

@@ -3,6 +3,7 @@ import asyncio
 import pytest
 
 from gateway.sandboxes.lifecycle import Sandboxes
+from hawse.api.sandboxes import SandboxCreate
 from hawse.wire import HawseError
 from tests.support.providers import Begin, ModelProvider
 
@@ -116,3 +117,14 @@ async def test_a_runtime_that_does_not_end_blocks_its_sandbox_until_it_has(
         await provider.begun("stop")
         provider.holds["stop"].set()
     assert provider.violations == []
+
+
+async def test_a_creation_that_is_repeated_while_its_rest_is_ended_fails_as_before(
+    sandboxes: Sandboxes, provider: ModelProvider
+) -> None:
+    provider.errors["start"] = provider.errors["stop"] = HawseError("unavailable", "the cluster cannot be reached")
+    for _ in range(2):
+        with pytest.raises(HawseError, match=r"^unavailable: the cluster cannot be reached"):
+            await sandboxes.create(SandboxCreate(id="a"))
+    with pytest.raises(HawseError, match="cleanup_pending"):
+        await sandboxes.create(SandboxCreate(id="a", env={"A": "1"}))

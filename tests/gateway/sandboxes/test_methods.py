@@ -1,19 +1,40 @@
 """The handlers cover the declared methods, and pass on results and errors."""
 
 import asyncio
+import dataclasses
 import math
+from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 
 from gateway.auth.principals import OWNER
+from gateway.egress.settings import EgressSettings, SecretSettings
+from gateway.providers.base import Capabilities
+from gateway.sandboxes import records
 from gateway.sandboxes.feed import SandboxFeed
 from gateway.sandboxes.lifecycle import Sandboxes
 from gateway.sandboxes.methods import SandboxMethods
 from gateway.sandboxes.owners import Owners
+from gateway.sandboxes.requests import new_record
+from gateway.sandboxes.templates import Template, Templates
+from gateway.store.clock import Clock
+from gateway.store.sqlite import SqliteStore
 from hawse.api import GATEWAY
-from hawse.api.sandboxes import SandboxCreate, SandboxDelete, SandboxGet, SandboxList, SandboxPause, SandboxResume
+from hawse.api.egress import EgressPolicy
+from hawse.api.sandboxes import (
+    Network,
+    SandboxCreate,
+    SandboxDelete,
+    SandboxGet,
+    SandboxList,
+    SandboxPause,
+    SandboxResume,
+)
 from hawse.rpc import Dispatcher, IdempotencyTable
-from hawse.wire import HawseError, Principal
+from hawse.wire import HawseError, Limits, Principal
+from tests.support.providers import ModelProvider
 
 
 async def test_every_method_about_sandboxes_has_a_handler(sandboxes: Sandboxes) -> None:
@@ -34,6 +55,44 @@ async def test_the_life_of_a_sandbox(sandboxes: Sandboxes) -> None:
     await methods.delete(SandboxDelete(id="a"))
     with pytest.raises(HawseError, match="not_found"):
         await methods.get(SandboxGet(id="a"))
+
+
+async def test_the_list_has_pages(sandboxes: Sandboxes, monkeypatch: pytest.MonkeyPatch) -> None:
+    methods = SandboxMethods(sandboxes, SandboxFeed(sandboxes), Owners(sandboxes.store))
+    for id in ("c", "a", "zz", "b"):  # `local` comes first nevertheless
+        await methods.create(SandboxCreate(id=id, labels={"x": "y" * 200}), OWNER)
+
+    async def pages(**params: Any) -> list[list[str]]:
+        found, after = [], None
+        while True:
+            page = await methods.list_(SandboxList(after=after, **params), OWNER)
+            found.append([info.id for info in page.sandboxes])
+            if (after := page.after) is None:
+                return found
+
+    assert await pages() == [["local", "a", "b", "c", "zz"]]
+    assert await pages(limit=2) == [["local", "a"], ["b", "c"], ["zz"]]
+    assert await pages(limit=5) == [["local", "a", "b", "c", "zz"]]
+    assert await pages(limit=1, labels={"x": "y" * 200}) == [["a"], ["b"], ["c"], ["zz"]]
+    await methods.delete(SandboxDelete(id="b"))
+    after_deleted = await methods.list_(SandboxList(after="b"), OWNER)
+    assert [info.id for info in after_deleted.sandboxes] == ["c", "zz"]
+    monkeypatch.setattr("gateway.sandboxes.methods.PAGE_BYTES", 100)
+    assert await pages() == [["local"], ["a"], ["c"], ["zz"]], "one at least, and no more bytes"
+
+
+async def test_pages_of_many_sandboxes_are_shorter_than_a_message_may_be(sandboxes: Sandboxes) -> None:
+    methods = SandboxMethods(sandboxes, SandboxFeed(sandboxes), Owners(sandboxes.store))
+    asked = SandboxCreate(labels={f"{number}": "x" * 200 for number in range(5)})
+    made = [new_record(asked, id, "model", Clock().now(), id, 60.0) for id in (f"s{each:05}" for each in range(3000))]
+    await sandboxes.store.write(*(records.new(msgspec.structs.replace(each, wanted="stopped")) for each in made))
+    found, after = list[str](), None
+    while after is not None or not found:
+        page = await methods.list_(SandboxList(after=after), OWNER)
+        assert len(msgspec.json.encode(page)) < Limits().text
+        found += [info.id for info in page.sandboxes]
+        after = page.after
+    assert found == ["local", *(f"s{number:05}" for number in range(3000))]
 
 
 TENANT = Principal(id="ada", name="", kind="user", rights=("operate/~",))
@@ -89,6 +148,18 @@ async def test_two_creations_at_once_do_not_exceed_the_number_of_sandboxes(sandb
     assert [isinstance(one, HawseError) and one.code for one in made] == [False, "limit_exceeded"]
 
 
+async def test_creations_at_two_gateways_at_once_do_not_exceed_the_number_of_sandboxes(sandboxes: Sandboxes) -> None:
+    first, second = Owners(sandboxes.store), Owners(sandboxes.store)
+    async with first.running(), second.running():
+        creations = [
+            SandboxMethods(sandboxes, SandboxFeed(sandboxes), owners, limit=2).create(SandboxCreate(id=id), TENANT)
+            for owners, id in ((first, "ada.w"), (second, "ada.x"), (first, "ada.y"), (second, "ada.z"))
+        ]
+        made = await asyncio.gather(*creations, return_exceptions=True)
+        assert [isinstance(one, HawseError) and one.code for one in made] == [False, False, *["limit_exceeded"] * 2]
+        assert [info.id for info in await sandboxes.list() if info.owner == "ada"] == ["ada.w", "ada.x"]
+
+
 async def test_a_link_does_not_open_a_later_sandbox_with_the_id_of_its_own(sandboxes: Sandboxes) -> None:
     ended: list[tuple[str, float]] = []
 
@@ -102,6 +173,50 @@ async def test_a_link_does_not_open_a_later_sandbox_with_the_id_of_its_own(sandb
     assert made.created == again.created, "a link that was created since stays"
     await methods.delete(SandboxDelete(id="a"))
     assert ended == [("a", made.created), ("a", made.created), ("a", math.inf)]
+
+
+ONLY_NONE: tuple[Network, ...] = ("none",)
+
+
+class AllNetworks(ModelProvider):
+    async def capabilities(self) -> Capabilities:
+        return dataclasses.replace(await super().capabilities(), networks=("private", "none", "host", "filtered"))
+
+
+async def test_a_user_chooses_only_the_networks_that_the_operator_permits_or_a_template_has(
+    tmp_path: Path,
+) -> None:
+    templates = Templates({"open": Template(network="host"), "closed": Template(network="none")})
+    sandboxes = Sandboxes(SqliteStore(tmp_path / "s.db"), {"model": AllNetworks()}, templates=templates)
+    methods = SandboxMethods(sandboxes, SandboxFeed(sandboxes), Owners(sandboxes.store), user_networks=ONLY_NONE)
+    async with sandboxes.running():
+        for template in (None, "closed"):
+            with pytest.raises(HawseError, match="'host', only: none") as caught:
+                await methods.create(SandboxCreate(network="host", template=template), TENANT)
+            assert (caught.value.code, caught.value.details) == ("forbidden", {"path": "$.network"})
+        for allowed in (
+            SandboxCreate(),
+            SandboxCreate(network="none"),
+            SandboxCreate(template="open"),
+            SandboxCreate(template="open", network="host"),
+        ):
+            assert (await methods.create(allowed, TENANT)).state == "running"
+        assert (await methods.create(SandboxCreate(network="host"), OWNER)).state == "running"
+
+
+async def test_rules_of_a_user_do_not_get_the_secrets_of_a_template(tmp_path: Path) -> None:
+    allowed = EgressPolicy(allow=["GET api.test"], secrets=["api"])
+    templates = Templates({"t": Template(network="filtered", egress=allowed)})
+    settings = EgressSettings(secrets={"api": SecretSettings(hosts=["api.test"], header="A", env="PATH")})
+    sandboxes = Sandboxes(
+        SqliteStore(tmp_path / "s.db"), {"model": AllNetworks()}, templates=templates, egress=settings
+    )
+    methods = SandboxMethods(sandboxes, SandboxFeed(sandboxes), Owners(sandboxes.store))
+    async with sandboxes.running():
+        wider = EgressPolicy(allow=["*"], secrets=["api"])
+        with pytest.raises(HawseError, match="no secret 'api' that you may use"):
+            await methods.create(SandboxCreate(template="t", egress=wider), TENANT)
+        assert (await methods.create(SandboxCreate(template="t"), TENANT)).state == "running"
 
 
 class ModelSnapshots:
@@ -134,6 +249,19 @@ async def test_a_sandbox_is_filled_once_however_often_it_is_created(sandboxes: S
     assert snapshots.filled == [("good", "a")]
     with pytest.raises(HawseError, match="conflict"):
         await methods.create(SandboxCreate(id="a"), OWNER)
+
+
+async def test_two_gateways_do_not_fill_a_sandbox_at_once(sandboxes: Sandboxes) -> None:
+    snapshots = ModelSnapshots()
+    gateways = [
+        SandboxMethods(sandboxes, SandboxFeed(sandboxes), Owners(sandboxes.store), snapshots=snapshots)
+        for _ in range(2)
+    ]
+    async with asyncio.TaskGroup() as tasks:
+        for methods in gateways:
+            tasks.create_task(methods.create(SandboxCreate(id="a", snapshot="good"), OWNER))
+        snapshots.go.set()
+    assert snapshots.filled == [("good", "a")]
 
 
 async def test_without_its_content_there_is_no_sandbox(sandboxes: Sandboxes) -> None:

@@ -1,7 +1,7 @@
 import msgspec
 
 from gateway.providers.base import SandboxSpec
-from gateway.sandboxes.outcomes import cleanup_pending, not_started
+from gateway.sandboxes.outcomes import cleanup_pending, not_repeated, not_started
 from gateway.sandboxes.records import Failure, Rows, Run, SandboxRecord, Stored
 from gateway.store.clock import Clock
 
@@ -38,3 +38,18 @@ def test_a_sandbox_that_did_not_start_says_why() -> None:
     assert code(Rows()) == "not_found"
     assert code(Rows(Stored(failed))) == "image_not_found"
     assert code(Rows(Stored(SANDBOX))) == "stopped"
+    ended = msgspec.structs.replace(failed, wanted="sleeping")
+    assert code(Rows(Stored(ended), run())) == "image_not_found", "the cause, not what is left of the attempt"
+
+
+def test_a_creation_whose_id_is_in_use_repeats_it_or_says_why_not() -> None:
+    def code(**fields: object) -> str | None:
+        refused = not_repeated(Rows(Stored(msgspec.structs.replace(SANDBOX, **fields)), run()), SANDBOX, CLOCK)
+        return None if refused is None else refused.code
+
+    failure = Failure(code="unavailable", message="no node")
+    assert code() is None
+    assert code(fingerprint="other") == "conflict"
+    assert code(wanted="deleted") == "cleanup_pending"
+    assert code(wanted="deleted", failure=failure) == "unavailable", "as before"
+    assert code(wanted="deleted", failure=failure, fingerprint="other") == "cleanup_pending"

@@ -45,6 +45,15 @@ def test_an_unknown_provider_is_refused() -> None:
         check_request(SandboxCreate(provider="q"), None, "q")
 
 
+def test_a_network_whose_packages_are_missing_is_unavailable_with_how_to_install_them() -> None:
+    lacking = Capabilities(
+        provider="p", isolation="bubblewrap", installable={"filtered": "pip install 'hawse[egress]'"}
+    )
+    with pytest.raises(HawseError, match=r"pip install 'hawse\[egress\]'") as caught:
+        check_request(SandboxCreate(network="filtered"), lacking, "p")
+    assert caught.value.code == "unavailable"
+
+
 def test_what_the_provider_supports_is_accepted() -> None:
     params = SandboxCreate(network="private", limits=SandboxLimits(memory=1 << 30), env={"A": "1"})
     check_request(params, PLAIN, "p")

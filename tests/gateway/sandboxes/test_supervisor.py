@@ -73,6 +73,25 @@ async def test_a_runtime_whose_token_was_lost_with_the_store_is_ended_and_its_sa
     assert provider.violations == []
 
 
+async def test_a_member_of_a_pool_without_files_is_deleted_after_the_store_was_lost(
+    begin: Begin, provider: ModelProvider
+) -> None:
+    for unit, keeps in (("p-0123456789abcdef", False), ("p-fedcba9876543210", True), ("mine", False)):
+        provider.units[unit] = ModelUnit()
+        provider.units[unit].running.append("0123456789abcdef")
+        provider.units[unit].endpoint = Endpoint(TcpAddress("10.0.0.1", 7070))
+        provider.units[unit].keeps = keeps
+    async with begin() as sandboxes:
+        await sandboxes.sweep()
+        assert {info.id: info.state for info in await sandboxes.list()} == {
+            "local": "sleeping",
+            "mine": "sleeping",
+            "p-fedcba9876543210": "sleeping",
+        }
+        assert provider.running == {}
+        assert "p-0123456789abcdef" not in provider.units
+
+
 async def test_a_runtime_that_has_ended_is_noticed_and_its_sandbox_sleeps(
     sandboxes: Sandboxes, provider: ModelProvider
 ) -> None:

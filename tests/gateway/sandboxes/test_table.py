@@ -6,7 +6,7 @@ import pytest
 
 from gateway.providers.base import SandboxSpec
 from gateway.sandboxes import records
-from gateway.sandboxes.records import SandboxRecord
+from gateway.sandboxes.records import AllRows, SandboxRecord
 from gateway.sandboxes.table import SandboxTable
 from gateway.store.base import StoreError
 from gateway.store.clock import Clock
@@ -29,7 +29,7 @@ class Broken(SqliteStore):
 
 async def test_concurrent_changes_are_all_kept(tmp_path) -> None:
     store = SqliteStore(tmp_path / "store.db")
-    table = SandboxTable(store)
+    table = SandboxTable(store, AllRows(store))
     await table.write(records.new(RECORD))
 
     def label(number: int):
@@ -44,7 +44,7 @@ async def test_concurrent_changes_are_all_kept(tmp_path) -> None:
 
 async def test_a_sandbox_that_is_being_deleted_is_not_changed(tmp_path) -> None:
     store = SqliteStore(tmp_path / "store.db")
-    table = SandboxTable(store)
+    table = SandboxTable(store, AllRows(store))
     await table.write(records.new(msgspec.structs.replace(RECORD, wanted="deleted")))
     with pytest.raises(HawseError, match="not_found"):
         await table.change("a", lambda record: msgspec.structs.replace(record, wanted="running"))
@@ -55,7 +55,7 @@ async def test_a_sandbox_that_is_being_deleted_is_not_changed(tmp_path) -> None:
 
 async def test_errors_of_the_store_are_errors_of_the_call(tmp_path) -> None:
     store = Broken(tmp_path / "store.db")
-    table = SandboxTable(store)
+    table = SandboxTable(store, AllRows(store))
     for call in (table.read("a"), table.read_all(), table.write(records.new(RECORD)), table.existing("a")):
         with pytest.raises(HawseError, match="unavailable: the disk is gone"):
             await call

@@ -10,6 +10,7 @@ import pytest
 from gateway.store.base import ConflictError, Put, StoreError
 from gateway.store.redis import RedisStore
 from tests.support.redis import redis_server
+from tests.support.waiting import TIMEOUT
 
 
 async def test_a_change_of_one_gateway_is_reported_to_another(tmp_path: Path) -> None:
@@ -83,4 +84,22 @@ async def test_a_server_that_is_not_there_or_hangs_is_an_error_of_the_store(tmp_
             os.kill(pid, signal.SIGCONT)
             await impatient.close()
         assert await store.get("t", "a") is not None
+        await store.close()
+
+
+async def test_a_task_that_repeats_operations_ends_wherever_it_is_cancelled(tmp_path: Path) -> None:
+    async with redis_server(tmp_path) as url:
+        store = RedisStore(url)
+        await store.get("t", "a")  # it is connected
+
+        async def repeat() -> None:
+            while True:
+                await store.get("t", "a")
+
+        for steps in range(60):  # an operation takes fewer
+            async with asyncio.timeout(TIMEOUT), asyncio.TaskGroup() as tasks:
+                task = tasks.create_task(repeat())
+                for _ in range(steps):
+                    await asyncio.sleep(0)
+                task.cancel()
         await store.close()

@@ -15,6 +15,10 @@ async def test_a_long_file_is_read_in_parts(agent: OpenAgent, box: Sandbox) -> N
         assert (await call("file_read", path="long.txt", line=118, lines=2)).startswith(
             "line 118\nline 119\n[lines 118 to 119"
         )
+        await box.files.write_text("short-lines.txt", "\n" * 200_000)
+        assert "[lines 150000 to 150001 of 200000" in await call(
+            "file_read", path="short-lines.txt", line=150_000, lines=2
+        )
         await box.files.write_text("wide.txt", "w" * 5000)
         assert "are left out here" in await call("file_read", path="wide.txt")
 

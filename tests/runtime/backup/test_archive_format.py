@@ -9,28 +9,30 @@ from pathlib import Path
 
 import pytest
 
-from runtime.backup.archive_format import BackupArchive, has_type, mtime_ns, sparse_map, xattrs_of
+from runtime.backup.archive_format import BackupArchive, Compression, has_type, mtime_ns, sparse_map, xattrs_of
+
+OPTIONS = {"none": [], "gzip": ["-z"], "zstd": ["--zstd"]}
 
 
-def archive_of(path: Path, *, compressed: bool = False) -> BackupArchive:
-    archive = BackupArchive(compressed=compressed)
+def archive_of(path: Path, *, compression: Compression = "none") -> BackupArchive:
+    archive = BackupArchive(compression)
     archive.begin(path.name, path.stat())
     archive.content(path.read_bytes())
     archive.end()
     return archive
 
 
-@pytest.mark.parametrize("compressed", [False, True])
-def test_gnu_tar_reads_it_and_the_digest_is_that_of_the_bytes(tmp_path: Path, compressed: bool) -> None:
+@pytest.mark.parametrize("compression", ["none", "gzip", "zstd"])
+def test_gnu_tar_reads_it_and_the_digest_is_that_of_the_bytes(tmp_path: Path, compression: Compression) -> None:
     path = tmp_path / os.fsdecode(b"\xff" * 200)
     path.write_bytes(b"content")
     os.utime(path, ns=(0, 1_234_567_890_123_456_789))
-    archive = archive_of(path, compressed=compressed)
+    archive = archive_of(path, compression=compression)
     archive.finish()
     data = archive.take()
     assert (archive.size, archive.sha256) == (len(data), hashlib.sha256(data).hexdigest())
     (tmp_path / "out").mkdir()
-    subprocess.run(["tar", "x" + "z" * compressed, "-C", tmp_path / "out"], input=data, check=True)
+    subprocess.run(["tar", "x", *OPTIONS[compression], "-C", tmp_path / "out"], input=data, check=True)
     found = tmp_path / "out" / path.name
     assert (found.read_bytes(), found.stat().st_mtime_ns) == (b"content", 1_234_567_890_123_456_789)
 
@@ -41,7 +43,7 @@ def test_attributes_times_and_links_are_read_again(tmp_path: Path) -> None:
     xattrs = {"user.any": b"\xff\0\n=\n", "user.text": "é".encode(), "user.empty": b""}
     for time in (0, -1_500_000_000, 10**18 + 1):
         os.utime(path, ns=(0, time))
-        archive = BackupArchive(compressed=False)
+        archive = BackupArchive()
         archive.begin("f", path.stat(), xattrs=xattrs)
         archive.content(b"x")
         archive.end()
@@ -58,7 +60,7 @@ def test_a_file_with_holes_is_stored_without_them(tmp_path: Path) -> None:
     path = tmp_path / "sparse"
     with path.open("wb") as file:
         file.truncate(1 << 30)
-    archive = BackupArchive(compressed=False)
+    archive = BackupArchive()
     archive.begin("sparse", path.stat(), extents=[(4096, 4096), (1 << 29, 512)])
     archive.content(b"one".ljust(4096, b"\0") + b"tw".ljust(512, b"\0"))
     archive.end()

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from hawse.wire import HawseError
-from runtime.backup.directory_swap import exchange_by_kernel, move_entry, remove_beneath, replacing
+from runtime.backup.directory_swap import exchange_by_kernel, replacing
+from runtime.backup.tree_moves import move_entry
 from runtime.files.rooted_path import RootedPath
 from tests.support.runtime import no_fd_leaked
 from tests.support.trees import plant, seen
@@ -45,6 +46,50 @@ def test_a_missing_one_is_created_with_its_parents(tmp_path: Path) -> None:
         fill(swap.new)
         swap.commit()
     assert names(tmp_path) == {b"x", b"x/y", b"x/y/c", b"x/y/sub", b"x/y/sub/d"}
+
+
+def test_an_exchange_that_is_not_possible_is_noticed(tmp_path: Path) -> None:
+    fd = os.open(tmp_path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        assert not exchange_by_kernel((fd, "missing"), (fd, "t"))
+    finally:
+        os.close(fd)
+
+
+def test_the_time_and_the_mode_of_the_new_one_are_kept_in_place(tmp_path: Path) -> None:
+    target = tmp_path / "t"
+    plant(target, OLD)
+    with no_fd_leaked(), replacing(RootedPath(str(target)), in_place=True) as swap:
+        fill(swap.new)
+        os.chmod(swap.new, 0o555)
+        os.utime(swap.new, ns=(5, 7))
+        swap.commit()
+    status = target.stat()
+    assert (status.st_mode & 0o7777, status.st_mtime_ns) == (0o555, 7)
+    assert os.listdir(tmp_path) == ["t"]
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+def test_a_root_itself_is_replaced(tmp_path: Path, in_place: bool) -> None:
+    root = tmp_path / "t"
+    plant(root, OLD)
+    with no_fd_leaked(), replacing(RootedPath(str(root), (str(root),)), in_place=in_place) as swap:
+        fill(swap.new)
+        swap.commit()
+    assert names(root) == {b"c", b"sub", b"sub/d"}
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+def test_what_killed_restores_have_left_is_removed_by_the_next_one(tmp_path: Path, in_place: bool) -> None:
+    plant(tmp_path / "t", OLD)
+    left = (tmp_path / "t" if in_place else tmp_path) / ".hawse-restore-0123456789abcdef"
+    plant(left, {b"new": {b"x": b"x"}})
+    with replacing(RootedPath(str(tmp_path / "t")), in_place=in_place) as swap:
+        with replacing(RootedPath(str(tmp_path / "t")), in_place=in_place):
+            assert not left.exists()
+        fill(swap.new)  # one that is in use is none of them
+        swap.commit()
+    assert names(tmp_path) == {b"t", b"t/c", b"t/sub", b"t/sub/d"}
 
 
 @pytest.mark.parametrize("in_place", [False, True])
@@ -114,21 +159,6 @@ def test_something_that_appears_meanwhile_is_not_replaced(tmp_path: Path) -> Non
         swap.commit()
     assert (tmp_path / "t").read_text() == "mine"
     assert os.listdir(tmp_path) == ["t"]
-
-
-def test_trees_are_removed_whose_directories_cannot_be_written_to(tmp_path: Path) -> None:
-    plant(tmp_path / "t", {b"a": {b"b": {b"c": b"x"}}})
-    for path in ("t/a/b", "t/a"):
-        os.chmod(tmp_path / path, 0)
-    fd = os.open(tmp_path, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        with no_fd_leaked():
-            remove_beneath(fd, "t")
-            remove_beneath(fd, "missing")
-            assert not exchange_by_kernel((fd, "missing"), (fd, "t"))
-    finally:
-        os.close(fd)
-    assert os.listdir(tmp_path) == []
 
 
 def test_an_entry_whose_name_was_taken_meanwhile_is_not_lost(tmp_path: Path) -> None:

@@ -1,11 +1,13 @@
 """A directory that was packed and unpacked is the same, and one that cannot be unpacked stays as it is."""
 
+import gzip
 import hashlib
 import io
 import os
 import stat
 import tarfile
 import tempfile
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from runtime.backup.pack import pack
 from runtime.backup.unpack import parts, unpack
 from runtime.files.quota import Quota
 from runtime.files.rooted_path import RootedPath
+from runtime.posix.mount_points import MountPoint
 from tests.support.runtime import no_fd_leaked
 from tests.support.trees import finished, plant, seen, trees
 
@@ -54,7 +57,7 @@ def test_every_tree_is_the_same_afterwards(tree: Any) -> None:
     with tempfile.TemporaryDirectory() as folder, no_fd_leaked():
         source, archive, target = (Path(folder, name) for name in ("s", "a", "t"))
         plant(source, tree)
-        digest = packed(source, archive, "gzip")
+        digest = packed(source, archive, None)
         plant(target, {b"old": b"x", b"sub": {b"old": b"x"}})
         unpacked(archive, target, digest)
         assert seen(target) == seen(source)
@@ -230,7 +233,65 @@ def test_a_symlink_of_the_archive_is_not_followed_outside(tmp_path: Path) -> Non
     assert os.listdir(tmp_path) == ["a"]
 
 
+def sparse(numbers: bytes, *, size: int = 1 << 20) -> bytes:
+    """An archive with one file whose map of holes (PAX 1.0) are the numbers."""
+    head = numbers + bytes(-len(numbers) % tarfile.BLOCKSIZE)
+    info = tarfile.TarInfo("GNUSparseFile.0/f")
+    info.size = len(head) + 10
+    info.pax_headers = {
+        "GNU.sparse.major": "1",
+        "GNU.sparse.minor": "0",
+        "GNU.sparse.name": "f",
+        "GNU.sparse.realsize": str(size),
+    }
+    return info.tobuf(tarfile.PAX_FORMAT) + head + bytes(10 + -(10 + len(head)) % 512) + bytes(1024)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "code"),
+    [
+        (b"100000000\n" + b"0\n" * (8 << 20), "too_large"),  # 300 KB with gzip
+        (b"2\n500\n5\n0\n5\n", "invalid_params"),  # not in order
+        (b"1\n-5\n5\n", "invalid_params"),
+        (b"1\n5\n-5\n", "invalid_params"),
+        (b"1\n%d\n10\n" % (1 << 40), "invalid_params"),  # behind its end
+    ],
+    ids=["a bomb", "unordered", "negative", "negative length", "behind the end"],
+)
+def test_a_map_of_holes_is_bounded_and_checked(tmp_path: Path, numbers: bytes, code: str) -> None:
+    plant(tmp_path / "t", {b"old": b"x"})
+    (tmp_path / "a").write_bytes(gzip.compress(sparse(numbers), 1))
+    before = seen(tmp_path)
+    tracemalloc.start()
+    try:
+        with no_fd_leaked(), pytest.raises(HawseError, match=code):
+            unpacked(tmp_path / "a", tmp_path / "t")
+        assert tracemalloc.get_traced_memory()[1] < 48 << 20
+    finally:
+        tracemalloc.stop()
+    assert seen(tmp_path) == before
+
+
 def test_names_are_split() -> None:
     assert parts("./a//b/") == ("a", "b")
     assert parts(".") == ()
     assert stat.S_ISDIR(os.stat(".").st_mode)
+
+
+def test_a_bucket_below_is_not_packed_and_nothing_is_replaced_around_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is replaced is deleted: the objects of the bucket would be."""
+    plant(tmp_path / "s", {b"f": b"own", b"data": {b"object": b"of the bucket"}})
+    for module in ("pack", "unpack"):
+        monkeypatch.setattr(
+            f"runtime.backup.{module}.mount_points_below", lambda fd: [MountPoint(("data",), "fuse.rclone")]
+        )
+    sha256 = packed(tmp_path / "s", tmp_path / "archive")
+    with tarfile.open(tmp_path / "archive") as archive:
+        assert archive.getnames() == [".", "f"]
+    before = seen(tmp_path / "s")
+    with pytest.raises(HawseError, match="data is a mount") as refused:
+        unpacked(tmp_path / "archive", tmp_path / "s", sha256)
+    assert refused.value.code == "conflict"
+    assert seen(tmp_path / "s") == before

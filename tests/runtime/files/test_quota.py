@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from hawse.wire import HawseError
+from runtime.files import quota
 from runtime.files.quota import Quota
+from runtime.posix.mount_points import MountPoint
 from tests.support.runtime import Served
 
 
@@ -25,6 +27,17 @@ def test_existing_and_added_bytes_count(tmp_path: Path) -> None:
     assert caught.value.details["quota"] == 1003
     few.add(-1)
     few.add(1)
+
+
+def test_a_bucket_that_is_mounted_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "d/data/in").mkdir(parents=True)
+    (tmp_path / "d/data/in/object").write_bytes(bytes(5000))
+    (tmp_path / "d/f").write_bytes(bytes(600))
+    points = [MountPoint(("d", "data"), "fuse.rclone"), MountPoint(("d",), "ext4")]
+    monkeypatch.setattr(quota, "mount_points_below", lambda fd: points)
+    Quota(str(tmp_path), 1000).add(400)
+    with pytest.raises(HawseError, match="quota"):
+        Quota(str(tmp_path), 1000).add(401)
 
 
 def test_deleted_bytes_no_longer_count(tmp_path: Path) -> None:

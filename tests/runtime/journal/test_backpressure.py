@@ -152,8 +152,8 @@ async def test_the_timeout_of_a_lossless_reader_begins_at_its_own_last_progress(
     moves, stuck = Viewer(lossless=True), Viewer(lossless=True)
     source.pacer.add(moves)
     source.pacer.add(stuck)
-    source.prints(CAPACITY // 2 + 1000)
     began = loop.time()
+    source.prints(CAPACITY // 2 + 1000)
     while not source.pacer.stalled(stuck):
         source.takes(moves, 1)
         await asyncio.sleep(0.002)  # time itself is tested

@@ -8,7 +8,7 @@ import pytest
 from hawse.api.people import TerminalLease, TerminalPresence, ViewerProfile, WriterLeaseEvent
 from runtime.people import presence
 from runtime.people.participants import Participants, ParticipantsCursor
-from tests.support.runtime import Client
+from tests.support.runtime import Client, eventually
 
 
 class Room:
@@ -103,3 +103,43 @@ async def test_queries_are_answered_by_a_viewer_that_may_type_or_by_the_screen(c
     await client.ask("terminal.lease", id="t", action="free")
     assert await page.event("answers", 2) == {"answers": True}
     assert not page.closed
+
+
+async def test_a_request_for_the_lease_ends_after_a_time_without_an_answer(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(presence, "NOTIFY_INTERVAL", 0.0)
+    monkeypatch.setattr(presence, "ASK_TIMEOUT", 0.01)
+    cursor = ParticipantsCursor()
+    ada = room.participants.join(object(), ViewerProfile(key="a"), read_only=False, fit=None)
+    room.participants.join(object(), ViewerProfile(key="b"), read_only=False, fit=None)
+    room.participants.set_lease(TerminalLease(id="t", action="take", viewer="a"))
+    room.participants.describe(ada, cursor)
+    room.participants.set_lease(TerminalLease(id="t", action="ask", viewer="b"))
+    bob = room.participants.find("b")
+    assert [(event.viewer.asks, event.viewer.unanswered) for _, event in room.events(cursor)] == [(True, False)]
+    # The timer has no event of its own besides the one that is waited for.
+    await eventually(lambda: not bob.asks)
+    assert [(event.viewer.asks, event.viewer.unanswered) for _, event in room.events(cursor)] == [(False, True)]
+    # The next request is one like the first, and a change of the lease forgets that there was no answer.
+    room.participants.set_lease(TerminalLease(id="t", action="ask", viewer="b"))
+    assert (bob.asks, bob.unanswered) == (True, False)
+    await eventually(lambda: bob.unanswered)
+    room.participants.set_lease(TerminalLease(id="t", action="release", viewer="a"))
+    assert not bob.unanswered
+    room.participants.close()
+
+
+async def test_a_request_that_was_answered_or_withdrawn_does_not_end_later(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(presence, "ASK_TIMEOUT", 0.01)
+    room.participants.join(object(), ViewerProfile(key="a"), read_only=False, fit=None)
+    room.participants.join(object(), ViewerProfile(key="b"), read_only=False, fit=None)
+    room.participants.set_lease(TerminalLease(id="t", action="take", viewer="a"))
+    bob = room.participants.find("b")
+    for viewer, answer in (("b", "withdraw"), ("a", "keep")):
+        room.participants.set_lease(TerminalLease(id="t", action="ask", viewer="b"))
+        room.participants.set_lease(TerminalLease(id="t", action=answer, viewer=viewer))  # type: ignore[arg-type]
+        assert (bob.asks, bob.asking) == (False, None)
+    room.participants.close()

@@ -157,6 +157,18 @@ async def test_a_participant_that_reconnects_in_time_is_not_removed(room: Room) 
     room.presence.close()
 
 
+async def test_what_else_a_participant_looks_at_is_for_those_who_may_see_the_sandbox(room: Room) -> None:
+    whole, limited = PresenceCursor(), PresenceCursor(whole=False)
+    ada = room.presence.join(object())
+    room.presence.set_view(ada, 12, "editor~path~plan.md")
+    await room.until_notified()
+    room.presence.set_view(ada, None, None)
+    for cursor, view in ((whole, "editor~path~plan.md"), (limited, "")):
+        ((name, value),) = room.events(cursor)
+        assert (name, value.viewer.scroll, value.viewer.view) == ("joined", 12, view)
+        assert [each.view for each in room.presence.describe(cursor)] == [view]
+
+
 async def test_typing_ends_after_a_timeout(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(presence, "TYPING_TIMEOUT", 0.02)
     ada = room.presence.join(object())

@@ -17,7 +17,7 @@ def participant(name: str, *, read_only: bool = False) -> ViewerPresence:
     return made
 
 
-ADA, BOB = participant("ada"), participant("bob")
+ADA, BOB, CLEO = participant("ada"), participant("bob"), participant("cleo")
 
 
 def refused(lease: WriterLeaseState, *arguments: Any) -> HawseError:
@@ -81,6 +81,38 @@ def test_a_holder_that_leaves_releases_the_lease() -> None:
     assert lease.describe() == WriterLease(mode="free", holder=None, epoch=2)
 
 
+def test_a_request_ends_when_the_holder_refuses_it_or_the_lease_changes() -> None:
+    lease = WriterLeaseState()
+    lease.change("ask", BOB)
+    assert lease.asking == set()  # all may type
+    lease.change("take", ADA)
+    for participants, action in (({BOB}, "ask"), (set(), "withdraw"), ({BOB}, "ask")):
+        lease.change(action, BOB)  # type: ignore[arg-type]
+        assert lease.asking == participants
+    lease.change("ask", CLEO)
+    lease.change("keep", ADA, None, BOB)
+    assert lease.asking == {CLEO}
+    lease.change("keep", ADA)
+    assert lease.asking == set()
+    lease.change("ask", BOB)
+    lease.change("give", ADA, None, CLEO)
+    assert (lease.holder, lease.epoch, lease.asking) == (CLEO, 2, set())
+    lease.change("ask", BOB)
+    lease.remove(BOB)
+    assert lease.asking == set()
+
+
+def test_only_the_holder_gives_the_lease_and_only_to_a_participant_that_may_write() -> None:
+    lease = WriterLeaseState()
+    lease.change("take", ADA)
+    assert refused(lease, "give", BOB, None, CLEO).code == "conflict"
+    assert refused(lease, "keep", BOB).details == {"mode": "exclusive", "holder": "ada", "epoch": 1}
+    assert refused(lease, "give", ADA).code == "invalid_params"
+    assert refused(lease, "give", ADA, None, participant("eve", read_only=True)).code == "forbidden"
+    assert refused(lease, "ask", participant("eve", read_only=True)).code == "forbidden"
+    assert refused(lease, "ask", None).code == "invalid_params"
+
+
 # ---- on the wire
 
 
@@ -140,6 +172,23 @@ async def test_a_holder_that_loses_its_connection_keeps_the_lease_until_it_is_re
     assert (await bob.event("lease", 2))["mode"] == "free"
 
 
-async def test_an_unknown_key_is_not_found(client: Client) -> None:
+async def test_the_holder_is_sent_a_request_and_hands_the_lease_over(client: Client) -> None:
+    ada, bob = await two(client)
+
+    def requests() -> list[bool]:
+        return [event.value["viewer"]["asks"] for event in ada.events if event.name == "presence"]
+
+    await client.ask("terminal.lease", id="t", action="take", viewer="ada")
+    await client.ask("terminal.lease", id="t", action="ask", viewer="bob")
+    await ada.until(lambda: requests() and requests()[-1])
+    lease = await client.ask("terminal.lease", id="t", action="give", viewer="ada", to="v2")
+    assert await bob.event("lease", 2) == lease | {"applied": 0}
+    assert lease == {"mode": "exclusive", "holder": "v2", "epoch": 2}
+    await ada.until(lambda: not requests()[-1])
+
+
+async def test_an_unknown_key_or_next_holder_is_not_found(client: Client) -> None:
     await two(client)
+    await client.ask("terminal.lease", id="t", action="take", viewer="ada")
+    assert (await client.refused("terminal.lease", id="t", action="give", viewer="ada", to="v9")).code == "not_found"
     assert (await client.refused("terminal.lease", id="t", action="take", viewer="v1")).code == "not_found"

@@ -29,18 +29,15 @@ class Reads:
         self.bursts: list[int] = []
         self.ended = asyncio.Event()
         self.changes = Changes()
-        self.inlet = FdReader(fd, self._take, self._burst_over, self.ended.set, lambda: READ_BURST, keystrokes)
+        self.inlet = FdReader(fd, self._take, self.ended.set, lambda: READ_BURST, keystrokes)
 
     @property
     def sizes(self) -> list[int]:
         return [after - before for before, after in itertools.pairwise([0, *self.bursts])]
 
-    def _burst_over(self) -> None:
-        self.bursts.append(len(self.data))
-        self.changes.notify()
-
     def _take(self, data: bytes) -> None:
         self.data += data
+        self.bursts.append(len(self.data))
         self.changes.notify()
 
 
@@ -161,11 +158,12 @@ async def test_an_inlet_reads_a_portion_at_a_time() -> None:
             there.send(bytes(1000))
         taken, bursts, changes = bytearray(), list[int](), Changes()
 
-        def burst_over() -> None:
+        def take(data: bytes) -> None:
+            taken.extend(data)
             bursts.append(len(taken))
             changes.notify()
 
-        inlet = FdReader(os.dup(here.fileno()), taken.extend, burst_over, lambda: None, lambda: 10_000)
+        inlet = FdReader(os.dup(here.fileno()), take, lambda: None, lambda: 10_000)
         await changes.until(lambda: len(taken) == 50_000)
         inlet.close()
     assert bursts == [10_000, 20_000, 30_000, 40_000, 50_000]

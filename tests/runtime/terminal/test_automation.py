@@ -77,6 +77,23 @@ async def test_another_instance_and_a_missing_terminal_are_refused(client: Clien
     assert (await client.refused(method, params, id="none")).code == "not_found"
 
 
+async def test_the_end_of_a_terminal_is_known_after_another_one_took_its_id(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runtime.terminal.methods.ENDS_KEPT", 2)
+    instances = []
+    for code in range(4):
+        shell = await client.terminal(f"echo {code}; exit {code}")
+        await shell.result()
+        instances.append((await shell.event("opened"))["instance"])
+    ended = await client.ask("terminal.wait", id="t", instance=instances[2], exit=True)
+    assert (ended["event"], ended["exit"]["code"], ended["from"], ended["offset"]) == ("exit", 2, 3, 3)
+    for params in ({"id": "other", "exit": True}, {"id": "t", "pattern": "x"}):  # ids are what rights are checked for
+        error = await client.refused("terminal.wait", instance=instances[2], **params)
+        assert error.code in ("stale_handle", "not_found")
+    assert (await client.refused("terminal.wait", id="t", instance=instances[0], exit=True)).code == "stale_handle"
+
+
 async def test_a_wait_requires_a_condition(client: Client) -> None:
     await client.terminal("exec cat")
     assert (await client.refused("terminal.wait", id="t")).code == "invalid_params"

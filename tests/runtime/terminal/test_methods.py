@@ -1,6 +1,7 @@
 """`terminal.*`: ids and instances, concurrent creates, kills, and the retention of exited terminals."""
 
 import asyncio
+import time
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,29 @@ async def test_an_exited_terminal_stays_readable_until_it_is_replaced(client: Cl
     instance = (await late.event("opened"))["instance"]
     await client.ask("terminal.create", id="t", argv=["sleep", "60"])
     assert (await client.refused("terminal.attach", id="t", instance=instance)).code == "stale_handle"
+
+
+async def test_an_ended_terminal_says_when_it_ended(client: Client) -> None:
+    await (await client.terminal("exit")).result()
+    info = await client.ask("terminal.get", id="t")
+    assert info["started"] <= info["ended"] <= time.time()
+
+
+async def test_the_viewers_of_all_terminals_are_listed_as_far_as_the_caller_may_see_them(client: Client) -> None:
+    for name in ("main", "other"):
+        await client.ask("terminal.create", id=name, argv=["cat"])
+        for number in range(150 if name == "other" else 1):
+            await client.attach(name, viewer={"key": f"k{number}", "name": f"N{number}"}).event("opened")
+    found = await client.ask("terminal.viewers")
+    assert (len(found["viewers"]), found["total"]) == (151, 151)
+    assert (found["viewers"][0]["terminal"], found["viewers"][0]["viewer"]["name"]) == ("main", "N0")
+    await client.ask("terminal.presence", id="main", viewer="k0", view="editor~path~secret")
+    limited = await client.call("terminal.viewers", {}, principal=AT_MAIN).result()
+    assert [(each["terminal"], each["viewer"]["view"]) for each in limited["viewers"]] == [("main", "")]
+    for number in range(150, 200):
+        await client.attach("other", viewer={"key": f"k{number}"}).event("opened")
+    found = await client.ask("terminal.viewers")
+    assert (len(found["viewers"]), found["total"]) == (200, 201)
 
 
 async def test_the_number_of_exited_terminals_kept_is_bounded(client: Client, served: Served) -> None:

@@ -24,8 +24,7 @@ class Notified:
         self.changes.notify()
 
     def print(self, size: int) -> None:
-        self.journal.append(bytes(size))
-        self.coalescer.output_added()
+        self.coalescer.append(bytes(size))
 
 
 @pytest.fixture

@@ -44,7 +44,7 @@ class Rig:
         sizes = SizeHistory(80, 24)
         self.tracker = ScreenTracker(self.journal, sizes, LocalScreens(), reply=self.replies.append)
         self.participants = Participants(
-            lambda: sizes.size, lambda cols, rows: None, lambda: None, self._writers_changed
+            sizes.latest_size, lambda cols, rows: None, lambda: None, self._writers_changed
         )
         self.group: ViewerGroup[FakeViewer] = ViewerGroup(self.participants, self.tracker)
 

@@ -18,6 +18,7 @@ export type Namespace<P extends string> = {
 
 const NAMESPACES = [
   "code",
+  "desktop",
   "file",
   "git",
   "port",

@@ -12,6 +12,10 @@ export interface Action {
   readonly group: string;
   /** In the notation of tinykeys: on Apple's systems, and on others. */
   readonly keys?: { readonly mac: string; readonly other: string };
+  /** Whether `keys` are free for it now; default: always. Otherwise they go to the element with the focus. */
+  readonly keysFree?: () => boolean;
+  /** More keys, on all systems, which are always free for it. */
+  readonly also?: string;
   /** Whether the menu of the page has it. */
   readonly menu?: boolean;
   /** Whether it is possible now; default: always. */
@@ -90,19 +94,24 @@ export class Actions implements Disposable {
 
   #bind(): void {
     const bindings: Record<string, (event: KeyboardEvent) => void> = {};
-    for (const action of this.all) {
-      const keys = this.#keysOf(action);
-      if (!keys) continue;
+    const bind = (keys: string | undefined, action: Action, free: () => boolean) => {
+      if (!keys) return;
       bindings[keys] = event => {
-        if (!isAvailable(action)) return;
+        if (!isAvailable(action) || !free()) return;
         event.preventDefault();
         event.stopPropagation();
         action.run();
       };
+    };
+    for (const action of this.all) {
+      bind(this.#keysOf(action), action, action.keysFree ?? always);
+      bind(action.also, action, always);
     }
     this.#handle = createKeybindingsHandler(bindings) as (event: Event) => void;
   }
 }
+
+const always = () => true;
 
 const SYMBOLS: Record<string, string> = { Meta: "⌘", Shift: "⇧", Alt: "⌥", Control: "⌃" };
 const NAMES: Record<string, string> = {

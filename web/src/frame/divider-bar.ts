@@ -1,7 +1,7 @@
 // The bar between two panes: dragged with the pointer, moved with the arrow keys, reset by a double click.
 
 import { type Disposable, DisposableList } from "../base/disposables";
-import { type Divider, equalize, moveDivider, type Tree } from "./tree";
+import { cssLength, type Divider, equalize, moveDivider, type Tree } from "./tree";
 import type { Workspace } from "./workspace";
 
 /** Part of the page by which an arrow key moves a divider. */
@@ -46,9 +46,9 @@ export class DividerBar implements Disposable {
     this.#bar.ariaLabel = "Size of the panes";
     this.#bar.ariaOrientation = row ? "vertical" : "horizontal";
     this.#bar.ariaValueNow = String(Math.round(part * 100));
-    this.#bar.style.left = `${box.x * 100}%`;
-    this.#bar.style.top = `${box.y * 100}%`;
-    this.#bar.style[row ? "height" : "width"] = `${(row ? box.height : box.width) * 100}%`;
+    this.#bar.style.left = cssLength(box, "x");
+    this.#bar.style.top = cssLength(box, "y");
+    this.#bar.style[row ? "height" : "width"] = cssLength(box, row ? "height" : "width");
   }
 
   #press(event: KeyboardEvent): void {

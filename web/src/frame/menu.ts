@@ -23,13 +23,17 @@ export interface MenuPlace {
 
 const GAP = 4;
 
-/** Opens a menu and gives it the focus. `closed` is called when it has closed; `chosen`: by the choice of an item. */
+/**
+ * Opens a menu and gives it the focus. `closed` is called when it has closed; `chosen`: by the choice of an item.
+ *
+ * Returns a function that adds an item at the end of the last group, while the menu is open.
+ */
 export function openMenu(
   label: string,
   groups: MenuGroups,
   where: MenuPlace | HTMLElement,
   closed: (chosen: boolean) => void = () => {},
-): void {
+): (item: MenuItem) => void {
   const disposables = new DisposableList();
   const menu = document.createElement("div");
   menu.className = "menu";
@@ -51,7 +55,8 @@ export function openMenu(
   const opener = where instanceof HTMLElement ? where : undefined;
   document.body.append(menu);
   menu.showPopover();
-  put(menu, opener ? below(opener) : (where as MenuPlace));
+  const place = () => put(menu, opener ? below(opener) : (where as MenuPlace));
+  place();
   opener?.setAttribute("aria-expanded", "true");
   disposables.listen<KeyboardEvent>(menu, "keydown", event => move(menu, event));
   disposables.listen(menu, "toggle", event => {
@@ -62,6 +67,11 @@ export function openMenu(
     closed(chosen);
   });
   menu.querySelector<HTMLElement>("button:not(:disabled)")?.focus();
+  return item => {
+    if (!menu.isConnected) return;
+    menu.lastElementChild?.append(line(item, choose));
+    place();
+  };
 }
 
 function line(item: MenuItem, choose: (item: MenuItem) => void): HTMLButtonElement {

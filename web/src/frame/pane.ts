@@ -6,6 +6,7 @@ import type { IconNode } from "lucide";
 import type { ComponentType } from "preact";
 import type { Disposable } from "../base/disposables";
 import type { HawseClient } from "../client/client";
+import type { Participant } from "../wire/methods";
 
 /** What the page's address keeps of a pane, so that a reload or a copied link shows it again. */
 export type PaneState = Readonly<Record<string, string>>;
@@ -29,6 +30,8 @@ export interface Pane extends Disposable {
   readonly status: ReadonlySignal<PaneStatus>;
   /** Shown on the tab. */
   readonly progress?: ReadonlySignal<Progress | undefined>;
+  /** Whether it needs only a line of the space that it has: the others of its split get the rest. */
+  readonly folded?: ReadonlySignal<boolean>;
   /** Draws into `element`, which the page owns. The page calls it once. Disposing the result removes what it has drawn. */
   mount(element: HTMLElement): Disposable;
   /** Gives the keyboard focus to the pane. */
@@ -52,6 +55,19 @@ export interface EmulatorScreen extends Disposable {
   resize(cols: number, rows: number): void;
 }
 
+/** What the page can do with the viewers of terminals. `terminal`: id of a terminal. Its methods read signals. */
+export interface PeopleContext {
+  /** Id of the viewer at `terminal` that is this page; undefined if the page does not show the terminal. */
+  me(terminal: string): string | undefined;
+  /** Whether this user alone may type there, and can hand that over. */
+  holds(terminal: string): boolean;
+  follows(terminal: string, viewer: string): boolean;
+  /** Begins to follow the viewer, or stops that. */
+  follow(terminal: string, viewer: Participant): void;
+  /** Hands the keyboard over. */
+  give(terminal: string, viewer: Participant): void;
+}
+
 /** What the page offers to panes and to views in the rail. */
 export interface AppContext {
   readonly client: HawseClient;
@@ -61,6 +77,8 @@ export interface AppContext {
   readonly readOnly: ReadonlySignal<boolean>;
   /** Directory of the active terminal; empty while it is not known. */
   readonly directory: ReadonlySignal<string>;
+  /** Undefined until the page has loaded it. */
+  readonly people: ReadonlySignal<PeopleContext | undefined>;
   /** Shows a pane; one with an equal state that is already open gets the focus instead. */
   open(kind: string, state: PaneState, place?: Place): void;
   /** Shows a view of the rail. */

@@ -3,11 +3,24 @@
 
 import { effect, untracked } from "@preact/signals";
 import { type Disposable, DisposableList } from "../base/disposables";
-import { DividerBar } from "./divider-bar";
+import { visible } from "../base/visible";
+import type { DividerBar } from "./divider-bar";
 import type { AppContext, Pane, PaneKind } from "./pane";
 import type { Registry } from "./registry";
-import { arrange, type Box, type Leaf, leavesOf } from "./tree";
+import {
+  arrange,
+  type Box,
+  cssLength,
+  type Divider,
+  FOLDED,
+  FOLDED_LARGE,
+  type Leaf,
+  leavesOf,
+} from "./tree";
 import type { Workspace } from "./workspace";
+
+/** Where what is pressed is larger, as in shell-fold.css. */
+const LARGE = matchMedia("(pointer: coarse), (max-width: 700px)");
 
 /** Maximum number of panes that stay loaded in tabs that are not shown: each is a terminal's channel, or as much. */
 const MAX_HIDDEN = 8;
@@ -27,6 +40,8 @@ export class Stage implements Disposable {
   readonly #disposables = new DisposableList();
   readonly #hosts = new Map<number, Hosted>();
   #dividers: DividerBar[] = [];
+  /** The module of the dividers, which is loaded with the first split. */
+  #bars: typeof import("./divider-bar") | undefined;
 
   /** `close`: the user has pressed the button that closes the pane. */
   constructor(
@@ -56,7 +71,7 @@ export class Stage implements Disposable {
     for (const id of [...this.#hosts.keys()]) if (!all.has(id)) this.#drop(id);
     for (const bar of this.#dividers.splice(0)) bar.dispose();
     if (!current) return;
-    const { leaves, dividers } = arrange(current.tree);
+    const { leaves, dividers } = arrange(current.tree, this.#folded(), LARGE.matches ? FOLDED_LARGE : FOLDED);
     const shown = new Set(leaves.map(({ leaf }) => leaf.id));
     for (const [id, host] of this.#hosts) if (!shown.has(id)) untracked(() => setHidden(host, true));
     for (const { leaf, box } of leaves) {
@@ -68,10 +83,28 @@ export class Stage implements Disposable {
       host.element.classList.toggle("active", leaf.id === current.active);
       untracked(() => setHidden(host, false));
     }
-    this.#dividers = dividers.map(
-      divider => new DividerBar(this.#element, this.#workspace, current.key, divider),
-    );
+    if (dividers.length) this.#showDividers(current.key, dividers);
     this.#dropUnused(shown);
+  }
+
+  /** The ids of the panes that need only a line. */
+  #folded(): ReadonlySet<number> {
+    const panes = [...this.#workspace.panes.value];
+    return new Set(panes.flatMap(([id, pane]) => (pane.folded?.value ? id : [])));
+  }
+
+  #showDividers(key: number, dividers: readonly Divider[]): void {
+    if (!this.#bars) {
+      void import("./divider-bar")
+        .then(bars => {
+          this.#bars = bars;
+          untracked(() => this.#show());
+        })
+        .catch(() => {}); // the next change of the panes tries it again
+      return;
+    }
+    const { DividerBar } = this.#bars;
+    this.#dividers = dividers.map(divider => new DividerBar(this.#element, this.#workspace, key, divider));
   }
 
   /** Ends the panes that were used the longest time ago, as far as too many are hidden. */
@@ -121,8 +154,9 @@ export class Stage implements Disposable {
     disposables.add(pane, pane.mount(body));
     disposables.defer(
       effect(() => {
-        host.title.textContent = pane.title.value;
-        host.element.setAttribute("aria-label", pane.title.value);
+        const title = visible(pane.title.value);
+        host.title.textContent = title;
+        host.element.setAttribute("aria-label", title);
       }),
     );
     const { panes } = this.#workspace;
@@ -141,11 +175,14 @@ export class Stage implements Disposable {
   }
 
   /** A pane becomes the active one when the focus enters it. */
-  #focused(event: FocusEvent): void {
+  #focused({ target }: FocusEvent): void {
     const current = this.#workspace.current.value;
-    if (!current || !(event.target instanceof Node)) return;
+    if (!current || !(target instanceof HTMLElement)) return;
     for (const [id, { element }] of this.#hosts)
-      if (element.contains(event.target) && id !== current.active) this.#workspace.focus(current.key, id);
+      if (element.contains(target) && id !== current.active) {
+        this.#workspace.focus(current.key, id);
+        target.focus(); // the active pane takes the focus, also from its own buttons
+      }
   }
 }
 
@@ -156,8 +193,8 @@ function setHidden({ element, pane }: Hosted, hidden: boolean): void {
 }
 
 function place({ style }: HTMLElement, box: Box): void {
-  style.left = `${box.x * 100}%`;
-  style.top = `${box.y * 100}%`;
-  style.width = `${box.width * 100}%`;
-  style.height = `${box.height * 100}%`;
+  style.left = cssLength(box, "x");
+  style.top = cssLength(box, "y");
+  style.width = cssLength(box, "width");
+  style.height = cssLength(box, "height");
 }

@@ -24,12 +24,13 @@ export type Direction = "row" | "column";
 /** Indexes of children, from the root. */
 export type Path = readonly number[];
 
-/** Parts of the whole: 0 to 1. */
+/** Parts of the whole: 0 to 1. `pixels` are added to each of them: panes that are folded have a fixed size. */
 export interface Box {
   readonly x: number;
   readonly y: number;
   readonly width: number;
   readonly height: number;
+  readonly pixels?: Omit<Box, "pixels">;
 }
 
 export interface Divider {
@@ -51,6 +52,18 @@ export interface Arrangement {
 export const MIN_SIZE = 0.08;
 /** Maximum number of panes in a tab: more would be too small to read. */
 export const MAX_PANES = 12;
+
+/** Pixels of a folded pane: its header and a line below it, or a column with its buttons. */
+export const FOLDED: Readonly<Record<Direction, number>> = { column: 76, row: 160 };
+/** The same where the page is narrow or the pointer is a finger: the buttons are below the line. */
+export const FOLDED_LARGE: Readonly<Record<Direction, number>> = { column: 144, row: 160 };
+
+/** Returns a length of a box for CSS. */
+export function cssLength(box: Box, side: "x" | "y" | "width" | "height"): string {
+  const part = `${box[side] * 100}%`;
+  const pixels = box.pixels?.[side];
+  return pixels ? `calc(${part} + ${pixels}px)` : part;
+}
 
 const WHOLE: Box = { x: 0, y: 0, width: 1, height: 1 };
 
@@ -124,7 +137,8 @@ export function equalize(tree: Tree, { path }: Divider): Tree {
   }));
 }
 
-export function arrange(tree: Tree): Arrangement {
+/** `folded`: the panes that need only a line. `pixels`: what each of them takes. */
+export function arrange(tree: Tree, folded: ReadonlySet<number> = new Set(), pixels = FOLDED): Arrangement {
   const leaves: { leaf: Leaf; box: Box }[] = [];
   const dividers: Divider[] = [];
   const walk = (node: Tree, box: Box, path: Path): void => {
@@ -132,12 +146,15 @@ export function arrange(tree: Tree): Arrangement {
       leaves.push({ leaf: node, box });
       return;
     }
-    const boxes = boxesOf(node, box);
+    const fixed = node.children.map(child => fixedSize(child, node.direction, folded, pixels));
+    const boxes = boxesOf(node, box, fixed);
     for (const [index, child] of node.children.entries()) {
       const own = boxes[index] as Box;
       walk(child, own, [...path, index]);
       const next = boxes[index + 1];
-      if (next) dividers.push(dividerBetween(own, next, { path, index, direction: node.direction }));
+      // Beside a folded pane there is nothing to divide.
+      const fix = fixed[index] !== undefined || fixed[index + 1] !== undefined;
+      if (next && !fix) dividers.push(dividerBetween(own, next, { path, index, direction: node.direction }));
     }
   };
   walk(tree, WHOLE, []);
@@ -178,26 +195,50 @@ function updateSplit(tree: Tree, path: Path, change: (split: Split) => Split): T
   };
 }
 
-function boxesOf({ direction, sizes, children }: Split, box: Box): Box[] {
-  let at = 0;
-  return children.map((_, index) => {
-    const size = sizes[index] ?? 0;
-    const start = at;
-    at += size;
-    return direction === "row"
-      ? { ...box, x: box.x + start * box.width, width: size * box.width }
-      : { ...box, y: box.y + start * box.height, height: size * box.height };
+/** Returns the pixels that a folded pane takes in that direction; undefined for what takes a part. */
+function fixedSize(
+  tree: Tree,
+  direction: Direction,
+  folded: ReadonlySet<number>,
+  pixels: typeof FOLDED,
+): number | undefined {
+  if (tree.type === "leaf") return folded.has(tree.id) ? pixels[direction] : undefined;
+  const sizes = tree.children.map(child => fixedSize(child, direction, folded, pixels));
+  if (sizes.includes(undefined)) return undefined;
+  const known = sizes as number[];
+  return tree.direction === direction ? known.reduce((sum, size) => sum + size, 0) : Math.max(...known);
+}
+
+/** `fixed`: the pixels of the children that are folded; the others share the rest. If all are, they share all. */
+function boxesOf({ direction, sizes }: Split, box: Box, fixed: readonly (number | undefined)[]): Box[] {
+  const all = !fixed.includes(undefined);
+  const pixels = all ? fixed.map(() => undefined) : fixed;
+  const share = sizes.reduce((sum, size, index) => sum + (pixels[index] === undefined ? size : 0), 0);
+  const taken = pixels.reduce<number>((sum, size) => sum + (size ?? 0), 0);
+  const [start, extent] = direction === "row" ? (["x", "width"] as const) : (["y", "height"] as const);
+  const none = { x: 0, y: 0, width: 0, height: 0 };
+  const outer = { ...none, ...box.pixels };
+  let at = box[start];
+  let atPixels = outer[start];
+  return sizes.map((size, index) => {
+    const fix = pixels[index];
+    const part = fix === undefined ? size / share : 0;
+    const own = part * box[extent];
+    const ownPixels = fix ?? part * (outer[extent] - taken);
+    const inner = { ...outer, [start]: atPixels, [extent]: ownPixels };
+    const result = { ...box, [start]: at, [extent]: own };
+    at += own;
+    atPixels += ownPixels;
+    return Object.values(inner).some(value => value !== 0) ? { ...result, pixels: inner } : result;
   });
 }
 
 function dividerBetween(a: Box, b: Box, which: Pick<Divider, "path" | "index" | "direction">): Divider {
   const range =
     which.direction === "row" ? { ...a, width: a.width + b.width } : { ...a, height: a.height + b.height };
-  const box =
-    which.direction === "row"
-      ? { x: b.x, y: b.y, width: 0, height: b.height }
-      : { x: b.x, y: b.y, width: b.width, height: 0 };
-  return { ...which, box, range };
+  const thin = which.direction === "row" ? { width: 0 } : { height: 0 };
+  const pixels = b.pixels && { pixels: { ...b.pixels, ...thin } };
+  return { ...which, box: { ...b, ...thin, ...pixels }, range };
 }
 
 function normalized(sizes: readonly number[]): number[] {

@@ -10,6 +10,7 @@ import {
   Columns2,
   FileSearch,
   Flag,
+  House,
   type IconNode,
   Keyboard,
   Link,
@@ -57,5 +58,6 @@ export const ACTION_ICONS: Readonly<Record<string, IconNode>> = {
   reader: PersonStanding,
   shortcuts: Keyboard,
   settings: Settings2,
+  home: House,
   "sign-out": LogOut,
 };

@@ -3,6 +3,7 @@
 
 import type { IDecoration, IMarker, Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../base/disposables";
+import { visible } from "../base/visible";
 
 /** Maximum number of commands that are kept: the scrollback rarely has more. */
 const MAX_COMMANDS = 500;
@@ -33,6 +34,7 @@ export class Commands implements Disposable {
   #prompt: IMarker | undefined;
   #line = "";
   #running: Command | undefined;
+  #atPrompt = false;
 
   /** `press`: the user has pressed the bar of a command. */
   constructor(terminal: Terminal, press: (command: Command, bar: HTMLElement) => void) {
@@ -62,6 +64,11 @@ export class Commands implements Disposable {
     return this.#running;
   }
 
+  /** Whether the shell waits for a command. False if it does not report its prompts. */
+  get atPrompt(): boolean {
+    return this.#atPrompt;
+  }
+
   outputOf({ output, end }: Command): string {
     const { active } = this.#terminal.buffer;
     const to = end && !end.isDisposed ? end.line : active.baseY + active.cursorY;
@@ -84,6 +91,7 @@ export class Commands implements Disposable {
 
   #mark(data: string): false {
     const [kind, code] = data.split(";");
+    if (kind === "A" || kind === "C") this.#atPrompt = kind === "A";
     if (kind === "A") this.#prompt = this.#terminal.registerMarker(0);
     else if (kind === "C") this.#start();
     else if (kind === "D") this.#end(code);
@@ -142,7 +150,7 @@ function paint(element: HTMLElement, command: Command): void {
   element.classList.add("command-bar");
   element.dataset.state = state;
   const what = state === "running" ? "runs" : command.code ? `failed with code ${command.code}` : "succeeded";
-  element.title = `${command.line || "This command"} ${what}`;
+  element.title = `${visible(command.line) || "This command"} ${what}`;
 }
 
 /** Undoes the escapes of OSC 633;E: `\\` is a backslash, `\xHH` a character. */

@@ -1,5 +1,6 @@
 // Finds the fixed elements of index.html, throwing an Error if one is missing, and makes new elements.
 
+import { visible } from "../base/visible";
 export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
   const element = document.getElementById(id);
   if (!element) throw new Error(`element #${id} is missing in the page`);
@@ -12,11 +13,13 @@ export function within<T extends HTMLElement = HTMLElement>(element: Element, se
   return found;
 }
 
+/** Shows one line of text, which may contain what others have chosen. */
 export function setText(element: Element, text: string): void {
-  if (element.textContent !== text) element.textContent = text;
+  const shown = visible(text);
+  if (element.textContent !== shown) element.textContent = shown;
 }
 
-/** Returns a new element with a class and children; strings become text. */
+/** Returns a new element with a class and children; strings become text of one line. */
 export function make<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   className: string,
@@ -24,7 +27,7 @@ export function make<K extends keyof HTMLElementTagNameMap>(
 ): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
   element.className = className;
-  element.append(...children);
+  element.append(...children.map(child => (typeof child === "string" ? visible(child) : child)));
   return element;
 }
 

@@ -4,7 +4,9 @@ import { FitAddon } from "@xterm/addon-fit";
 import { WebLinksAddon } from "@xterm/addon-web-links";
 import { Terminal } from "@xterm/xterm";
 import type { Disposable } from "../base/disposables";
+import { limitFrames } from "../terminal/frame-limit";
 import { correctXterm } from "../terminal/xterm-fixes";
+import { hasGpu, loadGpuRenderer } from "./gpu-renderer";
 import { openLink } from "./local-links";
 import type { Settings, ThemeName } from "./settings";
 import { appearance } from "./themes";
@@ -30,9 +32,8 @@ export async function openEmulator(
   theme: ThemeName,
   activate: (uri: string) => void = openLink,
 ): Promise<OpenEmulator> {
-  // A chunk of its own, which the page requests when it has been painted and connects.
-  const renderer = import("@xterm/addon-webgl").catch(() => undefined);
-  await within(FONT_TIMEOUT, document.fonts.load('14px "JetBrains Mono"'));
+  const renderer = hasGpu() ? loadGpuRenderer() : undefined;
+  await within(FONT_TIMEOUT, document.fonts.load('14px "JetBrains Mono"')).catch(() => {}); // another one will do
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const terminal = new Terminal({
     allowProposedApi: true,
@@ -41,7 +42,8 @@ export async function openEmulator(
     drawBoldTextInBrightColors: false,
     fontSize: settings.fontSize,
     fontWeightBold: "700",
-    lineHeight: 1.2,
+    // The DOM renderer draws lines and boxes with the font, whose characters are as high as a line of 1.
+    lineHeight: renderer ? 1.2 : 1,
     linkHandler: { activate: (_event, uri) => activate(uri) },
     macOptionIsMeta: true,
     rescaleOverlappingGlyphs: true,
@@ -55,7 +57,9 @@ export async function openEmulator(
   useWidths(terminal);
   correctXterm(terminal);
   terminal.open(host);
-  if (await devicePixelsMatch(host)) drawWithGpu(terminal, await within(RENDERER_TIMEOUT, renderer));
+  limitFrames(terminal);
+  if (renderer && (await devicePixelsMatch(host)))
+    drawWithGpu(terminal, await within(RENDERER_TIMEOUT, renderer));
   // A font subset may load only when its first character is drawn; those glyphs were cached from the fallback font.
   const redraw = () => terminal.clearTextureAtlas();
   document.fonts.addEventListener("loadingdone", redraw);

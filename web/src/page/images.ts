@@ -1,5 +1,6 @@
 // Images in the terminal: sixel, and the protocol of iTerm2 (OSC 1337;File=). The decoders are loaded when the first image
-// arrives; the parser waits for them, so that what follows the image stays behind it.
+// arrives; the parser waits for them, so that what follows the image stays behind it. The server's screen has no images, so
+// a page that is loaded anew says that those before are not shown.
 
 import type { ImageAddon } from "@xterm/addon-image";
 import type { Terminal } from "@xterm/xterm";
@@ -17,6 +18,17 @@ export const LIMITS = {
 const ATTRIBUTES = "\x1b[?62;4;9;22c";
 /** Milliseconds to wait for the decoder, which the add-on starts by itself. */
 const DECODER_TIMEOUT = 2_000;
+
+export interface ImageMemory {
+  /** Keeps whether images were shown, for a reload of the page. Any call may throw. */
+  readonly storage: () => Storage;
+  /** Of this terminal. */
+  readonly key: string;
+  /** Of the terminal's shell; undefined while it is not known. */
+  readonly instance: () => string | undefined;
+  /** Says that the images before the reload are not shown. */
+  readonly lost: () => void;
+}
 
 /** The add-on's handlers of a sequence, as xterm.js's parser calls them. */
 interface SequenceHandler {
@@ -36,8 +48,9 @@ export class Images implements Disposable {
   #addon: ImageAddon | undefined;
   #disposed = false;
 
-  constructor(terminal: Terminal) {
+  constructor(terminal: Terminal, memory: ImageMemory) {
     this.#terminal = terminal;
+    this.#remember(memory);
     const wanted = () => preferences().value.images;
     this.#waiting.add(
       terminal.parser.registerDcsHandler({ final: "q" }, async (data, params) =>
@@ -53,6 +66,16 @@ export class Images implements Disposable {
       }),
     );
     this.#disposables.add(this.#waiting);
+  }
+
+  /** Says what a reload has lost, and keeps for the next one whether there are images. */
+  #remember({ storage, key, instance, lost }: ImageMemory): void {
+    if (attempt(() => storage().getItem(key)) === (instance() ?? "")) lost();
+    this.#disposables.listen(window, "pagehide", () => {
+      if (this.#addon && this.#addon.storageUsage > 0)
+        attempt(() => storage().setItem(key, instance() ?? ""));
+      else attempt(() => storage().removeItem(key));
+    });
   }
 
   dispose(): void {
@@ -89,6 +112,14 @@ export class Images implements Disposable {
     } catch {
       return undefined; // the network is down; the next image tries it again
     }
+  }
+}
+
+function attempt<T>(action: () => T): T | undefined {
+  try {
+    return action();
+  } catch {
+    return undefined; // the storage is full or forbidden
   }
 }
 

@@ -22,10 +22,7 @@ export class JumpPill implements Disposable {
       terminal.scrollToBottom();
       terminal.focus();
     });
-    this.#disposables.add(
-      terminal.onScroll(() => this.#update()),
-      terminal.onRender(() => this.#update()),
-    );
+    this.#disposables.add(terminal.onRender(() => this.#update())); // onScroll fires for each line
     this.#update();
   }
 

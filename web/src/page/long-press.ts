@@ -1,7 +1,9 @@
-// A finger that is held on the terminal selects the word below it; when it is lifted, a menu offers what can be done with it.
+// A finger that is held on the terminal selects the word below it, and more when it moves then. When it is lifted, handles
+// change the selection (touch-selection.ts).
 
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../base/disposables";
+import { between, type CellRange, cellAt, select } from "./touch-selection";
 
 /** Milliseconds, as on most phones. */
 const HOLD = 500;
@@ -14,7 +16,8 @@ export class LongPress implements Disposable {
   readonly #terminal: Terminal;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #start: { x: number; y: number } | undefined;
-  #selected = false;
+  /** What the held finger has selected. It is empty where there is no word. */
+  #selected: CellRange | undefined;
 
   /** `lifted`: the finger was lifted at this point of the page, after it has selected. */
   constructor(host: HTMLElement, terminal: Terminal, lifted: (place: { x: number; y: number }) => void) {
@@ -26,10 +29,16 @@ export class LongPress implements Disposable {
       this.#start = { x: finger.clientX, y: finger.clientY };
       this.#timer = setTimeout(() => this.#select(), HOLD);
     });
-    this.#disposables.listen<TouchEvent>(host, "touchmove", ({ touches: [finger] }) => {
+    const moved = (event: TouchEvent) => {
+      const [finger] = event.touches;
       const { x = 0, y = 0 } = this.#start ?? {};
-      if (finger && Math.hypot(finger.clientX - x, finger.clientY - y) > SLACK) this.#stop();
-    });
+      if (this.#selected) {
+        event.preventDefault();
+        event.stopPropagation(); // it does not scroll
+        if (finger) this.#extend(finger.clientX, finger.clientY, this.#selected);
+      } else if (finger && Math.hypot(finger.clientX - x, finger.clientY - y) > SLACK) this.#stop();
+    };
+    this.#disposables.listen<TouchEvent>(host, "touchmove", moved, { capture: true, passive: false });
     this.#disposables.listen<TouchEvent>(host, "touchend", event => {
       const place = this.#selected ? this.#start : undefined;
       this.#stop();
@@ -48,21 +57,28 @@ export class LongPress implements Disposable {
   #stop(): void {
     clearTimeout(this.#timer);
     this.#start = undefined;
-    this.#selected = false;
+    this.#selected = undefined;
+  }
+
+  /** Selects from the word to the cell at the finger. */
+  #extend(x: number, y: number, { start, end }: CellRange): void {
+    const cell = cellAt(this.#terminal, x, y);
+    if (cell === undefined || start === end) return;
+    select(this.#terminal, cell < start ? between(end - 1, cell) : between(start, Math.max(cell, end - 1)));
   }
 
   #select(): void {
-    const box = this.#terminal.element?.querySelector(".xterm-screen")?.getBoundingClientRect();
-    if (!box || !this.#start) return;
-    const { cols, rows, buffer } = this.#terminal;
-    const column = Math.floor(((this.#start.x - box.left) / box.width) * cols);
-    const row = buffer.active.viewportY + Math.floor(((this.#start.y - box.top) / box.height) * rows);
+    const cell = this.#start && cellAt(this.#terminal, this.#start.x, this.#start.y);
+    if (cell === undefined) return;
+    const { cols, buffer } = this.#terminal;
+    const [row, column] = [Math.floor(cell / cols), cell % cols];
     const line = buffer.active.getLine(row);
     const cells = Array.from({ length: cols }, (_, x) => line?.getCell(x)?.getChars() ?? "");
-    this.#selected = true;
     navigator.vibrate?.(10);
-    const word = wordAt(cells, column);
-    if (word) this.#terminal.select(word.start, row, word.length);
+    const word = wordAt(cells, column) ?? { start: column, length: 0 };
+    const start = row * cols + word.start;
+    this.#selected = { start, end: start + word.length };
+    if (word.length > 0) select(this.#terminal, this.#selected);
     else this.#terminal.clearSelection();
   }
 }

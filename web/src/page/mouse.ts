@@ -7,15 +7,13 @@ import { openMenu } from "../frame/menu";
 import { copyText } from "./clipboard";
 import { LongPress } from "./long-press";
 import { type Preferences, preferences, type RightClick } from "./preferences";
+import { TouchSelection } from "./touch-selection";
 
 export interface MouseActions {
   readOnly: () => boolean;
   find: () => void;
   toast: (text: string) => void;
 }
-
-/** Pixels between a finger and the menu below it. */
-const FINGER = 24;
 
 type Effect = "program" | "browser" | "menu" | "copy" | "paste";
 
@@ -45,7 +43,7 @@ export class Mouse implements Disposable {
   /** Whether the selection has changed since the button was pressed. */
   #changed = false;
 
-  constructor(host: HTMLElement, terminal: Terminal, actions: MouseActions) {
+  constructor(stage: HTMLElement, host: HTMLElement, terminal: Terminal, actions: MouseActions) {
     this.#terminal = terminal;
     this.#actions = actions;
     this.#disposables.listen<PointerEvent>(host, "pointerdown", () => {
@@ -56,8 +54,14 @@ export class Mouse implements Disposable {
     this.#disposables.listen<PointerEvent>(host, "contextmenu", event => this.#pressed(event), {
       capture: true,
     });
+    const touch = new TouchSelection(stage, host, terminal, {
+      readOnly: actions.readOnly,
+      copy: () => void this.#copy(),
+      paste: () => void this.#paste(),
+    });
     this.#disposables.add(
-      new LongPress(host, terminal, ({ x, y }) => this.#menu({ x, y: y + FINGER })),
+      touch,
+      new LongPress(host, terminal, place => touch.show(place)),
       terminal.onSelectionChange(() => {
         this.#changed = true;
       }),

@@ -1,7 +1,7 @@
 // What the user can do on the page: the table from which palette, menus and shortcuts derive.
 
 import type { Action } from "../frame/actions";
-import type { OpenTerminal } from "./terminal-pane";
+import type { OpenTerminal } from "./terminal-options";
 
 export interface PageCommands {
   /** The active terminal, if the active pane is one. */
@@ -14,12 +14,17 @@ export interface PageCommands {
   stepTab: (by: 1 | -1) => void;
   goPane: (side: "left" | "right" | "up" | "down") => void;
   walk: (by: 1 | -1) => void;
+  /** Whether no program in a terminal may want the function keys that are pressed now. */
+  functionKeysFree: () => boolean;
   focusTerminal: () => void;
   palette: () => void;
   quickOpen: () => void;
   shortcuts: () => void;
   share: (readOnly: boolean) => void;
   lease: () => void;
+  /** Whether another viewer holds the keyboard of the active terminal, and the user may ask for it. */
+  held: () => boolean;
+  ask: () => void;
   jump: (by: 1 | -1) => void;
   lastCommand: (what: "copy" | "run") => void;
   openShare: () => void;
@@ -60,14 +65,15 @@ function tabActions(page: PageCommands): Action[] {
     {
       id: "palette",
       label: "Show all commands",
-      group: "Page",
+      group: "Commands",
       keys: shift("K"),
+      menu: true,
       run: page.palette,
     },
     {
       id: "quick-open",
       label: "Open a file",
-      group: "Page",
+      group: "Commands",
       keys: shift("P", "Meta+P"),
       run: page.quickOpen,
     },
@@ -104,6 +110,7 @@ function tabActions(page: PageCommands): Action[] {
       label: "Close this pane",
       group,
       keys: shift("X", "Meta+Shift+X"),
+      menu: true,
       run: page.closePane,
     },
     {
@@ -211,6 +218,13 @@ function shareActions(page: PageCommands): Action[] {
       run: page.lease,
     },
     {
+      id: "ask",
+      label: "Ask for the keyboard",
+      group,
+      available: page.held,
+      run: page.ask,
+    },
+    {
       id: "share",
       label: "Share",
       group,
@@ -243,6 +257,7 @@ function viewActions(page: PageCommands): Action[] {
       label: "Show the rail",
       group,
       keys: shift("B"),
+      menu: true,
       checked: page.railOpen,
       run: page.toggleRail,
     },
@@ -274,14 +289,18 @@ function viewActions(page: PageCommands): Action[] {
       id: "region.next",
       label: "Go to the next region of the page",
       group,
-      keys: { mac: "Control+F6", other: "Control+F6" },
+      keys: { mac: "F6", other: "F6" },
+      keysFree: page.functionKeysFree,
+      also: "Control+F6",
       run: () => page.walk(1),
     },
     {
       id: "region.before",
       label: "Go to the previous region of the page",
       group,
-      keys: { mac: "Control+Shift+F6", other: "Control+Shift+F6" },
+      keys: { mac: "Shift+F6", other: "Shift+F6" },
+      keysFree: page.functionKeysFree,
+      also: "Control+Shift+F6",
       run: () => page.walk(-1),
     },
     {
@@ -300,6 +319,7 @@ function viewActions(page: PageCommands): Action[] {
       menu: true,
       run: page.settings,
     },
+    { id: "home", label: "All sandboxes", group, menu: true, run: () => location.assign("home.html") },
     { id: "sign-out", label: "Sign out", group, menu: true, run: page.signOut },
   ];
 }

@@ -3,16 +3,19 @@
 import "./style/menus.css";
 import { Terminal as TerminalIcon } from "lucide";
 import { type Actions, labelOf } from "../frame/actions";
-import { type MenuGroups, type MenuPlace, openMenu } from "../frame/menu";
+import { type MenuGroups, type MenuItem, type MenuPlace, openMenu } from "../frame/menu";
 import type { AppContext } from "../frame/pane";
 import type { Registry } from "../frame/registry";
 import { leavesOf } from "../frame/tree";
 import type { Workspace } from "../frame/workspace";
+import { HawseError } from "../wire/errors";
 import { shareLink } from "./address";
 import { copyText } from "./clipboard";
+import { type CommandSource, commandLink, findStart } from "./command-link";
 import type { Command, Commands } from "./commands";
 import type { SettingsStore } from "./settings";
 import { NOT_CONNECTED } from "./status";
+import type { OpenTerminal } from "./terminal-options";
 import type { PageTheme } from "./theme";
 
 export interface PageDialogsOptions {
@@ -28,40 +31,47 @@ export interface PageDialogsOptions {
 
 export class PageDialogs {
   readonly #options: PageDialogsOptions;
+  /** Whether the sandbox has the programs of a desktop, as far as it is known. */
+  #desktops = false;
 
   constructor(options: PageDialogsOptions) {
     this.#options = options;
   }
 
   async palette(): Promise<void> {
-    const { actions, app, registry } = this.#options;
+    const { actions, registry } = this.#options;
+    const closed = this.#returning();
     const { ACTION_ICONS: icons, openPalette } = await import("./action-lists");
     await registry.load().catch(() => {}); // without the views, the other commands are there
     const views = registry.commands.map(command => ({ ...command, group: "Views" }));
-    openPalette({ actions, icons, more: () => [...views, ...this.#tabs()], closed: app.focus });
+    openPalette({ actions, icons, more: () => [...views, ...this.#tabs()], closed });
   }
 
   async shortcuts(): Promise<void> {
-    const { actions, app, mac } = this.#options;
+    const { actions, mac } = this.#options;
+    const closed = this.#returning();
     const { showShortcuts } = await import("./action-lists");
     const group = "Terminal";
     const fixed = [
       { group, label: "Copy the selection", keys: mac ? "⌘C" : "Ctrl+C, Ctrl+Shift+C" },
+      { group, label: "Leave a terminal in which a program runs", keys: mac ? "⌃F6" : "Ctrl+F6" },
       { group, label: "Paste", keys: mac ? "⌘V" : "Ctrl+Shift+V" },
     ];
-    showShortcuts(actions, fixed, app.focus);
+    showShortcuts(actions, fixed, closed);
   }
 
   async settings(settings: SettingsStore, theme: PageTheme): Promise<void> {
+    const closed = this.#returning();
     const { openSettings } = await import("./settings-sheet");
-    openSettings({ settings, theme, closed: this.#options.app.focus });
+    openSettings({ settings, theme, closed });
   }
 
   async share(terminal: string): Promise<void> {
-    const { client, sandbox, toast, focus } = this.#options.app;
+    const { client, sandbox, toast } = this.#options.app;
     if (client.state.phase !== "live") return toast(NOT_CONNECTED);
+    const closed = this.#returning();
     const { openShare } = await import("./share-dialog");
-    await openShare({ client, sandbox, terminal, toast, closed: focus });
+    await openShare({ client, sandbox, terminal, toast, closed });
   }
 
   async copyLink(terminal: string, viewOnly: boolean): Promise<void> {
@@ -75,8 +85,8 @@ export class PageDialogs {
   }
 
   /** Shows what can be done with a command. */
-  command(commands: Commands, command: Command, bar: HTMLElement): void {
-    const { focus, readOnly } = this.#options.app;
+  command({ channel, commands }: OpenTerminal, command: Command, bar: HTMLElement): void {
+    const { client, focus, readOnly } = this.#options.app;
     const items = [
       { label: "Copy command", disabled: !command.line, run: () => void this.#copy(command.line) },
       { label: "Copy output", run: () => void this.#copy(commands.outputOf(command)) },
@@ -84,6 +94,10 @@ export class PageDialogs {
         label: "Run again",
         disabled: !command.line || readOnly.peek(),
         run: () => this.#runAgain(command),
+      },
+      {
+        label: "Copy link to it",
+        run: () => void this.#copyCommandLink({ client, channel, commands }, command),
       },
     ];
     openMenu("Command", [items], bar, chosen => chosen || focus());
@@ -97,10 +111,41 @@ export class PageDialogs {
     else this.#runAgain(last);
   }
 
+  /**
+   * Returns what gives the focus back when a dialog has closed: to the element that has it now if the user has come there
+   * with the keyboard, otherwise to the active pane.
+   */
+  #returning(): () => void {
+    const { focus } = this.#options.app;
+    const before = document.activeElement;
+    if (!(before instanceof HTMLElement && before.matches(":focus-visible"))) return focus;
+    return () => {
+      if (document.activeElement !== document.body) return; // the browser has done it, or the user has gone on
+      if (before.isConnected && !before.closest("[hidden]")) before.focus();
+      else focus();
+    };
+  }
+
   async #copy(text: string): Promise<void> {
     const { copy, focus } = this.#options.app;
     focus();
     await copy(text);
+  }
+
+  async #copyCommandLink(source: CommandSource, command: Command): Promise<void> {
+    const { toast, focus, client } = this.#options.app;
+    focus();
+    if (client.state.phase !== "live") return toast(NOT_CONNECTED);
+    try {
+      const start = await findStart(source, command);
+      if (!start) return toast("The server does not keep this command any more.");
+      const { id } = source.channel.address;
+      const done = await copyText(commandLink(location.href, id, start, this.#options.guestToken()));
+      toast(done ? "Link to this command copied." : "The browser does not allow copying on this page");
+    } catch (problem) {
+      if (!(problem instanceof HawseError)) throw problem;
+      toast(problem.message);
+    }
   }
 
   #runAgain({ line }: Command): void {
@@ -110,12 +155,26 @@ export class PageDialogs {
   }
 
   /** Shows the actions `ids`, or those of the page's menu. */
-  menu(label: string, where: MenuPlace | HTMLElement, ids?: readonly string[]): void {
-    openMenu(label, this.#groups(ids), where, chosen => {
+  menu(label: string, where: MenuPlace | HTMLElement, ids?: readonly string[]): (item: MenuItem) => void {
+    return openMenu(label, this.#groups(ids), where, chosen => {
       if (chosen) return;
       if (where instanceof HTMLElement) where.focus();
       else this.#options.app.focus();
     });
+  }
+
+  /** Shows what can be opened, below an element: the actions `ids`, and the desktop if the sandbox can have one. */
+  async newMenu(where: HTMLElement, ids: readonly string[]): Promise<void> {
+    const { client, sandbox, open } = this.#options.app;
+    const add = this.menu("New", where, ids);
+    if (!this.#desktops && client.state.phase === "live") {
+      const list = client.sandbox(sandbox).desktop.list({});
+      this.#desktops = await list.then(
+        ({ desktops, problem }) => !problem || desktops.length > 0,
+        () => false, // such as a sandbox that is stopped
+      );
+    }
+    if (this.#desktops) add({ label: "Open the desktop", run: () => open("desktop", {}, "tab") });
   }
 
   #groups(ids?: readonly string[]): MenuGroups {

@@ -4,7 +4,8 @@ import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 import { type Disposable, DisposableList } from "../base/disposables";
 import type { HawseClient } from "../client/client";
 import { HawseError } from "../wire/errors";
-import type { GitStatusResult, Participant, TerminalInfo } from "../wire/methods";
+import type { GitStatusResult, TerminalInfo } from "../wire/methods";
+import type { ForeignSize } from "./terminal-options";
 import type { TerminalPane } from "./terminal-pane";
 
 /** Milliseconds that the branch may be old before it is asked for again. */
@@ -54,9 +55,7 @@ export class PageFacts implements Disposable {
   });
 
   /** The size of the terminal, if another one would fit here. */
-  readonly size = computed<
-    { cols: number; rows: number; of: Participant | undefined; mayUse: boolean } | undefined
-  >(() => this.#source.active.value?.foreignSize.value);
+  readonly size = computed<ForeignSize | undefined>(() => this.#source.active.value?.foreignSize.value);
 
   dispose(): void {
     this.#disposables.dispose();

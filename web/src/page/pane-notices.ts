@@ -1,5 +1,4 @@
-// What a terminal's pane shows over its screen: the end of the shell, and a failure. The notice of the end does not cover the
-// line with the cursor.
+// What a terminal's pane shows over its screen when it has failed.
 
 import { DisposableList } from "../base/disposables";
 import type { HawseError } from "../wire/errors";
@@ -7,8 +6,6 @@ import { make, setText } from "./dom";
 import type { Status } from "./status";
 
 export interface NoticeActions {
-  /** Start a new shell. */
-  restart: () => void;
   /** Try again after a failure, whose reason this is. */
   again: (reason: HawseError | undefined) => void;
   showSandboxes: () => void;
@@ -17,9 +14,6 @@ export interface NoticeActions {
 export class PaneNotices {
   readonly #disposables = new DisposableList();
   readonly #stage: HTMLElement;
-  readonly #ended = make("div", "notice ended");
-  readonly #endedText = make("span", "");
-  readonly #restart = button("primary", "New shell");
   readonly #failure = make("section", "veil failure");
   readonly #failureText = make("p", "failure-text");
   readonly #failureCode = make("code", "failure-code");
@@ -32,30 +26,21 @@ export class PaneNotices {
     const sandboxes = button("plain failure-sandboxes", "Sandboxes");
     const code = make("p", "code", this.#failureCode);
     const title = make("h2", "", "Something went wrong");
-    this.#ended.append(this.#endedText, this.#restart);
     this.#failure.role = "alert";
     this.#failure.append(make("div", "card", title, this.#failureText, code, this.#again, sandboxes));
-    this.#ended.hidden = true;
     this.#failure.hidden = true;
-    stage.append(this.#ended, this.#failure);
-    this.#disposables.listen(this.#restart, "click", actions.restart);
+    stage.append(this.#failure);
     this.#disposables.listen(this.#again, "click", () => actions.again(this.#reason));
     this.#disposables.listen(sandboxes, "click", actions.showSandboxes);
-    this.#disposables.defer(() => this.#ended.remove());
     this.#disposables.defer(() => this.#failure.remove());
   }
 
-  /** A viewer cannot start a shell, but can attach to one that an owner has started. */
-  show({ kind, text, error }: Status, readOnly: boolean): void {
-    // A hidden notice has no text: readers of the page would find the status of the connection in it.
-    setText(this.#endedText, kind === "ended" ? text.charAt(0).toUpperCase() + text.slice(1) : "");
-    setText(this.#restart, readOnly ? "Try again" : "New shell");
+  show({ kind, text, error }: Status): void {
     setText(this.#failureText, kind === "failed" ? text : "");
     const detail = error && error.message !== text ? `${error.code}: ${error.message}` : (error?.code ?? "");
     setText(this.#failureCode, detail);
     setText(this.#again, error?.code === "stopped" ? "Start the sandbox" : "Try again");
     this.#reason = error;
-    this.#ended.hidden = kind !== "ended";
     this.#failure.hidden = kind !== "failed";
     if (kind === "failed" && this.#shown !== kind) this.#again.focus();
     this.#shown = kind;

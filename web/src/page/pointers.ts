@@ -5,6 +5,7 @@
 import type { Terminal } from "@xterm/xterm";
 import { DisposableList } from "../base/disposables";
 import type { People } from "../terminal/people";
+import { setText } from "./dom";
 
 export interface Cell {
   x: number;
@@ -42,7 +43,7 @@ export class Pointers {
     this.#disposables.add(
       people.onChange(() => this.show()),
       terminal.onResize(() => this.show()),
-      terminal.onScroll(() => this.#scrolled()),
+      terminal.onRender(() => this.#scrolled()), // onScroll fires for each line
     );
   }
 
@@ -55,7 +56,7 @@ export class Pointers {
       if (!at || !screen || at.x >= this.#terminal.cols || at.y >= this.#terminal.rows) continue;
       seen.add(id);
       const flag = this.#flag(id);
-      if (flag.textContent !== name) flag.textContent = name;
+      setText(flag, name);
       flag.style.setProperty("--color", color);
       flag.style.transform = `translate(${screen.left + (at.x + 0.5) * screen.width}px, ${screen.top + (at.y + 0.5) * screen.height}px)`;
     }
@@ -70,7 +71,7 @@ export class Pointers {
     this.#disposables.dispose();
   }
 
-  /** xterm.js fires this for every line of output; only entering or leaving the scrollback changes the flags. */
+  /** Only entering or leaving the scrollback changes the flags. */
   #scrolled(): void {
     const { viewportY, baseY } = this.#terminal.buffer.active;
     if (this.#scrolledBack === (viewportY !== baseY)) return;

@@ -1,13 +1,22 @@
 // The form that creates a sandbox.
 
+import { h, render } from "preact";
 import { type Disposable, DisposableList } from "../base/disposables";
 import { randomId } from "../base/random-id";
 import type { HawseClient } from "../client/client";
 import { HawseError } from "../wire/errors";
 import type { SandboxCreate, SandboxInfo, TemplateInfo } from "../wire/methods";
 import { byId, make, setText, within } from "./dom";
+import { SandboxFields } from "./sandbox-fields";
 import { parsePairs } from "./sandbox-table";
 import { NOT_CONNECTED } from "./status";
+
+/** Returns the form of the page, with its fields. */
+function filledForm(): HTMLFormElement {
+  const form = byId<HTMLFormElement>("sandbox-form");
+  render(h(SandboxFields, {}), form);
+  return form;
+}
 
 type Network = "host" | "none" | "private";
 
@@ -15,7 +24,7 @@ export class SandboxForm implements Disposable {
   readonly #client: HawseClient;
   readonly #created: (sandbox: SandboxInfo) => void;
   readonly #disposables = new DisposableList();
-  readonly #form = byId<HTMLFormElement>("sandbox-form");
+  readonly #form = filledForm();
   readonly #toggle = byId<HTMLButtonElement>("sandboxes-new");
   readonly #submit = byId<HTMLButtonElement>("sandbox-create");
   readonly #templates = byId<HTMLSelectElement>("sandbox-template");
@@ -27,9 +36,15 @@ export class SandboxForm implements Disposable {
     this.#client = client;
     this.#created = created;
     this.#disposables.listen(this.#toggle, "click", () => this.setOpen(this.#form.hidden === true));
-    this.#disposables.listen(byId("sandbox-cancel"), "click", () => {
+    const cancel = () => {
       this.setOpen(false);
       this.#toggle.focus();
+    };
+    this.#disposables.listen(byId("sandbox-cancel"), "click", cancel);
+    this.#disposables.listen<KeyboardEvent>(this.#form, "keydown", event => {
+      if (event.key !== "Escape") return;
+      event.preventDefault(); // it does not also close the dialog
+      cancel();
     });
     this.#disposables.listen(this.#form, "submit", event => {
       event.preventDefault();

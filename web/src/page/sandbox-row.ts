@@ -5,6 +5,7 @@ import type { HawseClient } from "../client/client";
 import { HawseError } from "../wire/errors";
 import type { SandboxInfo } from "../wire/methods";
 import { iconButton, make, setText } from "./dom";
+import { SandboxNetwork } from "./sandbox-network";
 import { actionsFor, describeSandbox, describeState, type SandboxAction } from "./sandbox-table";
 import { SandboxUsage } from "./sandbox-usage";
 import { NOT_CONNECTED } from "./status";
@@ -41,6 +42,7 @@ export class SandboxRow {
   readonly #reason = make("small", "reason");
   readonly #labels = make("span", "labels");
   readonly #usage: SandboxUsage;
+  readonly #network: SandboxNetwork;
   readonly #actions = make("span", "actions");
   readonly #problem = make("p", "problem");
   /** The actions whose buttons are shown; undefined while the row asks for confirmation. */
@@ -57,12 +59,13 @@ export class SandboxRow {
     if (options.current) name.append(" ", make("em", "", "this page"));
     this.#link = make("a", "open", name, make("small", "line", this.#dot, this.#state, this.#facts));
     this.#usage = new SandboxUsage(client.sandbox(info.id));
+    this.#network = new SandboxNetwork(client, info.id);
     this.#link.append(this.#reason, this.#labels);
     this.#link.href = options.href;
     if (options.current) this.#link.setAttribute("aria-current", "page");
     this.#dot.setAttribute("aria-hidden", "true");
     this.#problem.setAttribute("role", "alert");
-    this.element.append(this.#link, this.#actions, this.#usage.element, this.#problem);
+    this.element.append(this.#link, this.#actions, this.#usage.element, this.#network.element, this.#problem);
     this.update(info);
   }
 
@@ -73,6 +76,7 @@ export class SandboxRow {
     setText(this.#facts, describeSandbox(info).join(" · "));
     setText(this.#reason, info.reason ?? "");
     this.#usage.running = info.state === "running";
+    this.#network.update(info, this.#options.mayAct());
     const labels = Object.entries(info.labels ?? {}).map(([name, value]) =>
       make("b", "", value ? `${name}=${value}` : name),
     );
@@ -83,6 +87,7 @@ export class SandboxRow {
   /** Ends the measurements. */
   dispose(): void {
     this.#usage.dispose();
+    this.#network.dispose();
     this.element.remove();
   }
 

@@ -121,6 +121,7 @@ export function describeState({ state, phase, progress }: SandboxInfo): string {
 /** Returns facts about the sandbox, besides its state. */
 export function describeSandbox(info: SandboxInfo): string[] {
   const facts: string[] = [];
+  if (info.provider === "joined") facts.push("joined machine");
   if (info.isolation === "none") facts.push("not isolated");
   else if (info.isolation) facts.push(info.isolation);
   if (info.network) facts.push(`network ${info.network}`);

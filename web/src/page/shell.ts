@@ -23,6 +23,8 @@ export async function ensureTerminal(
   }
 }
 
+export type LeaseAction = MethodParams<"terminal.lease">["action"];
+
 export class Shell {
   readonly #client: HawseClient;
   readonly #channel: TerminalChannel;
@@ -80,13 +82,13 @@ export class Shell {
   }
 
   /** Sends a change of this viewer to the other viewers. */
-  updatePresence(change: { name?: string; focus?: boolean; at?: { x: number; y: number } | null }): void {
+  updatePresence(change: Omit<MethodParams<"terminal.presence">, "id" | "viewer">): void {
     void this.#callIfLive("terminal.presence", { ...this.#here(), ...change });
   }
 
-  /** Takes or releases the writer lease. Resolves with the error if the server refuses. */
-  async lease(action: "take" | "release"): Promise<HawseError | undefined> {
-    return await this.#callIfLive("terminal.lease", { ...this.#here(), action });
+  /** Changes the writer lease. Resolves with the error if the server refuses. `to`: public id of another viewer. */
+  async lease(action: LeaseAction, to?: string): Promise<HawseError | undefined> {
+    return await this.#callIfLive("terminal.lease", { ...this.#here(), action, ...(to ? { to } : {}) });
   }
 
   /** A request with an idempotency key, so that the call is repeated after a lost connection. */

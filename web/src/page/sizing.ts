@@ -6,6 +6,7 @@ import { type Disposable, DisposableList } from "../base/disposables";
 import type { AttachedTerminal } from "../terminal/attach-xterm";
 import { type Size, SizeProposer } from "../terminal/size-proposer";
 import type { Layout } from "./layout";
+import type { ForeignSize, OpenTerminal } from "./terminal-options";
 
 export class Sizing implements Disposable {
   readonly #disposables = new DisposableList();
@@ -55,4 +56,17 @@ export class Sizing implements Disposable {
   dispose(): void {
     this.#disposables.dispose();
   }
+}
+
+/** Returns the size of the terminal if another one would fit here. */
+export function foreignSizeOf({
+  terminal: { cols, rows },
+  layout,
+  channel,
+}: Pick<OpenTerminal, "terminal" | "layout" | "channel">): ForeignSize | undefined {
+  const fit = layout.fitting();
+  if (!fit || (fit.cols === cols && fit.rows === rows)) return undefined;
+  const { others, readOnly } = channel.people;
+  const of = others.find(({ focus }) => focus) ?? others[0];
+  return { cols, rows, of, mayUse: !readOnly };
 }

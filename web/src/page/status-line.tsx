@@ -2,9 +2,11 @@
 
 import type { ReadonlySignal } from "@preact/signals";
 import { Box, Circle, Folder, GitBranch, PanelLeft } from "lucide";
+import { visible } from "../base/visible";
 import { Icon } from "../frame/icon";
-import type { GitStatusResult, OpenPort, Participant } from "../wire/methods";
+import type { GitStatusResult, OpenPort } from "../wire/methods";
 import type { Status } from "./status";
+import type { ForeignSize } from "./terminal-options";
 
 export interface StatusLineProps {
   sandbox: string;
@@ -15,9 +17,7 @@ export interface StatusLineProps {
   /** Undefined: not recorded. `input`: with everything that is typed. */
   recording: ReadonlySignal<{ input: boolean } | undefined>;
   /** The size of the active terminal, if it is not the one that fits here, and the viewer that decides it. */
-  size: ReadonlySignal<
-    { cols: number; rows: number; of: Participant | undefined; mayUse: boolean } | undefined
-  >;
+  size: ReadonlySignal<ForeignSize | undefined>;
   status: ReadonlySignal<Status>;
   railOpen: ReadonlySignal<boolean>;
   toggleRail: () => void;
@@ -53,7 +53,7 @@ export function StatusLine(props: StatusLineProps) {
       {props.directory.value && (
         <span class="fact directory" title="Directory of the shell">
           <Icon icon={Folder} size={14} />
-          <bdi>{props.directory.value}</bdi>
+          <bdi>{visible(props.directory.value)}</bdi>
         </span>
       )}
       <Branch {...props} />
@@ -77,7 +77,7 @@ function Branch({ git }: StatusLineProps) {
   return (
     <span class="fact branch" title={changes ? `${changes} files differ from the last commit` : "No changes"}>
       <Icon icon={GitBranch} size={14} />
-      {status.branch ?? status.commit?.slice(0, 8)}
+      {visible(status.branch ?? status.commit?.slice(0, 8) ?? "")}
       {changes > 0 && <small>±{changes}</small>}
       {!!status.ahead && <small>↑{status.ahead}</small>}
       {!!status.behind && <small>↓{status.behind}</small>}
@@ -94,7 +94,7 @@ function Ports({ ports, preview }: StatusLineProps) {
         <button
           key={port}
           type="button"
-          title={`Open the preview of ${process}`}
+          title={`Open the preview of ${visible(process)}`}
           onClick={() => preview(port)}
         >
           {port} ↗
@@ -111,7 +111,7 @@ function SizeFact({ size, useMySize }: StatusLineProps) {
   return (
     <span class="fact size">
       {shown.cols}×{shown.rows}
-      <small>{shown.of ? `${shown.of.name}'s size` : "another size"}</small>
+      <small>{shown.of ? `${visible(shown.of.name)}'s size` : "another size"}</small>
       {shown.mayUse && (
         <button type="button" onClick={useMySize}>
           Use mine

@@ -2,6 +2,7 @@
 
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../base/disposables";
+import { visible } from "../base/visible";
 import { type Command, type Commands, stateOf } from "./commands";
 import { make, setText } from "./dom";
 import { preferences } from "./preferences";
@@ -37,10 +38,7 @@ export class StickyCommand implements Disposable {
       terminal.scrollToLine(!prompt || prompt.isDisposed ? 0 : prompt.line);
       terminal.focus();
     });
-    this.#disposables.add(
-      terminal.onScroll(() => this.#update()),
-      terminal.onRender(() => this.#update()),
-    );
+    this.#disposables.add(terminal.onRender(() => this.#update())); // onScroll fires for each line
     this.#disposables.defer(preferences().signal.subscribe(() => this.#update()));
   }
 
@@ -52,14 +50,15 @@ export class StickyCommand implements Disposable {
     const { active } = this.#terminal.buffer;
     const wanted = active.type === "normal" && preferences().value.sticky;
     const command = wanted ? commandAbove(this.#commands, active.viewportY) : undefined;
-    this.#bar.hidden = !command?.line;
+    if (this.#bar.hidden === Boolean(command?.line)) this.#bar.hidden = !command?.line;
     if (!command) return;
     const { fontFamily = "", fontSize } = this.#terminal.options;
-    this.#bar.dataset.state = stateOf(command);
+    const state = stateOf(command);
+    if (this.#bar.dataset.state !== state) this.#bar.dataset.state = state;
     if (this.#shown === command && this.#bar.style.fontSize === `${fontSize}px`) return;
     this.#shown = command;
     Object.assign(this.#bar.style, { fontFamily, fontSize: `${fontSize}px` });
     setText(this.#text, command.line);
-    this.#bar.title = `${command.line}\nGo to this command`;
+    this.#bar.title = `${visible(command.line)}\nGo to this command`;
   }
 }

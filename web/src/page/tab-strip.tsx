@@ -3,6 +3,7 @@
 import type { ReadonlySignal } from "@preact/signals";
 import { ChevronDown, Plus, X } from "lucide";
 import { useEffect, useRef } from "preact/hooks";
+import { visible } from "../base/visible";
 import { Icon } from "../frame/icon";
 import type { PaneStatus } from "../frame/pane";
 import { leavesOf } from "../frame/tree";
@@ -79,7 +80,9 @@ function TabItem({ tab, current, labels, workspace, terminals, readOnly, href, c
   const pane = workspace.panes.value.get(leaf?.id ?? 0);
   const terminal = leaf?.kind === "terminal" ? leaf.state.id : undefined;
   const info = terminals.value.find(({ id }) => id === terminal);
-  const label = (terminal && labels.get(terminal)) || pane?.title.value || terminal || leaf?.kind || "";
+  const label = visible(
+    (terminal && labels.get(terminal)) || pane?.title.value || terminal || leaf?.kind || "",
+  );
   const status: PaneStatus = pane?.status.value ?? (info?.state === "running" ? "running" : "idle");
   const progress = pane?.progress?.value;
   const name = terminalOf(tab.tree) ?? tab.key;
@@ -87,7 +90,7 @@ function TabItem({ tab, current, labels, workspace, terminals, readOnly, href, c
     <li
       ref={item}
       class={current ? "current" : ""}
-      title={info ? `${info.id} in ${info.cwd}` : label}
+      title={info ? `${info.id} in ${visible(info.cwd)}` : label}
       data-progress={progress?.kind}
       style={{ "--progress": progress?.percent }}
     >

@@ -4,8 +4,9 @@
 import "./style/extras.css";
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../base/disposables";
-import type { Progress } from "../frame/pane";
+import type { AppContext, Progress } from "../frame/pane";
 import type { TerminalChannel } from "../terminal/terminal-channel";
+import { LinkedCommand } from "./command-link";
 import type { Commands } from "./commands";
 import { Images } from "./images";
 import { JumpPill } from "./jump-pill";
@@ -14,6 +15,7 @@ import { type Cell, Pointers } from "./pointers";
 import { ProgramClipboard } from "./program-clipboard";
 import { ProgramNotices } from "./program-notices";
 import { ShellDivider } from "./shell-divider";
+import { type FoldOptions, ShellFold } from "./shell-fold";
 import { StickyCommand } from "./sticky-command";
 import { TouchScroll } from "./touch";
 import { WaitingKeys } from "./waiting-keys";
@@ -29,28 +31,38 @@ export interface ExtrasOptions {
   readonly readOnly: () => boolean;
   /** Whether the pane is shown, in the current tab. */
   readonly visible: () => boolean;
-  readonly toast: (text: string) => void;
+  readonly app: AppContext;
   readonly find: () => void;
-  /** Makes the pane the active one. */
-  readonly show: () => void;
+  readonly fold: Omit<FoldOptions, "channel" | "title" | "readOnly" | "info" | "focusTerminal">;
   readonly point: (at: Cell | null) => void;
   readonly progress: (progress: Progress | undefined) => void;
 }
 
 export function addExtras(options: ExtrasOptions): Disposable {
-  const { stage, host, terminal, channel, toast, visible } = options;
+  const { stage, host, terminal, channel, app, visible } = options;
+  const { client, toast } = app;
+  const { id, sandbox } = channel.address;
+  const info = () => client.call("terminal.get", { id }, { sandbox });
+  const show = () => app.open("terminal", { id }); // makes the pane the active one
   const disposables = new DisposableList();
   const inView = () => visible() && !document.hidden && document.hasFocus();
-  const notices = new ProgramNotices(stage, terminal, { ...options, visible: inView });
+  const notices = new ProgramNotices(stage, terminal, { ...options, toast, show, visible: inView });
   disposables.add(
     new TouchScroll(host, terminal),
     new JumpPill(stage, terminal),
     new Pointers(stage, terminal, channel.people, options.point),
-    new Mouse(host, terminal, options),
-    new Images(terminal),
+    new Mouse(stage, host, terminal, { ...options, toast }),
+    new Images(terminal, {
+      storage: () => sessionStorage,
+      key: `hawse.images.${channel.address.sandbox}.${channel.address.id}`,
+      instance: () => channel.info?.instance,
+      lost: () => toast("Images from before the reload are not shown: the server keeps text only."),
+    }),
+    new LinkedCommand(terminal, { ...options, client }, toast),
     new StickyCommand(stage, terminal, options.commands),
     new WaitingKeys(host, terminal, channel),
     new ShellDivider(terminal, channel),
+    new ShellFold(stage, { ...options, ...options.fold, info, focusTerminal: () => terminal.focus() }),
     notices,
     new ProgramClipboard(stage, terminal, {
       toast,

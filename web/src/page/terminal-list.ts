@@ -1,15 +1,35 @@
 // The terminals of the sandbox: their names, which of them run, and what a close would lose.
 
+import { visible } from "../base/visible";
 import type { CommandInfo, TerminalHistoryResult, TerminalInfo } from "../wire/methods";
 
+type Titled = Pick<TerminalInfo, "id" | "title">;
+
+/** Returns the names of the terminals by their ids: see `labelOf`. */
+export function labelsOf(terminals: readonly Titled[]): Map<string, string> {
+  return new Map(terminals.map(({ id, title }) => [id, labelOf(id, title, terminals)]));
+}
+
 /**
- * Returns the names of the terminals: the title that a program has set, or the id where there is none or another terminal
- * has the same.
+ * Returns the name of a terminal: the title that a program has set; or the id if there is none, or if the title looks like
+ * the id or the title of another terminal, which the user would take for this one. `terminals` may have this one too.
  */
-export function labelsOf(terminals: readonly Pick<TerminalInfo, "id" | "title">[]): Map<string, string> {
-  const titles = new Map<string, number>();
-  for (const { title } of terminals) if (title) titles.set(title, (titles.get(title) ?? 0) + 1);
-  return new Map(terminals.map(({ id, title }) => [id, title && titles.get(title) === 1 ? title : id]));
+export function labelOf(id: string, title: string | null | undefined, terminals: readonly Titled[]): string {
+  const shown = visible(title ?? "").trim();
+  const look = lookOf(shown);
+  if (!look) return id;
+  const taken = terminals.some(
+    other => other.id !== id && (lookOf(other.id) === look || lookOf(other.title ?? "") === look),
+  );
+  return taken ? id : shown;
+}
+
+/** Two texts with the same result look alike: characters that are not seen, widths, letter case and spaces make no difference. */
+function lookOf(text: string): string {
+  return text
+    .normalize("NFKC")
+    .replace(/[\p{Cc}\p{Cf}\s\ufffd]/gu, "")
+    .toLowerCase();
 }
 
 /** Returns the ids of the terminals that run, the oldest first. */

@@ -10,60 +10,26 @@ import { type AttachedTerminal, attachXterm } from "../terminal/attach-xterm";
 import type { People } from "../terminal/people";
 import type { TerminalAddress, TerminalChannel } from "../terminal/terminal-channel";
 import type { HawseError } from "../wire/errors";
-import type { Participant, TerminalAttach } from "../wire/methods";
+import type { TerminalAttach } from "../wire/methods";
 import { showBell } from "./bell";
-import { handleClipboardKey } from "./clipboard";
-import { type Command, Commands } from "./commands";
+import { Commands } from "./commands";
 import { make } from "./dom";
 import type { OpenEmulator } from "./emulator";
 import { estimatedSize } from "./estimated-size";
+import { hasGpu, loadGpuRenderer } from "./gpu-renderer";
 import { Layout } from "./layout";
-import { type LocalAddress, localAddress, openLink } from "./local-links";
+import { localAddress, openLink } from "./local-links";
 import { PaneNotices } from "./pane-notices";
 import { persistently } from "./persistently";
 import { RecordingControl } from "./recordings";
-import type { SearchBar } from "./search-bar";
-import type { SettingsStore, ThemeName } from "./settings";
 import { ensureTerminal, Shell } from "./shell";
-import { Sizing } from "./sizing";
+import { foreignSizeOf, Sizing } from "./sizing";
 import { type Status, statusOf } from "./status";
+import { handleKeys, programMayWantKeys } from "./terminal-keys";
+import { labelOf } from "./terminal-list";
+import { TerminalLook } from "./terminal-look";
+import type { ForeignSize, OpenTerminal, TerminalOptions } from "./terminal-options";
 import { exposeTestHandle } from "./test-handle";
-import type { PageTheme } from "./theme";
-import { appearance } from "./themes";
-
-/** What a terminal needs from the page besides the context of all panes. */
-export interface TerminalOptions {
-  readonly settings: SettingsStore;
-  readonly theme: PageTheme;
-  readonly viewerKey: string;
-  /** Changes the user's text before it is sent: the sticky Ctrl of touch keyboards. */
-  readonly translate: (text: string) => string;
-  /** The terminal's title, directory or state has changed. */
-  readonly listChanged: () => void;
-  /** The bell has rung while the page was in the background (true), or the user has come back (false). */
-  readonly rung: (unseen: boolean) => void;
-  /** The cursor of the active terminal is in the upper half of its pane, or not any more. */
-  readonly cursorMoved: (inUpperHalf: boolean) => void;
-  /** The terminal failed because its sandbox is stopped, and the user wants to start it. */
-  readonly startSandbox: () => void;
-  readonly showSandboxes: () => void;
-  /** Opens the preview of a port of the sandbox. */
-  readonly preview: (address: LocalAddress) => void;
-  /** Shows what can be done with a command of this terminal. */
-  readonly commandMenu: (pane: TerminalPane, command: Command, bar: HTMLElement) => void;
-}
-
-/** What exists once the emulator is open. */
-export interface OpenTerminal {
-  readonly terminal: Terminal;
-  readonly channel: TerminalChannel;
-  readonly layout: Layout;
-  readonly shell: Shell;
-  readonly commands: Commands;
-  readonly find: () => Promise<void>;
-  readonly recording: RecordingControl;
-  readonly sizing: Sizing;
-}
 
 export class TerminalPane implements Pane {
   readonly kind = TERMINAL;
@@ -76,11 +42,11 @@ export class TerminalPane implements Pane {
   readonly #changes = signal(0);
   readonly #progress = signal<Progress | undefined>(undefined);
   readonly #rung = signal(false);
+  readonly #folded = signal(false);
   readonly #connectedBefore = signal(false);
   readonly #failure = signal<HawseError | undefined>(undefined);
   readonly #starting = signal<SandboxStarting | undefined>(undefined);
   #disposed = false;
-  #search: SearchBar | undefined;
   #element: HTMLElement | undefined;
   #wantsFocus = false;
   #visible = true;
@@ -98,7 +64,9 @@ export class TerminalPane implements Pane {
 
   /** Undefined until the emulator is open. */
   readonly opened: ReadonlySignal<OpenTerminal | undefined> = this.#open;
-  readonly title: ReadonlySignal<string> = computed(() => this.#title.value || this.id);
+  readonly title: ReadonlySignal<string> = computed(() =>
+    labelOf(this.id, this.#title.value, this.#options.terminals.value),
+  );
   readonly status: ReadonlySignal<PaneStatus> = computed(() => {
     if (this.#rung.value) return "attention";
     const { kind } = this.state$.value;
@@ -106,6 +74,7 @@ export class TerminalPane implements Pane {
   });
 
   readonly progress: ReadonlySignal<Progress | undefined> = this.#progress;
+  readonly folded: ReadonlySignal<boolean> = this.#folded;
 
   /** The state of the terminal and of its connection, for people. */
   readonly state$: ReadonlySignal<Status> = computed(() => {
@@ -133,19 +102,16 @@ export class TerminalPane implements Pane {
   });
 
   /** The size of the terminal if it is not the one that fits here, and the viewer in use, which decides it. */
-  readonly foreignSize = computed<
-    { cols: number; rows: number; of: Participant | undefined; mayUse: boolean } | undefined
-  >(() => {
+  readonly foreignSize = computed<ForeignSize | undefined>(() => {
     this.#changes.value;
     const open = this.#open.value;
     if (open?.channel.state.phase !== "live") return undefined;
-    const { cols, rows } = open.terminal;
-    const fit = open.layout.fitting();
-    if (!fit || (fit.cols === cols && fit.rows === rows)) return undefined;
-    const { others, readOnly } = open.channel.people;
-    const of = others.find(({ focus }) => focus) ?? others[0];
-    return { cols, rows, of, mayUse: !readOnly };
+    return foreignSizeOf(open);
   });
+
+  get #inUse(): boolean {
+    return this.#visible && document.hasFocus() && !this.#options.following();
+  }
 
   get #address(): TerminalAddress {
     return { sandbox: this.#app.sandbox, id: this.id };
@@ -154,6 +120,12 @@ export class TerminalPane implements Pane {
   /** Known from `welcome`, also while there is no terminal to attach to. */
   get readOnly(): boolean {
     return this.#open.peek()?.channel.people.readOnly || this.#app.client.welcome?.role === "viewer";
+  }
+
+  /** Whether the program that has the focus may want the function keys. */
+  get wantsFunctionKeys(): boolean {
+    const { terminal, channel, commands } = this.#open.peek() ?? {};
+    return !!terminal && !!channel && !!commands && programMayWantKeys(terminal, channel, commands);
   }
 
   state(): PaneState {
@@ -174,14 +146,15 @@ export class TerminalPane implements Pane {
     this.#rung.value = false;
     const open = this.#open.peek();
     if (!open) return;
-    open.terminal.focus();
+    const folded = this.#element?.querySelector<HTMLElement>(":scope.folded > .ended .primary");
+    (folded ?? open.terminal).focus();
     exposeTestHandle(open.terminal, this.#app.client, open.channel);
   }
 
   setVisible(visible: boolean): void {
     this.#visible = visible;
     if (visible) this.#open.peek()?.sizing.nudge();
-    this.#open.peek()?.shell.updatePresence({ focus: visible && document.hasFocus() });
+    this.#open.peek()?.shell.updatePresence({ focus: this.#inUse });
   }
 
   /** Starts a new shell after the end of the last one. */
@@ -218,7 +191,7 @@ export class TerminalPane implements Pane {
     );
     exists.catch(() => {}); // `join` handles it
     // The emulator needs the renderer at once. They are requested together, and the page connects meanwhile.
-    void import("@xterm/addon-webgl").catch(() => {});
+    if (hasGpu()) void loadGpuRenderer();
     const { openEmulator } = await persistently(() => import("./emulator"));
     const emulator = await openEmulator(host, settings.value, theme.current, uri => {
       const local = localAddress(uri);
@@ -243,7 +216,7 @@ export class TerminalPane implements Pane {
     layout.fill();
     const introduce = (): Partial<TerminalAttach> => {
       const { name } = settings.value;
-      const viewer = { key: viewerKey, kind: "person" as const, focus: document.hasFocus() && this.#visible };
+      const viewer = { key: viewerKey, kind: "person" as const, focus: this.#inUse };
       return { viewer: name ? { ...viewer, name } : viewer, ...layout.fitting() };
     };
     const attached = attachXterm(terminal, client, this.#address, { translate, introduce });
@@ -259,10 +232,14 @@ export class TerminalPane implements Pane {
     this.#addExtras(stage, host, { terminal, channel, shell, commands });
     this.#disposables.listen(host, "click", () => terminal.focus()); // a scroll by touch fires no click
     this.#observe(stage, { terminal, attached, shell });
-    this.#applySettings(terminal, layout, sizing);
+    const look = new TerminalLook(stage, terminal, { layout, sizing }, this.#options);
+    this.#disposables.add(look);
     this.#notices(stage, terminal);
-    this.#handleKeys(terminal, channel);
-    const find = () => this.#find(stage, terminal);
+    handleKeys(terminal, channel, {
+      refused: () => this.#typingRefused(channel),
+      restart: () => this.restart(),
+    });
+    const find = () => look.find().catch(this.#options.failed);
     return { terminal, channel, layout, shell, recording, sizing, commands, find };
   }
 
@@ -276,7 +253,7 @@ export class TerminalPane implements Pane {
     const refresh = () => this.refresh();
     terminal.textarea?.setAttribute(
       "aria-label",
-      "Terminal input. Press F6 with Control to leave the terminal.",
+      "Terminal input. Press F6 at a prompt, or Control+F6 at any time, to leave the terminal.",
     );
     this.#disposables.add(
       terminal.onResize(refresh),
@@ -308,44 +285,8 @@ export class TerminalPane implements Pane {
     );
     this.#disposables.listen(window, "online", refresh);
     this.#disposables.listen(window, "offline", refresh);
-    this.#disposables.listen(window, "focus", () => shell.updatePresence({ focus: this.#visible }));
+    this.#disposables.listen(window, "focus", () => shell.updatePresence({ focus: this.#inUse }));
     this.#disposables.listen(window, "blur", () => shell.updatePresence({ focus: false }));
-  }
-
-  #applySettings(terminal: Terminal, layout: Layout, sizing: Sizing): void {
-    const { settings, theme } = this.#options;
-    this.#disposables.defer(
-      effect(() => {
-        const { fontSize, screenReader } = settings.signal.value;
-        terminal.options.screenReaderMode = screenReader;
-        this.#applyTheme(terminal, theme.current);
-        layout.setFontSize(fontSize);
-        sizing.nudge();
-      }),
-    );
-    this.#disposables.add(theme.onChange(name => this.#applyTheme(terminal, name)));
-  }
-
-  #applyTheme(terminal: Terminal, name: ThemeName): void {
-    const options = appearance(this.#options.settings.value, name);
-    Object.assign(terminal.options, options);
-    this.#element?.style.setProperty("--terminal", options.theme.background ?? "");
-    this.#search?.applyTheme();
-  }
-
-  /** Opens the search, whose module is loaded with the first one. */
-  async #find(stage: HTMLElement, terminal: Terminal): Promise<void> {
-    const { SearchBar } = await import("./search-bar");
-    if (this.#disposed) return;
-    if (!this.#search) {
-      const { settings, theme } = this.#options;
-      this.#search = new SearchBar(stage, terminal, () => [
-        theme.current,
-        appearance(settings.value, theme.current).theme,
-      ]);
-      this.#disposables.add(this.#search);
-    }
-    this.#search.open();
   }
 
   /** Loads what can be had without, when the server has sent what the terminal shows. */
@@ -366,9 +307,18 @@ export class TerminalPane implements Pane {
         title: () => this.title.peek(),
         readOnly: () => this.readOnly,
         visible: () => this.#visible,
-        toast: this.#app.toast,
-        find: () => void this.#find(stage, terminal),
-        show: () => this.#app.open(TERMINAL, this.state()),
+        app: this.#app,
+        find: () => void this.#open.peek()?.find(),
+        fold: {
+          status: this.state$,
+          restart: () => this.restart(),
+          close: () => this.#options.close(this),
+          closable: this.#options.closable,
+          focused: () => stage.contains(document.activeElement),
+          folded: folded => {
+            this.#folded.value = folded;
+          },
+        },
         point: at => shell.updatePresence({ at }),
         progress: progress => {
           this.#progress.value = progress;
@@ -386,7 +336,6 @@ export class TerminalPane implements Pane {
 
   #notices(stage: HTMLElement, terminal: Terminal): void {
     const notices = new PaneNotices(stage, {
-      restart: () => this.restart(),
       again: reason => (reason?.code === "stopped" ? this.#options.startSandbox() : this.restart()),
       showSandboxes: this.#options.showSandboxes,
     });
@@ -400,30 +349,14 @@ export class TerminalPane implements Pane {
     this.#disposables.defer(
       effect(() => {
         avoid();
-        notices.show(this.state$.value, this.readOnly);
+        notices.show(this.state$.value);
       }),
     );
   }
 
-  #handleKeys(terminal: Terminal, channel: TerminalChannel): void {
-    const { people } = channel;
-    terminal.attachCustomKeyEventHandler(event => {
-      if (event.key === "F6") return false; // moves between the regions of the page
-      if (event.type === "keydown" && !people.mayType && isTyping(event)) {
-        const { holder } = people;
-        this.#app.toast(
-          holder ? `Only ${holder.name} may type. Take over to type.` : "View only: you cannot type here.",
-        );
-      }
-      if (handleClipboardKey(terminal, event)) return false;
-      if (event.key !== "Enter" || channel.state.phase !== "ended") return true;
-      if (event.type === "keydown") this.restart();
-      return false;
-    });
+  #typingRefused({ people }: TerminalChannel): void {
+    const { holder, readOnly } = people;
+    if (holder && !readOnly) this.#options.typingRefused(holder.name);
+    else this.#app.toast("View only: you cannot type here.");
   }
-}
-
-/** Whether the key types text into the terminal. */
-function isTyping({ key, ctrlKey, altKey, metaKey }: KeyboardEvent): boolean {
-  return (key.length === 1 && !ctrlKey && !altKey && !metaKey) || key === "Enter" || key === "Backspace";
 }

@@ -2,6 +2,7 @@
 
 import { DisposableList } from "../base/disposables";
 import { formatTime } from "../base/format";
+import { visible } from "../base/visible";
 import { byId, setText } from "../page/dom";
 import type { Player } from "../player/player";
 
@@ -60,8 +61,8 @@ export class Controls {
       ...markers.map(({ t, label }) => {
         const tick = document.createElement("button");
         tick.type = "button";
-        tick.title = label || formatTime(t);
-        tick.setAttribute("aria-label", `Marker ${label} at ${formatTime(t)}`);
+        tick.title = visible(label) || formatTime(t);
+        tick.setAttribute("aria-label", `Marker ${visible(label)} at ${formatTime(t)}`);
         tick.style.left = `${duration ? (t / duration) * 100 : 0}%`;
         tick.addEventListener("click", () => this.#player.seek(t));
         return tick;

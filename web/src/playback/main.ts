@@ -1,10 +1,13 @@
 // The page of one recording: `/?recording=ID&sandbox=local`.
 
+import { visible } from "../base/visible";
 import "../page/style/base.css";
 import "../page/style/inter.css";
 import "../page/style/header.css";
 import "../page/style/overlays.css";
 import "../page/style/playback.css";
+import type { Terminal } from "@xterm/xterm";
+import type { Disposable } from "../base/disposables";
 import { formatSize } from "../base/format";
 import { DisposableList, HawseClient } from "../index";
 import { readAddress, withoutToken } from "../page/address";
@@ -14,7 +17,7 @@ import { PageSession } from "../page/session";
 import { loadSettings } from "../page/settings";
 import { PageTheme } from "../page/theme";
 import { downloadRecording } from "../player/download";
-import { Player } from "../player/player";
+import { Player, type Stage } from "../player/player";
 import { RemoteRecording } from "../player/source";
 import { HawseError } from "../wire/errors";
 import { Controls } from "./controls";
@@ -53,16 +56,37 @@ disposables.add(
 );
 client.connect();
 
-const screen = await openScreen(byId("stage"), byId("terminal"), settings, theme);
-const { terminal } = screen;
-disposables.add(theme, screen);
+const host = byId("terminal");
+const source = new RemoteRecording(client, address.sandbox, id);
+let terminal: Terminal | undefined;
 
-const player = new Player(new RemoteRecording(client, address.sandbox, id), {
-  reset: () => terminal.reset(),
-  resize: screen.resize,
-  write: (data, done) => terminal.write(data, done),
-});
+async function openTerminal(): Promise<Stage & Disposable> {
+  const screen = await openScreen(byId("stage"), host, settings, theme);
+  const emulator = screen.terminal;
+  terminal = emulator;
+  return {
+    reset: () => emulator.reset(),
+    resize: (cols, rows) => screen.resize(cols, rows),
+    write: (data, done) => emulator.write(data, done),
+    dispose: () => screen.dispose(),
+  };
+}
+
+async function openDesktop(): Promise<Stage & Disposable> {
+  const { DesktopStage } = await import("../player/desktop-stage");
+  return new DesktopStage(host);
+}
+
+// An error is shown when the player loads the recording.
+const desktop = await source.info().then(
+  info => info.desktop != null,
+  () => false,
+);
+const stage = await (desktop ? openDesktop() : openTerminal());
+const player = new Player(source, stage);
 disposables.add(
+  theme,
+  stage,
   player,
   new Controls(player),
   player.onChange(() => player.error && fail(player.error)),
@@ -76,17 +100,18 @@ disposables.listen(byId("download"), "click", () => {
 
 declare global {
   interface Window {
-    playback?: { player: Player; terminal: typeof terminal; host: HTMLElement };
+    playback?: { player: Player; terminal: Terminal | undefined; host: HTMLElement };
   }
 }
-window.playback = { player, terminal, host: byId("terminal") };
+window.playback = { player, terminal, host };
 
 try {
   await player.load();
   const { info } = player;
-  const title = info?.title || `${info?.terminal} @ ${address.sandbox}`;
+  const title =
+    info?.title || `${info?.desktop ? `Desktop ${info.desktop}` : info?.terminal} @ ${address.sandbox}`;
   setText(byId("title"), title);
-  document.title = `${title} · recording · hawse`;
+  document.title = `${visible(title)} · recording · hawse`;
   const started = new Date((info?.started ?? 0) * 1000);
   const facts = [
     started.toLocaleString([], { dateStyle: "short", timeStyle: "short" }),

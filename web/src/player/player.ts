@@ -167,7 +167,10 @@ export class Player {
 
   async #begin(keyframe: Keyframe | undefined): Promise<void> {
     const cursor = new CastCursor(this.#source, keyframe?.at ?? 0, keyframe?.t ?? 0);
-    const screen = keyframe && (await this.#source.read("screens", keyframe.screen, keyframe.size));
+    // Without a size, the next events of the cast are the whole screen, as in recordings of desktops.
+    const screen = keyframe?.size
+      ? await this.#source.read("screens", keyframe.screen, keyframe.size)
+      : undefined;
     if (!keyframe) await cursor.fill();
     this.#stage.reset();
     const { cols, rows } = keyframe ?? cursor.header ?? { cols: 80, rows: 24 };

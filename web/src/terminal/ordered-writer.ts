@@ -12,6 +12,12 @@ const RESET_MODES =
 /** Erases the screen and moves the cursor to its first cell. */
 const ERASE_SCREEN = "\x1b[2J\x1b[H";
 
+/**
+ * Bytes of one write to xterm.js, which parses for 12 ms, or until the end of a write: large ones make keys wait, and
+ * those of other terminals.
+ */
+const PIECE = 16_384;
+
 type Operation = { bytes: Uint8Array; parsed: () => void } | { run: () => void };
 
 export class OrderedWriter implements TerminalSink {
@@ -101,7 +107,9 @@ export class OrderedWriter implements TerminalSink {
 
   #write(bytes: Uint8Array, parsed: () => void): void {
     this.#unparsed++;
-    this.#emulator.write(bytes, () => {
+    let at = 0;
+    for (; bytes.length - at > PIECE; at += PIECE) this.#emulator.write(bytes.subarray(at, at + PIECE));
+    this.#emulator.write(at === 0 ? bytes : bytes.subarray(at), () => {
       this.#unparsed--;
       parsed();
       this.#pump();

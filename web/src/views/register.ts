@@ -1,7 +1,8 @@
 // Registers the views and the kinds of panes that are not terminals, and shows the rail. A chunk that loads when the user
 // first asks for one of them; each view is a chunk of its own.
 
-import { Cpu, Folder, Globe, ListVideo, Search } from "lucide";
+import "./style/rail.css";
+import { Cpu, Folder, Globe, ListVideo, Monitor, Search, Users } from "lucide";
 import { h, render } from "preact";
 import type { AppContext } from "../frame/pane";
 import { Rail, type RailState } from "../frame/rail";
@@ -12,6 +13,12 @@ export function addViews(registry: Registry, host: HTMLElement, rail: RailState,
   registerViews(registry);
   for (const { id, label, icon } of registry.rail.value)
     registry.commands.push({ id: `view.${id}`, label: `Show ${label}`, icon, run: () => app.show(id) });
+  registry.commands.push({
+    id: "pane.desktop",
+    label: "Open the desktop",
+    icon: Monitor,
+    run: () => app.open("desktop", {}, "tab"),
+  });
   render(h(Rail, { registry, state: rail, app }), host);
 }
 
@@ -45,6 +52,19 @@ export function registerViews(registry: Registry): void {
     label: "Recordings",
     icon: ListVideo,
     load: async () => (await import("./recordings/recordings-view")).RecordingsView,
+  });
+  registry.addRail({
+    id: "people",
+    label: "People",
+    icon: Users,
+    load: async () => (await import("./people/people-view")).PeopleView,
+  });
+  registry.addPane({
+    kind: "desktop",
+    load: async () => {
+      const { DesktopPane } = await import("./desktop/desktop-pane");
+      return (app, state) => new DesktopPane(app, state);
+    },
   });
   registry.addPane({
     kind: "log",

@@ -28,14 +28,15 @@ export function utf8Length(text: string): number {
   return bytes;
 }
 
-function skipSpace(text: string, from: number): number {
+/** Returns the index of the first character at or after `from` that is not white space. */
+export function skipSpace(text: string, from: number): number {
   let at = from;
   while (" \t\n\r".includes(text[at] ?? "x")) at++;
   return at;
 }
 
 /** `from` is the index of the opening quote. Returns the index after the closing quote. */
-function stringEnd(text: string, from: number): number {
+export function stringEnd(text: string, from: number): number {
   for (let at = from + 1; at < text.length; at++) {
     if (text[at] === "\\") at++;
     else if (text[at] === '"') return at + 1;
@@ -43,7 +44,8 @@ function stringEnd(text: string, from: number): number {
   return text.length;
 }
 
-function valueEnd(text: string, from: number): number {
+/** `from` is the index of the first character of a value. Returns the index after its last one. */
+export function valueEnd(text: string, from: number): number {
   if (text[from] === '"') return stringEnd(text, from);
   let depth = 0;
   for (let at = from; at < text.length; at++) {

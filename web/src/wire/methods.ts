@@ -4,9 +4,9 @@
 export interface AuditEntry {
   /** When it was written, in seconds since 1970: a call when it ended, a stream also when it began. */
   time: number;
-  /** The method that was called, or `connect`, `disconnect` or `refused`. */
+  /** The method that was called, or `connect`, `disconnect`, `refused` or `egress`: a request of a program that the proxy of its sandbox has refused. */
   action: string;
-  /** `ok`, `open` for a stream that has begun, or the code of the error. */
+  /** `ok`, `open` for a stream that has begun, the code of the error, or the reason of the proxy. */
   outcome: string;
   /** The `id` of the caller; empty if it was not authenticated. */
   user?: string;
@@ -82,8 +82,8 @@ export interface BackupCreate {
   exclude?: string[] | null;
   /** Whether to leave out what git ignores, if the directory is in a repository. */
   gitignore?: boolean;
-  /** How the archive is compressed; null: the gateway's default, `gzip`. */
-  compression?: "gzip" | "none" | null;
+  /** How the archive is compressed; null: `zstd` where the sandbox has it, else `gzip`. */
+  compression?: "gzip" | "none" | "zstd" | null;
   /** Id of the sandbox. */
   sandbox: string;
   /** Name for people. */
@@ -116,7 +116,7 @@ export interface BackupInfo {
   name?: string | null;
   /** Id of the user that created it. */
   owner?: string | null;
-  /** How it is stored: `tar` or `tar.gz`. */
+  /** How it is stored: `tar`, `tar.gz` or `tar.zst`. */
   format?: string;
   /** Bytes of the archive. */
   size?: number;
@@ -156,13 +156,13 @@ export interface BackupPack {
   exclude?: string[] | null;
   /** Whether to leave out what git ignores, if the directory is in a repository. */
   gitignore?: boolean;
-  /** How the archive is compressed; null: the gateway's default, `gzip`. */
-  compression?: "gzip" | "none" | null;
+  /** How the archive is compressed; null: `zstd` where the sandbox has it, else `gzip`. */
+  compression?: "gzip" | "none" | "zstd" | null;
 }
 
 /** A directory was packed, and all bytes of the archive were sent. */
 export interface BackupPackResult {
-  /** `tar` or `tar.gz`. */
+  /** `tar`, `tar.gz` or `tar.zst`. */
   format: string;
   /** Bytes of the archive. */
   size: number;
@@ -220,6 +220,21 @@ export interface BackupUnpack {
   sha256: string;
   /** The directory, which is created if it is missing. */
   path?: string;
+}
+
+/** Return how much of the store of backups the caller uses, and its limits. */
+export type BackupUsage = Record<string, never>;
+
+/** What a user has in the store of backups. */
+export interface BackupUsageResult {
+  /** How many backups. */
+  backups: number;
+  /** Bytes of their archives, with what is reserved for those that are being made. */
+  bytes: number;
+  /** How many it may have; null: any number. */
+  max_backups: number | null;
+  /** How many bytes it may have, if the backups of others leave room for them. */
+  max_bytes: number;
 }
 
 /**
@@ -659,6 +674,345 @@ export interface CommandInfo {
 }
 
 /**
+ * Watch and use a desktop: the channel carries an RFB connection (RFC 6143) in both directions.
+ *
+ * The connection is shared and begins with the version of the server; its security type is None. Of a viewer without the right `write`, and of any other viewer than the holder of the writer lease, pointer, key, clipboard and size messages are dropped. A message that RFB does not allow here ends the call with `protocol_error`.
+ *
+ * It cannot be resumed: attach again for a new connection. At most 64 viewers are attached (`limit_exceeded`).
+ */
+export interface DesktopAttach {
+  /** Id of the desktop. */
+  id?: string;
+  /** Instance that the call is for, otherwise `stale_handle`; null: the current one. */
+  instance?: string | null;
+  /** How the viewer introduces itself; null: as a new viewer. */
+  viewer?: ViewerProfile | null;
+  /** Whether input is dropped although the caller may send it. */
+  read_only?: boolean;
+}
+
+/** The desktop has ended. */
+export interface DesktopAttachResult {
+  /** Number of bytes that were taken from the viewer. */
+  sent: number;
+  /** Number of bytes that were sent to the viewer. */
+  received: number;
+}
+
+/** Move the mouse pointer and press and release a button. */
+export interface DesktopClick {
+  /** Id of the desktop. */
+  id?: string;
+  /** Key of the viewer that the caller is; it matters if a viewer holds the writer lease. Null: none. */
+  viewer?: string | null;
+  /** Pixels from the left edge. */
+  x: number;
+  /** Pixels from the top edge. */
+  y: number;
+  /** The button. */
+  button?: "left" | "middle" | "right";
+  /** How often: 2 is a double click. */
+  count?: number;
+  /** Keys that are held meanwhile, in the notation of `desktop.key`; empty: none. */
+  hold?: string;
+}
+
+/** Read the clipboard of a desktop, or set it. */
+export interface DesktopClipboard {
+  /** Id of the desktop. */
+  id?: string;
+  /** Key of the viewer that the caller is; it matters if a viewer holds the writer lease. Null: none. */
+  viewer?: string | null;
+  /** The new text, up to 200,000 characters; null: the clipboard is only read. */
+  text?: string | null;
+}
+
+/** The clipboard of a desktop. */
+export interface DesktopClipboardResult {
+  /** Its text; empty if it has none. */
+  text: string;
+}
+
+/** Press a mouse button at the first point, move through the others, and release it at the last. */
+export interface DesktopDrag {
+  /** Id of the desktop. */
+  id?: string;
+  /** Key of the viewer that the caller is; it matters if a viewer holds the writer lease. Null: none. */
+  viewer?: string | null;
+  /** The points. */
+  path: Point[];
+  /** The button. */
+  button?: "left" | "middle" | "right";
+}
+
+/** A desktop. */
+export interface DesktopInfo {
+  /** Id of the desktop. */
+  id: string;
+  /** Id of this start; a new one each time a desktop with this `id` is started. */
+  instance: string;
+  /** Pixels. */
+  width: number;
+  /** Pixels. */
+  height: number;
+  /** Resolution in pixels per inch that programs see. */
+  dpi: number;
+  /** Value of `DISPLAY` for programs that show windows on it. */
+  display: string;
+  /** Value of `XAUTHORITY` for them: the file with the secret that the display asks for. */
+  xauthority: string;
+  /** When it was started, in seconds since 1970. */
+  started: number;
+  /** Number of attached channels. */
+  viewers: number;
+  /** Whether its window manager runs. One that ends is started again, at most 5 times in a minute; without it, windows have no frames and cannot be moved. */
+  window_manager?: boolean;
+}
+
+/**
+ * Press a key, or several at once, such as `ctrl+shift+t`.
+ *
+ * A name is a character, a name of X11 (`Return`, `Page_Down`, `F5`) or one of the usual names (`enter`, `esc`, `ctrl`, `cmd`), in any case. An unknown name is `invalid_params`.
+ */
+export interface DesktopKey {
+  /** Id of the desktop. */
+  id?: string;
+  /** Key of the viewer that the caller is; it matters if a viewer holds the writer lease. Null: none. */
+  viewer?: string | null;
+  /** The names, joined by `+`; the key `+` itself is named `plus`. */
+  keys: string;
+  /** How often. */
+  count?: number;
+}
+
+/** Start a program on a desktop, as `process.start` does. It ends with the desktop. */
+export interface DesktopLaunch {
+  /** The program and its arguments. */
+  argv?: string[] | null;
+  /** A command line for a shell: bash, or /bin/sh where there is no bash. */
+  command?: string | null;
+  /** Directory to start in, relative to the workspace; null: the workspace. */
+  cwd?: string | null;
+  /** Variables to add to the environment; a null value removes one. Null: none. */
+  env?: Record<string, string | null> | null;
+  /** Whether stdin takes input; null or false: it is /dev/null. */
+  stdin?: boolean | null;
+  /** Seconds after which all its processes are killed; null: never. */
+  timeout?: number | null;
+  /** Id of the desktop. */
+  desktop?: string;
+}
+
+/** Change which viewers may send input to a desktop, as `terminal.lease` does for a terminal. */
+export interface DesktopLease {
+  /** Id of the desktop. */
+  id?: string;
+  /** What to do. */
+  action: "ask" | "exclusive" | "free" | "give" | "keep" | "release" | "take" | "withdraw";
+  /** Key of the viewer that acts; null only for `release` and `free`. */
+  viewer?: string | null;
+  /** Public id of another viewer: the next holder, required for `give`, or the one that `keep` refuses; null: all that ask. */
+  to?: string | null;
+  /** The epoch that the lease must have; null: any. */
+  epoch?: number | null;
+}
+
+/** List the desktops that run, and say whether the sandbox has the programs to start one. */
+export type DesktopList = Record<string, never>;
+
+/** Desktops. */
+export interface DesktopListResult {
+  /** Those that run. */
+  desktops: DesktopInfo[];
+  /** Why none can be started, with how to install what is missing; null: one can. */
+  problem?: string | null;
+}
+
+/** Move the mouse pointer. */
+export interface DesktopMove {
+  /** Id of the desktop. */
+  id?: string;
+  /** Key of the viewer that the caller is; it matters if a viewer holds the writer lease. Null: none. */
+  viewer?: string | null;
+  /** Pixels from the left edge. */
+  x: number;
+  /** Pixels from the top edge. */
+  y: number;
+}
+
+/** The channel carries the bytes of an RFB connection (RFC 6143) from now on, without security. */
+export interface DesktopOpened {
+  /** The desktop. */
+  desktop: DesktopInfo;
+  /** Public id of this viewer. */
+  viewer: string;
+  /** Whether input of this viewer is dropped in any case. */
+  read_only: boolean;
+  /** All viewers. */
+  presence: Participant[];
+  /** Which viewers may send input. */
+  lease: WriterLease;
+}
+
+/** Change the size of a desktop. */
+export interface DesktopResize {
+  /** Id of the desktop. */
+  id?: string;
+  /** Key of the viewer that the caller is; it matters if a viewer holds the writer lease. Null: none. */
+  viewer?: string | null;
+  /** Pixels. */
+  width: number;
+  /** Pixels. A desktop has at most 8,294,400 pixels. */
+  height: number;
+}
+
+/**
+ * Take an image of a desktop, the mouse pointer included; its bytes are the output.
+ *
+ * `unavailable`: JPEG and WebP require the Python package Pillow beside the runtime; PNG requires nothing. At most 16 screenshots of a desktop are in progress (`limit_exceeded`).
+ */
+export interface DesktopScreenshot {
+  /** Id of the desktop. */
+  id?: string;
+  /** Format of the image. */
+  format?: "jpeg" | "png" | "webp";
+  /** Quality of a JPEG or WebP image. */
+  quality?: number;
+  /** The part of the desktop; what is beyond its edges is left out. Null: all. */
+  region?: Region | null;
+}
+
+/** The whole image was sent. */
+export interface DesktopScreenshotResult {
+  /** Format of the image. */
+  format: "jpeg" | "png" | "webp";
+  /** Pixels of the image. */
+  width: number;
+  /** Pixels of the image. */
+  height: number;
+  /** Bytes of the image. */
+  size: number;
+}
+
+/** Move the mouse pointer and turn the wheel. */
+export interface DesktopScroll {
+  /** Id of the desktop. */
+  id?: string;
+  /** Key of the viewer that the caller is; it matters if a viewer holds the writer lease. Null: none. */
+  viewer?: string | null;
+  /** Pixels from the left edge. */
+  x: number;
+  /** Pixels from the top edge. */
+  y: number;
+  /** Steps to the right; negative: to the left. */
+  dx?: number;
+  /** Steps down; negative: up. */
+  dy?: number;
+}
+
+/** The size of a desktop. */
+export interface DesktopSize {
+  /** Pixels. */
+  width: number;
+  /** Pixels. */
+  height: number;
+}
+
+/**
+ * Start a desktop: a virtual screen with a window manager. If one with this id runs, it is returned as it is.
+ *
+ * The sandbox needs the programs `Xvnc` (of TigerVNC) and `openbox`: `unavailable` tells how to install them. No network port is opened. `conflict`: it is being started. At most 4 desktops run (`limit_exceeded`), each with at most 8,294,400 pixels.
+ */
+export interface DesktopStart {
+  /** Id of the desktop. */
+  id?: string;
+  /** Pixels. */
+  width?: number;
+  /** Pixels. */
+  height?: number;
+  /** Resolution in pixels per inch. */
+  dpi?: number;
+}
+
+/** The desktop with the requested id. */
+export interface DesktopStartResult {
+  /** Id of the desktop. */
+  id: string;
+  /** Id of this start; a new one each time a desktop with this `id` is started. */
+  instance: string;
+  /** Pixels. */
+  width: number;
+  /** Pixels. */
+  height: number;
+  /** Resolution in pixels per inch that programs see. */
+  dpi: number;
+  /** Value of `DISPLAY` for programs that show windows on it. */
+  display: string;
+  /** Value of `XAUTHORITY` for them: the file with the secret that the display asks for. */
+  xauthority: string;
+  /** When it was started, in seconds since 1970. */
+  started: number;
+  /** Number of attached channels. */
+  viewers: number;
+  /** Whether its window manager runs. One that ends is started again, at most 5 times in a minute; without it, windows have no frames and cannot be moved. */
+  window_manager?: boolean;
+  /** Whether this call has started it. */
+  created: boolean;
+}
+
+/** End a desktop with all programs that were started on it. */
+export interface DesktopStop {
+  /** Id of the desktop. */
+  id?: string;
+}
+
+/** Type text into the active window. A line feed is the key Return, a tab the key Tab. */
+export interface DesktopType {
+  /** Id of the desktop. */
+  id?: string;
+  /** Key of the viewer that the caller is; it matters if a viewer holds the writer lease. Null: none. */
+  viewer?: string | null;
+  /** The text. Control characters but tab and line feed are refused with `invalid_params`. */
+  text: string;
+}
+
+/** A window of a program. */
+export interface DesktopWindow {
+  /** Number of the window at the X server. */
+  id: number;
+  /** Its title, up to 256 characters. */
+  title: string;
+  /** Name of the program, from `WM_CLASS`; empty: none. */
+  name: string;
+  /** Process id, as the program sees it; null: not known. */
+  pid?: number | null;
+  /** Pixels from the left edge of the desktop to its content. */
+  x: number;
+  /** Pixels from the top edge. */
+  y: number;
+  /** Pixels of its content. */
+  width: number;
+  /** Pixels of its content. */
+  height: number;
+  /** Whether it gets what is typed. */
+  active: boolean;
+  /** Whether it is not shown. */
+  minimized: boolean;
+}
+
+/** List the windows of programs on a desktop. */
+export interface DesktopWindows {
+  /** Id of the desktop. */
+  id?: string;
+}
+
+/** Windows of programs. */
+export interface DesktopWindowsResult {
+  /** At most 200 windows, from the lowest to the uppermost. */
+  windows: DesktopWindow[];
+}
+
+/**
  * How much time passed from input to the next output of terminals, as a histogram.
  *
  * The upper bounds of the classes are 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500 and 1,000 ms. The last class has no upper bound.
@@ -670,10 +1024,124 @@ export interface EchoHistogram {
   seconds: number;
 }
 
+/** Return what the programs of a sandbox may reach, and what was refused last. It is not started. */
+export interface EgressGet {
+  /** Id of the sandbox. */
+  id: string;
+}
+
+/** What the programs of a sandbox may reach, and what its proxy has done since it was started. */
+export interface EgressInfo {
+  /** Id of the sandbox. */
+  id: string;
+  /** Whether its network is `filtered`. If not, there is no proxy. */
+  filtered?: boolean;
+  /** Rules of what may be connected to. */
+  allow?: string[];
+  /** Rules that decide before these. */
+  deny?: string[];
+  /** Names of secrets that requests get. */
+  secrets?: string[];
+  /** Names of secrets of its policy that it does not get any more: its user may not use them. */
+  withheld?: string[];
+  /** Whether its proxy runs. If not, what follows is empty. */
+  running?: boolean;
+  /** Connections of programs to the proxy, at this moment. */
+  connections?: number;
+  /** Requests that were passed on. */
+  requests?: number;
+  /** Requests that were refused. */
+  refused?: number;
+  /** Bytes of the content of requests. */
+  sent?: number;
+  /** Bytes of the content of answers. */
+  received?: number;
+  /** Seconds of processor time of the proxy. */
+  cpu?: number;
+  /** Bytes of its resident memory. */
+  memory?: number;
+  /** What was refused last, the newest last; the audit log has more. */
+  recent?: EgressRefusal[];
+}
+
+/** Requests that a watch did not get, since its client was too slow. */
+export interface EgressLost {
+  /** How many, since the event before. */
+  count: number;
+}
+
+/** What may be connected to. A host that no rule allows is refused. */
+export interface EgressPolicy {
+  /** Rules `[METHODS ]HOST[:PORT]`, such as `GET,HEAD *.example.org:443`. Without a port: 80 and 443. */
+  allow?: string[];
+  /** Rules of the same form. They decide before those of `allow`. */
+  deny?: string[];
+  /** Names of secrets of the gateway, which its proxy adds to requests. */
+  secrets?: string[];
+}
+
+/** A request of a program that the proxy has refused. */
+export interface EgressRefusal {
+  /** When, in seconds since 1970. */
+  time: number;
+  /** Why; docs/guides/egress.md explains each of these words. */
+  reason: "address" | "encoding" | "method" | "mismatch" | "name" | "protocol" | "rule" | "upgrade";
+  /** The host, as far as it is known; at most 253 characters. */
+  host?: string;
+  /** The port; 0 if it is not known. */
+  port?: number;
+  /** The method; `WEBSOCKET` for the handshake of one; empty if it is not known. */
+  method?: string;
+}
+
+/** A request of a program, as the proxy has decided about it. */
+export interface EgressRequest {
+  /** When, in seconds since 1970. */
+  time: number;
+  /** Whether it was passed on. */
+  allowed?: boolean;
+  /** Why it was refused; null if it was not. */
+  reason?: "address" | "encoding" | "method" | "mismatch" | "name" | "protocol" | "rule" | "upgrade" | null;
+  /** The host, as far as it is known; at most 253 characters. */
+  host?: string;
+  /** The port; 0 if it is not known. */
+  port?: number;
+  /** The method; `WEBSOCKET` for the handshake of one; empty if it is not known. */
+  method?: string;
+}
+
+/**
+ * Replace the rules of a sandbox with the network `filtered`, also while it runs.
+ *
+ * New connections are decided by the new rules when this returns, and connections that they do not allow are closed. If the sandbox runs and its proxy cannot be reached, the error is `unavailable`; the rules are stored then.
+ */
+export interface EgressSet {
+  /** Id of the sandbox. */
+  id: string;
+  /** Rules `[METHODS ]HOST[:PORT]` of what may be connected to. */
+  allow: string[];
+  /** Rules of the same form, which decide before those of `allow`. */
+  deny?: string[];
+  /** Names of secrets of the gateway that requests get; null: those that it has now. */
+  secrets?: string[] | null;
+}
+
+/**
+ * Report requests of the programs of a sandbox as its proxy decides about them.
+ *
+ * First those that were refused last, then `live`, then each one. `lost` says how many a slow client did not get. It goes on while the sandbox is stopped and started, until the caller cancels it or the sandbox is deleted.
+ */
+export interface EgressWatch {
+  /** Id of the sandbox. */
+  id: string;
+  /** Whether requests that are passed on are reported as well. */
+  allowed?: boolean;
+}
+
 /** What is enforced for the programs of a sandbox. */
 export interface Enforcement {
   /** What they can connect to. */
-  network?: "host" | "none" | "private";
+  network?: "filtered" | "host" | "none" | "private";
   /** Whether they have a user of the machine that no other program has. */
   user?: boolean;
   /** Whether they can neither see nor signal the sandbox's runtime, nor read its files. */
@@ -933,9 +1401,9 @@ export interface FileExistsResult {
 }
 
 /**
- * Extract an archive that is a file in the sandbox: tar, also with gzip, bzip2 or xz, or zip.
+ * Extract an archive that is a file in the sandbox: tar, also with gzip, bzip2, xz or zstd, or zip.
  *
- * Nothing is written outside `to`: a name that leaves it, by `..`, by a symlink or because it is absolute, and a symlink whose target leaves it, are `permission_denied` (`details.entry`). Owners and the bits for set-user-id and the like are not restored. What was extracted before an error, or before the call was cancelled, stays. An archive that is damaged or encrypted is `invalid_params`.
+ * Nothing is written outside `to`: a name that leaves it, by `..`, by a symlink or because it is absolute, and a symlink whose target leaves it, are `permission_denied` (`details.entry`). Owners and the bits for set-user-id and the like are not restored. What was extracted before an error, or before the call was cancelled, stays. An archive that is damaged or encrypted is `invalid_params`. One that expands to more than 1 GiB and 2000 times its size is `too_large`; with zstd, a runtime without it is `unavailable`.
  */
 export interface FileExtract {
   /** The file or directory. A relative path begins in `root`, or else in the workspace. */
@@ -1628,6 +2096,96 @@ export interface LogMatch {
   stream: "stderr" | "stdout";
 }
 
+/**
+ * Mount a bucket or a directory of the gateway's machine in a sandbox. It returns when it can be used.
+ *
+ * It is mounted again whenever the sandbox starts, until it is deleted. What programs write is uploaded about a second after they have closed the file. While the store does not answer, programs get the error EIO.
+ */
+export interface MountCreate {
+  /** Id of the sandbox. It is started if it does not run. */
+  sandbox: string;
+  /** Name of a bucket or directory in the settings of the gateway; with `credentials`, that of a bucket. */
+  bucket: string;
+  /** An empty or new directory below the workspace. */
+  path: string;
+  /** Makes only what is below it visible, as the root of the mount. */
+  prefix?: string;
+  /** Whether nothing can be written. */
+  read_only?: boolean;
+  /** Access to a bucket of another store. Only users with every right may give them. */
+  credentials?: MountCredentials | null;
+}
+
+/** The access to a bucket that is not one of the gateway's. They are kept at the gateway and never in the sandbox. */
+export interface MountCredentials {
+  /** The access key id. */
+  access_key_id: string;
+  /** The secret access key. */
+  secret_access_key: string;
+  /** The token of temporary credentials. */
+  session_token?: string | null;
+  /** The URL of the store; null: that of Amazon S3. */
+  endpoint?: string | null;
+  /** The region of the bucket. */
+  region?: string | null;
+}
+
+/**
+ * Remove a mount from a sandbox. It returns when all that was written is uploaded. The content of the bucket stays.
+ *
+ * If that takes longer than `timeout`, the error is `unavailable`, with the number of files in `details.pending`. The uploads continue, and the mount is deleted after them.
+ */
+export interface MountDelete {
+  /** Id of the sandbox. */
+  sandbox: string;
+  /** Id of the mount. */
+  mount: string;
+  /** Whether it is removed although programs use files of it; otherwise, that is the error `conflict`. */
+  force?: boolean;
+  /** Whether what is not uploaded yet is lost. */
+  discard?: boolean;
+  /** Seconds to wait for uploads. */
+  timeout?: number;
+}
+
+/** A mount. */
+export interface MountInfo {
+  /** Its id. */
+  id: string;
+  /** The sandbox. */
+  sandbox: string;
+  /** Where it appears, relative to the workspace. */
+  path: string;
+  /** Name of the bucket or directory. */
+  bucket: string;
+  /** What is visible, below what the gateway makes visible of it. */
+  prefix?: string;
+  /** Whether nothing can be written. */
+  read_only?: boolean;
+  /** Id of the user that created it. */
+  owner?: string | null;
+  /** When it was created, in seconds since 1970. */
+  created?: number;
+  /** `mounted`; `waiting` for the sandbox to run; `failed`, which is tried again; `deleting`, while what was written is uploaded. */
+  state?: "deleting" | "failed" | "mounted" | "waiting";
+  /** Why it has failed; null: it has not. */
+  reason?: string | null;
+  /** Files that were written and are not uploaded yet. */
+  pending?: number;
+}
+
+/** List the mounts of a sandbox. It is not started. */
+export interface MountList {
+  /** Id of the sandbox. */
+  sandbox: string;
+}
+
+/** The mounts of a sandbox. */
+export interface MountListResult {
+  /** In the order of their paths. */
+  mounts: MountInfo[];
+}
+
 /** An empty result: the call succeeded. */
 export type Nothing = Record<string, never>;
 
@@ -1681,6 +2239,14 @@ export interface Participant {
   at?: PointerPosition | null;
   /** Whether it uses a share link. Guests choose their names, unless the link has one. */
   guest?: boolean;
+  /** Whether it asks the holder of the writer lease for it; it ends after 60 s without an answer. */
+  asks?: boolean;
+  /** Whether its last request for the lease ended without an answer; false again with the next one, or when the lease changes. */
+  unanswered?: boolean;
+  /** Rows that its user has scrolled back from the end; 0: it shows the end. */
+  scroll?: number;
+  /** What its user looks at, in the notation of its client; empty: not known, or the receiver may not see the whole sandbox. */
+  view?: string;
 }
 
 /** A viewer has joined or changed. */
@@ -1695,12 +2261,30 @@ export interface ParticipantLeft {
   id: string;
 }
 
+/** A pixel of a desktop. */
+export interface Point {
+  /** Pixels from the left edge. */
+  x: number;
+  /** Pixels from the top edge. */
+  y: number;
+}
+
 /** A cell of the screen. */
 export interface PointerPosition {
   /** Column, from 0. */
   x: number;
   /** Row, from 0. */
   y: number;
+}
+
+/**
+ * Take a connection that `port.listen` has reported; bytes pass in both directions, as for `port.connect`.
+ *
+ * `not_found`: it was taken, has waited for too long, or the call that listens has ended. `io_error`: it broke.
+ */
+export interface PortAccept {
+  /** Id of the connection. */
+  connection: string;
 }
 
 /** A TCP port of 127.0.0.1 or ::1 to wait for, of any program. */
@@ -1772,6 +2356,14 @@ export interface PortExposedResult {
   exposed: ExposedPort[];
 }
 
+/** A program has connected to the port. */
+export interface PortIncoming {
+  /** Id of the connection, which `port.accept` takes. */
+  connection: string;
+  /** Address of the program, `HOST:PORT`. */
+  address: string;
+}
+
 /** List the TCP ports on which programs of the sandbox listen. */
 export type PortList = Record<string, never>;
 
@@ -1779,6 +2371,26 @@ export type PortList = Record<string, never>;
 export interface PortListResult {
   /** The ports by number, at most 1,000. */
   ports: OpenPort[];
+}
+
+/**
+ * Listen on a TCP port in the sandbox, so that its programs reach what the caller connects them to.
+ *
+ * Each connection of a program is an event `connection`, and waits for `port.accept` for 30 s; at most 64 wait, others later. The port is open until the call ends; connections that were accepted go on. A later call of the same user for the same port takes its place: the earlier call ends with `conflict`.
+ *
+ * `conflict`: the port is in use. `limit_exceeded`: 64 ports are open.
+ */
+export interface PortListen {
+  /** Number of the port, 1,024 or above; 0: a free one. */
+  port?: number;
+}
+
+/** The runtime listens. */
+export interface PortListening {
+  /** Number of the port. */
+  port: number;
+  /** Address at which programs of the sandbox reach it. */
+  address: string;
 }
 
 /**
@@ -2029,23 +2641,25 @@ export interface RecordingGet {
 export interface RecordingInfo {
   /** Id of the recording. */
   id: string;
-  /** Id of the recorded terminal. */
+  /** Id of the recorded terminal; empty if it is of a desktop. */
   terminal: string;
-  /** Instance of the recorded terminal. */
+  /** Id of the recorded desktop; null if it is of a terminal. */
+  desktop?: string | null;
+  /** Instance of the recorded terminal or desktop. */
   instance: string;
   /** Title; null: none. */
   title?: string | null;
   /** Whether it contains input, passwords included. */
   input: boolean;
-  /** Columns at its beginning. */
+  /** Columns at its beginning; of a desktop, the width in pixels. */
   cols: number;
-  /** Rows at its beginning. */
+  /** Rows at its beginning; of a desktop, the height in pixels. */
   rows: number;
   /** When it was started, in seconds since 1970. */
   started: number;
   /** Whether it is in progress. */
   state: "finished" | "recording";
-  /** Why it has ended: `exited` is the terminal, `killed` the runtime. Null while it is in progress. */
+  /** Why it has ended: `exited` is what it shows, `killed` the runtime. Null while it is in progress. */
   reason?: "exited" | "io_error" | "killed" | "no_space" | "quota" | "stopped" | null;
   /** Details of the reason, for people; may be empty. */
   message: string;
@@ -2102,16 +2716,18 @@ export interface RecordingRead {
 }
 
 /**
- * Record a terminal from now on, beginning with its screen as it is now.
+ * Record a terminal or a desktop from now on, beginning with its screen as it is now.
  *
- * An id in use is `conflict`; without room on the disk the error is `no_space`; with too many recordings it is `limit_exceeded`. The recording ends with the terminal.
+ * An id in use is `conflict`; without room on the disk the error is `no_space`; with too many recordings it is `limit_exceeded`. The recording ends with the terminal or desktop, that of a desktop after 4 hours at the latest.
  */
 export interface RecordingStart {
-  /** Id of the terminal to record. */
-  terminal: string;
+  /** Id of the terminal to record; null: a desktop is recorded. */
+  terminal?: string | null;
+  /** Id of the desktop to record; null: a terminal is recorded. */
+  desktop?: string | null;
   /** Id of the recording; null: the server chooses one. */
   id?: string | null;
-  /** Whether to record input as well, passwords included. */
+  /** Whether to record input as well, passwords included; not of a desktop. */
   input?: boolean;
   /** Title; null: none. */
   title?: string | null;
@@ -2135,6 +2751,18 @@ export interface RecordingStop {
 export interface RecordingWatch {
   /** Only recordings of the terminal with this id; null: all. */
   terminal?: string | null;
+}
+
+/** A rectangle of a desktop. */
+export interface Region {
+  /** Pixels from the left edge. */
+  x: number;
+  /** Pixels from the top edge. */
+  y: number;
+  /** Pixels. */
+  width: number;
+  /** Pixels. */
+  height: number;
 }
 
 /**
@@ -2248,7 +2876,7 @@ export interface RuntimeMetricsResult {
  *
  * With an `id`, repeated and concurrent calls with the same parameters make one sandbox and return it. Other parameters for an existing id are a `conflict`. `cleanup_pending`: a deleted sandbox with that id has not ended yet. If the sandbox cannot be started, nothing is left of it.
  *
- * The sandbox belongs to the caller. A caller with rights in its own sandboxes only may choose ids that begin with its name and a dot; the error states what they begin with.
+ * The sandbox belongs to the caller. A caller with rights in its own sandboxes only may choose ids that begin with its name and a dot; `details.prefix` of the error `invalid_params` is what they begin with.
  */
 export interface SandboxCreate {
   /** Id of the sandbox; null: a random one. */
@@ -2269,8 +2897,10 @@ export interface SandboxCreate {
   labels?: Record<string, string>;
   /** What it may use. */
   limits?: SandboxLimits;
-  /** What it can connect to: `none`, `private` (only itself; previews work), or `host`. */
-  network?: "host" | "none" | "private" | null;
+  /** What it can connect to: `none`, `private` (only itself; previews work), `filtered` (what `egress` allows), or `host`. */
+  network?: "filtered" | "host" | "none" | "private" | null;
+  /** What its filtered network lets through; null: nothing. */
+  egress?: EgressPolicy | null;
   /** Ports whose previews exist from the beginning. */
   ports?: SandboxPort[];
   /** Seconds from now until it is deleted, however active it is; null: never. */
@@ -2330,7 +2960,9 @@ export interface SandboxInfo {
   /** Image whose files it sees; null: the provider's default. */
   image?: string | null;
   /** What it can connect to; null: the provider's default. */
-  network?: "host" | "none" | "private" | null;
+  network?: "filtered" | "host" | "none" | "private" | null;
+  /** What its filtered network lets through; null: it has another network. */
+  egress?: EgressPolicy | null;
   /** Labels. */
   labels?: Record<string, string>;
   /** When it was created, in seconds since 1970. */
@@ -2353,16 +2985,26 @@ export interface SandboxLimits {
   disk?: number | null;
 }
 
-/** List the sandboxes of this gateway in which the caller has a right. None is started. */
+/**
+ * List the sandboxes of this gateway in which the caller has a right. None is started.
+ *
+ * An answer is shorter than a control message may be, whatever the limit is: ask for the next page while there is one.
+ */
 export interface SandboxList {
   /** Labels that a sandbox must have. */
   labels?: Record<string, string>;
+  /** Only sandboxes that come after the one with this id, which may be deleted: the next page. */
+  after?: string | null;
+  /** The number of sandboxes that is sufficient; null: as many as an answer has room for. */
+  limit?: number | null;
 }
 
-/** The sandboxes of a gateway. */
+/** A page of the sandboxes of a gateway. */
 export interface SandboxListResult {
-  /** All sandboxes that have the labels, running or not. */
+  /** Sandboxes that have the labels, running or not: `local` first, the others by their ids. */
   sandboxes: SandboxInfo[];
+  /** The value of `after` for the next page. Null: this is the last page. */
+  after?: string | null;
 }
 
 /** Suspend everything that runs in a sandbox, if its provider supports that. Calls to it are refused. */
@@ -2709,7 +3351,7 @@ export interface ShareCreate {
   /** The only terminal. Null: the whole sandbox. */
   terminal?: string | null;
   /** What the link allows: `viewer` or `writer`. */
-  role?: "operator" | "owner" | "viewer" | "writer";
+  role?: "joiner" | "operator" | "owner" | "viewer" | "writer";
   /** The name of the guest. */
   name?: string;
   /** Seconds until it expires. Null: with the caller's token. */
@@ -2737,7 +3379,7 @@ export interface ShareInfo {
   /** The sandbox that it opens. */
   sandbox: string;
   /** What it may do: `writer` or `viewer`. */
-  role: "operator" | "owner" | "viewer" | "writer";
+  role: "joiner" | "operator" | "owner" | "viewer" | "writer";
   /** When it was created, in seconds since 1970. */
   created: number;
   /** The only terminal that it opens, with its recordings. Null: the whole sandbox. */
@@ -2810,7 +3452,9 @@ export interface TemplateInfo {
   /** Image whose files they see; null: the provider's default. */
   image?: string | null;
   /** What they can connect to; null: the provider's default. */
-  network?: "host" | "none" | "private" | null;
+  network?: "filtered" | "host" | "none" | "private" | null;
+  /** What their filtered network lets through; null: they have another network. */
+  egress?: EgressPolicy | null;
   /** What each may use. */
   limits?: SandboxLimits;
   /** Labels that they get. */
@@ -2922,6 +3566,8 @@ export interface TerminalCreateResult {
   state: "exited" | "running";
   /** How the program ended; null while it runs. */
   exit?: Exit | null;
+  /** When it ended, in seconds since 1970; null while it runs. */
+  ended?: number | null;
   /** Offset of the first byte of output that the journal still holds. */
   start: number;
   /** Offset of the end of the output, in bytes. */
@@ -2988,6 +3634,8 @@ export interface TerminalInfo {
   state: "exited" | "running";
   /** How the program ended; null while it runs. */
   exit?: Exit | null;
+  /** When it ended, in seconds since 1970; null while it runs. */
+  ended?: number | null;
   /** Offset of the first byte of output that the journal still holds. */
   start: number;
   /** Offset of the end of the output, in bytes. */
@@ -3019,15 +3667,19 @@ export interface TerminalKillResult {
  *
  * `take` makes `viewer` the holder. `exclusive` does so only if no other viewer is. `release` lets all viewers type again unless another viewer is the holder. `free` does so in any case.
  *
- * A refused `exclusive` or `release` and an `epoch` that is not current are `conflict`, with the lease in `details`. A read-only viewer is refused with `forbidden`.
+ * `ask` asks the holder to hand the lease over: `asks` of `viewer` becomes true, until the lease changes, `viewer` sends `withdraw` or leaves, the holder sends `keep`, or 60 s have passed. While all viewers may type, it changes nothing. `give` makes the viewer `to` the holder in place of `viewer`.
+ *
+ * A refused `exclusive` or `release`, `give` and `keep` of another viewer than the holder, and an `epoch` that is not current are `conflict`, with the lease in `details`. A read-only viewer is refused with `forbidden`.
  */
 export interface TerminalLease {
   /** Id of the terminal. */
   id: string;
   /** What to do. */
-  action: "exclusive" | "free" | "release" | "take";
-  /** Key of the viewer that acts; required for `take` and `exclusive`. */
+  action: "ask" | "exclusive" | "free" | "give" | "keep" | "release" | "take" | "withdraw";
+  /** Key of the viewer that acts; null only for `release` and `free`. */
   viewer?: string | null;
+  /** Public id of another viewer: the next holder, required for `give`, or the one that `keep` refuses; null: all that ask. */
+  to?: string | null;
   /** The epoch that the lease must have; null: any. */
   epoch?: number | null;
 }
@@ -3075,6 +3727,8 @@ export interface TerminalOpened {
   state: "exited" | "running";
   /** How the program ended; null while it runs. */
   exit?: Exit | null;
+  /** When it ended, in seconds since 1970; null while it runs. */
+  ended?: number | null;
   /** Offset of the first byte of output that the journal still holds. */
   start: number;
   /** Offset of the end of the output, in bytes. */
@@ -3119,6 +3773,10 @@ export interface TerminalPresence {
   focus?: boolean | null;
   /** Cell where its pointer is; null hides the pointer, left out: unchanged. */
   at?: PointerPosition | null;
+  /** Rows that its user has scrolled back from the end; null: unchanged. */
+  scroll?: number | null;
+  /** What its user looks at, in the notation of its client; null: unchanged. */
+  view?: string | null;
 }
 
 /** Output is skipped: a new snapshot follows, then output from `from` on. */
@@ -3249,10 +3907,29 @@ export interface TerminalSize {
   rows: number;
 }
 
+/** A viewer and where it is. */
+export interface TerminalViewer {
+  /** Id of the terminal. */
+  terminal: string;
+  /** The viewer. */
+  viewer: Participant;
+}
+
+/** List the viewers of all terminals, without joining them. */
+export type TerminalViewers = Record<string, never>;
+
+/** The viewers of the terminals. */
+export interface TerminalViewersResult {
+  /** At most 200 of them. A person or agent at two terminals is two viewers. */
+  viewers: TerminalViewer[];
+  /** Number of viewers, also of those that are not in `viewers`. */
+  total: number;
+}
+
 /**
  * Wait for a match, for silence, for the end of a command, for a prompt or for the end of the program.
  *
- * The first of these events ends the wait. At least one of `pattern`, `silence`, `command`, `prompt` and `exit` is required, and the end of the program always ends the wait. The program does not run ahead of the search.
+ * The first of these events ends the wait. At least one of `pattern`, `silence`, `command`, `prompt` and `exit` is required, and the end of the program always ends the wait. The program does not run ahead of the search. How the last 1,024 terminals ended that are no longer readable is kept, for `exit` with `instance`.
  *
  * A pattern is matched against the output without escape sequences and control characters, with LF for CR LF. `^` and `$` match at every line, and a match has at most 65,536 bytes. A pattern that needs too much work for each byte is `too_large`. At most 512 waits are open (`limit_exceeded`).
  */
@@ -3275,7 +3952,7 @@ export interface TerminalWait {
   command?: boolean | null;
   /** Whether the wait ends when no command runs and the shell has begun a prompt (OSC 133) since a line or Ctrl-C was typed last; null: false. */
   prompt?: boolean | null;
-  /** Whether to wait for the end of the program. */
+  /** Whether to wait for the end of the program. With `instance`, also of one whose id another one has now. */
   exit?: boolean | null;
   /** Offset of the output from which on it counts, in bytes; null: the end of the output now. */
   since?: number | null;
@@ -3320,7 +3997,7 @@ export interface TokenCreate {
   /** What it is for. */
   name?: string;
   /** What it may do. */
-  role?: "operator" | "owner" | "viewer" | "writer";
+  role?: "joiner" | "operator" | "owner" | "viewer" | "writer";
   /** The sandboxes that it is limited to. Null: all in which the caller may give access. */
   sandboxes?: string[] | null;
   /** Whether it is limited to the sandboxes that its user creates. Others do not exist for it. */
@@ -3347,8 +4024,8 @@ export interface TokenInfo {
   name: string;
   /** Whom it identifies: the `id` of the principal of its calls. */
   user: string;
-  /** What it may do: `owner`, `operator`, `writer` or `viewer`. */
-  role: "operator" | "owner" | "viewer" | "writer";
+  /** What it may do: `owner`, `operator`, `writer`, `viewer`, or `joiner`: make a machine the sandbox. */
+  role: "joiner" | "operator" | "owner" | "viewer" | "writer";
   /** When it was created, in seconds since 1970. */
   created: number;
   /** The sandboxes that it is limited to. Null: it is for all. */
@@ -3374,6 +4051,76 @@ export interface TokenListResult {
 export interface TokenRevoke {
   /** Its id. */
   id: string;
+}
+
+/**
+ * Give a port a public address at the gateway: anyone who knows it can connect to the port, without a token.
+ *
+ * `http` has a host name and a path. `tcp` has a port of the gateway. `tls` has a host name at one port of the gateway for all: the program in the sandbox terminates TLS, with a certificate for this name. `unavailable`: the operator has not enabled this kind.
+ *
+ * The address stays the same until the tunnel expires, is deleted, or the sandbox is deleted; a restart of the sandbox or the gateway does not change it. The sandbox is not started, neither now nor by visitors. A call with the kind, the name or `public_port`, the sandbox and the port of a tunnel returns that one, with the new `expires_in`.
+ *
+ * `conflict`: another tunnel has this name or port. `limit_exceeded`: a sandbox has at most 16 tunnels, a gateway 1,000.
+ */
+export interface TunnelCreate {
+  /** Id of the sandbox. */
+  sandbox: string;
+  /** Number of the port. No program needs to listen yet. */
+  port: number;
+  /** Its id, 1 to 40 lower-case letters, digits and single hyphens, which others may guess; null: a random one that cannot be guessed. Not for `tcp`. */
+  name?: string | null;
+  /** What passes through it. */
+  kind?: "http" | "tcp" | "tls";
+  /** Port of the gateway, for `tcp`; null: a free one. */
+  public_port?: number | null;
+  /** Seconds until it ends; null: it ends with the sandbox. */
+  expires_in?: number | null;
+}
+
+/** Delete a tunnel and end its connections. After that, any user may create one with its name. */
+export interface TunnelDelete {
+  /** Id of the sandbox. */
+  sandbox: string;
+  /** Id of the tunnel. */
+  tunnel: string;
+}
+
+/** A tunnel. */
+export interface TunnelInfo {
+  /** Its id in all of the gateway: the name that was given, or a random one. */
+  id: string;
+  /** The sandbox. */
+  sandbox: string;
+  /** The port of the sandbox that it leads to. */
+  port: number;
+  /** What passes through it: `http`, with WebSockets; `tcp`; or `tls`, by the name that clients ask for. */
+  kind?: "http" | "tcp" | "tls";
+  /** Path of its address at the gateway, `/t/ID/`; null: it has none. */
+  path?: string | null;
+  /** Host name of its address, without a port; null: that of the gateway. */
+  host?: string | null;
+  /** Port of its address, for `tcp` and `tls`; null: that of the gateway. */
+  public_port?: number | null;
+  /** Id of the user that created it. */
+  owner?: string | null;
+  /** When it was created, in seconds since 1970. */
+  created?: number;
+  /** When it ends, in seconds since 1970. Null: with the sandbox. */
+  expires?: number | null;
+  /** Number of its requests and WebSockets at this gateway now. */
+  connections?: number;
+}
+
+/** List the tunnels of a sandbox. It is not started. */
+export interface TunnelList {
+  /** Id of the sandbox. */
+  sandbox: string;
+}
+
+/** The tunnels of a sandbox. */
+export interface TunnelListResult {
+  /** In the order of their ids. */
+  tunnels: TunnelInfo[];
 }
 
 /** How a viewer introduces itself in `terminal.attach`. */
@@ -3597,6 +4344,86 @@ export interface Methods {
     result: Nothing;
     events: { changed: CodeWatched };
   };
+  "desktop.attach": {
+    params: DesktopAttach;
+    result: DesktopAttachResult;
+    events: { opened: DesktopOpened; joined: ParticipantEvent; presence: ParticipantEvent; left: ParticipantLeft; lease: WriterLeaseEvent };
+  };
+  "desktop.click": {
+    params: DesktopClick;
+    result: Nothing;
+    events: Record<string, never>;
+  };
+  "desktop.clipboard": {
+    params: DesktopClipboard;
+    result: DesktopClipboardResult;
+    events: Record<string, never>;
+  };
+  "desktop.drag": {
+    params: DesktopDrag;
+    result: Nothing;
+    events: Record<string, never>;
+  };
+  "desktop.key": {
+    params: DesktopKey;
+    result: Nothing;
+    events: Record<string, never>;
+  };
+  "desktop.launch": {
+    params: DesktopLaunch;
+    result: ProcessInfo;
+    events: Record<string, never>;
+  };
+  "desktop.lease": {
+    params: DesktopLease;
+    result: WriterLease;
+    events: Record<string, never>;
+  };
+  "desktop.list": {
+    params: DesktopList;
+    result: DesktopListResult;
+    events: Record<string, never>;
+  };
+  "desktop.move": {
+    params: DesktopMove;
+    result: Nothing;
+    events: Record<string, never>;
+  };
+  "desktop.resize": {
+    params: DesktopResize;
+    result: DesktopSize;
+    events: Record<string, never>;
+  };
+  "desktop.screenshot": {
+    params: DesktopScreenshot;
+    result: DesktopScreenshotResult;
+    events: Record<string, never>;
+  };
+  "desktop.scroll": {
+    params: DesktopScroll;
+    result: Nothing;
+    events: Record<string, never>;
+  };
+  "desktop.start": {
+    params: DesktopStart;
+    result: DesktopStartResult;
+    events: Record<string, never>;
+  };
+  "desktop.stop": {
+    params: DesktopStop;
+    result: Nothing;
+    events: Record<string, never>;
+  };
+  "desktop.type": {
+    params: DesktopType;
+    result: Nothing;
+    events: Record<string, never>;
+  };
+  "desktop.windows": {
+    params: DesktopWindows;
+    result: DesktopWindowsResult;
+    events: Record<string, never>;
+  };
   "exec": {
     params: Exec;
     result: ExecResult;
@@ -3737,6 +4564,11 @@ export interface Methods {
     result: GitStatusResult;
     events: Record<string, never>;
   };
+  "port.accept": {
+    params: PortAccept;
+    result: PortConnectResult;
+    events: { opened: PortConnectOpened; end: PortConnectEnd };
+  };
   "port.connect": {
     params: PortConnect;
     result: PortConnectResult;
@@ -3756,6 +4588,11 @@ export interface Methods {
     params: PortList;
     result: PortListResult;
     events: Record<string, never>;
+  };
+  "port.listen": {
+    params: PortListen;
+    result: Nothing;
+    events: { listening: PortListening; connection: PortIncoming };
   };
   "port.unexpose": {
     params: PortUnexpose;
@@ -3962,6 +4799,11 @@ export interface Methods {
     result: Nothing;
     events: Record<string, never>;
   };
+  "terminal.viewers": {
+    params: TerminalViewers;
+    result: TerminalViewersResult;
+    events: Record<string, never>;
+  };
   "terminal.wait": {
     params: TerminalWait;
     result: TerminalWaitResult;
@@ -4021,6 +4863,26 @@ export interface GatewayMethods {
     result: BackupRestoreResult;
     events: { progress: BackupProgress };
   };
+  "backup.usage": {
+    params: BackupUsage;
+    result: BackupUsageResult;
+    events: Record<string, never>;
+  };
+  "egress.get": {
+    params: EgressGet;
+    result: EgressInfo;
+    events: Record<string, never>;
+  };
+  "egress.set": {
+    params: EgressSet;
+    result: EgressInfo;
+    events: Record<string, never>;
+  };
+  "egress.watch": {
+    params: EgressWatch;
+    result: Nothing;
+    events: { request: EgressRequest; lost: EgressLost; live: Nothing };
+  };
   "image.list": {
     params: ImageList;
     result: ImageListResult;
@@ -4034,6 +4896,21 @@ export interface GatewayMethods {
   "image.remove": {
     params: ImageRemove;
     result: Nothing;
+    events: Record<string, never>;
+  };
+  "mount.create": {
+    params: MountCreate;
+    result: MountInfo;
+    events: Record<string, never>;
+  };
+  "mount.delete": {
+    params: MountDelete;
+    result: Nothing;
+    events: Record<string, never>;
+  };
+  "mount.list": {
+    params: MountList;
+    result: MountListResult;
     events: Record<string, never>;
   };
   "preview.host": {
@@ -4129,6 +5006,21 @@ export interface GatewayMethods {
   "token.revoke": {
     params: TokenRevoke;
     result: Nothing;
+    events: Record<string, never>;
+  };
+  "tunnel.create": {
+    params: TunnelCreate;
+    result: TunnelInfo;
+    events: Record<string, never>;
+  };
+  "tunnel.delete": {
+    params: TunnelDelete;
+    result: Nothing;
+    events: Record<string, never>;
+  };
+  "tunnel.list": {
+    params: TunnelList;
+    result: TunnelListResult;
     events: Record<string, never>;
   };
 }

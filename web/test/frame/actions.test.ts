@@ -68,3 +68,16 @@ test("shortcuts are written as people on each system write them", () => {
 test("a label may depend on the state", () => {
   expect(labelOf({ id: "x", group: "", label: () => "Stop", run: () => {} })).toBe("Stop");
 });
+
+test("keys that a program may want reach it, and further keys always run the action", () => {
+  const { target, ran, add } = make();
+  let free = false;
+  add("walk", { keys: { mac: "F6", other: "F6" }, keysFree: () => free, also: "Control+F6" });
+  const wanted = new Key("F6", []);
+  target.dispatchEvent(wanted);
+  expect([ran, wanted.defaultPrevented]).toEqual([[], false]);
+  target.dispatchEvent(new Key("F6", ["Control"]));
+  free = true;
+  target.dispatchEvent(new Key("F6", []));
+  expect(ran).toEqual(["walk", "walk"]);
+});

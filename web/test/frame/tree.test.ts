@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 import {
   arrange,
+  cssLength,
   equalize,
+  FOLDED,
   type Leaf,
   leavesOf,
   MIN_SIZE,
@@ -89,4 +91,27 @@ test("panes always fill the tab without overlapping, whatever is split, moved an
     expect(area).toBeCloseTo(1);
     for (const { box } of leaves) expect(Math.min(box.width, box.height)).toBeGreaterThan(0);
   }
+});
+
+test("a folded pane has a fixed size, its neighbours the rest, and no divider beside it", () => {
+  const { leaves, dividers } = arrange(three(), new Set([2]));
+  const boxes = leaves.map(({ box }) => [cssLength(box, "y"), cssLength(box, "height")]);
+  expect(boxes).toEqual([
+    ["0%", "100%"],
+    ["0%", `calc(0% + ${FOLDED.column}px)`],
+    [`calc(0% + ${FOLDED.column}px)`, `calc(100% + ${-FOLDED.column}px)`],
+  ]);
+  expect(dividers.map(({ direction }) => direction)).toEqual(["row"]);
+});
+
+test("a split whose panes are all folded gives its space to its neighbour, and without one it shares all", () => {
+  const { leaves } = arrange(three(), new Set([2, 3]));
+  expect(leaves.map(({ box }) => [cssLength(box, "x"), cssLength(box, "width")])).toEqual([
+    ["0%", `calc(100% + ${-FOLDED.row}px)`],
+    [`calc(100% + ${-FOLDED.row}px)`, `calc(0% + ${FOLDED.row}px)`],
+    [`calc(100% + ${-FOLDED.row}px)`, `calc(0% + ${FOLDED.row}px)`],
+  ]);
+  expect(leaves.slice(1).map(({ box }) => cssLength(box, "height"))).toEqual(["50%", "50%"]);
+  const all = arrange(three(), new Set([1, 2, 3])).leaves.map(({ box }) => box);
+  expect(all).toEqual(arrange(three()).leaves.map(({ box }) => box));
 });

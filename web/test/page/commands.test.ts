@@ -65,3 +65,14 @@ test("the command that runs is known also when its line has left the scrollback,
   await write("\x1b]133;D;130\x07");
   expect([commands.running, running?.code]).toEqual([undefined, 130]);
 });
+
+test("the shell is at its prompt until it runs a command, and with the next prompt again", async () => {
+  const { commands, write } = await make();
+  expect(commands.atPrompt).toBe(false); // a shell that reports nothing
+  await write(PROMPT);
+  expect(commands.atPrompt).toBe(true);
+  await write("\x1b]133;C\x07");
+  expect(commands.atPrompt).toBe(false);
+  await write(`\x1b]133;D;0\x07${PROMPT}`);
+  expect(commands.atPrompt).toBe(true);
+});

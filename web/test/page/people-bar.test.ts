@@ -21,4 +21,7 @@ test("a tooltip describes the viewer", () => {
   expect(describe({ ...ada, kind: "agent", read_only: true, typing: true })).toBe(
     "Ada (agent, view only, typing)",
   );
+  expect(describe({ ...ada, kind: "person", read_only: false, typing: false, asks: true })).toBe(
+    "Ada (asks for the keyboard)",
+  );
 });

@@ -34,7 +34,7 @@ beforeEach(() => {
 afterEach(() => void vi.unstubAllGlobals());
 
 function make(others: object[]) {
-  const onScroll = new Emitter<number>();
+  const onRender = new Emitter<number>();
   const onResize = new Emitter<void>();
   const onChange = new Emitter<void>();
   const active = { viewportY: 0, baseY: 0 };
@@ -44,7 +44,7 @@ function make(others: object[]) {
     rows: 24,
     buffer: { active },
     element: new FakeElement(),
-    onScroll: onScroll.on,
+    onRender: onRender.on,
     onResize: onResize.on,
   };
   const people = { others, onChange: onChange.on };
@@ -53,7 +53,7 @@ function make(others: object[]) {
   const [layer] = host.children as unknown as [FakeElement];
   const scroll = (viewportY: number, baseY: number) => {
     Object.assign(active, { viewportY, baseY });
-    onScroll.emit(viewportY);
+    onRender.emit(viewportY);
   };
   return { pointers, scroll, flags: () => [...layer.children].map(flag => flag.style.transform) };
 }

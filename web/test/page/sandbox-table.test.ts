@@ -132,6 +132,7 @@ test("the state of a starting sandbox has its phase and its progress", () => {
 
 test("a sandbox is described by its isolation, network and image", () => {
   expect(describeSandbox(sandbox("a", { isolation: "none" }))).toEqual(["not isolated"]);
+  expect(describeSandbox(sandbox("a", { provider: "joined" }))).toEqual(["joined machine"]);
   expect(
     describeSandbox(
       sandbox("a", { isolation: "bubblewrap", network: "private", image: "debian", template: "t" }),

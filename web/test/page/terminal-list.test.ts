@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { freeId, labelsOf, lossOf, runningIds } from "../../src/page/terminal-list";
+import { freeId, labelOf, labelsOf, lossOf, runningIds } from "../../src/page/terminal-list";
 import type { CommandInfo, TerminalInfo } from "../../src/wire/methods";
 
 const terminal = (id: string, more: Partial<TerminalInfo> = {}) => ({
@@ -10,6 +10,10 @@ const terminal = (id: string, more: Partial<TerminalInfo> = {}) => ({
   ...more,
 });
 const command = (more: Partial<CommandInfo>): CommandInfo => ({ number: 1, started: 0, start: 0, ...more });
+
+test("a title that changes the direction of text is shown as such", () => {
+  expect(labelsOf([{ id: "main", title: "a\u202eb" }]).get("main")).toBe("a\ufffdb");
+});
 
 test("the terminals that run have tabs, the oldest first", () => {
   const terminals = [
@@ -47,4 +51,18 @@ test("closing loses a running command, and possibly one of a shell that does not
     "A command is running in it.",
   );
   expect(lossOf({ commands: [], more, reports_commands: false })).toBe("A program may be running in it.");
+});
+
+test.each(["main", " Main", "ma\u200bin", "ｍain", "ma\u202ein", "vim notes", "VIM  notes"])(
+  "the title %j looks like another terminal, so the id is shown",
+  title => {
+    expect(labelOf("b", title, [{ id: "main", title: "vim notes" }])).toBe("b");
+  },
+);
+
+test("a title that is the own id, or of no other terminal, is shown", () => {
+  const terminals = [{ id: "main", title: "vim notes" }, { id: "b" }];
+  expect(labelOf("main", "main", terminals)).toBe("main");
+  expect(labelOf("b", "main.py", terminals)).toBe("main.py");
+  expect(labelOf("b", "\u200b ", terminals)).toBe("b"); // nothing would be seen
 });

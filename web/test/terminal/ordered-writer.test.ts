@@ -92,3 +92,21 @@ test("the gate changes after everything before it has been parsed", () => {
   parse.shift()?.();
   expect(log).toEqual(["a", "closed", "b", "open"]);
 });
+
+test("a large write is parsed in pieces, and reported when the last one is", () => {
+  const written: { size: number; parsed: (() => void) | undefined }[] = [];
+  const emulator = {
+    write: ({ length: size }: Uint8Array, parsed?: () => void) => written.push({ size, parsed }),
+  };
+  const writer = new OrderedWriter(emulator as never, () => {});
+  let parsed = 0;
+  writer.write(new Uint8Array(40_000), () => parsed++);
+  expect(written.map(({ size, parsed: callback }) => [size, callback !== undefined])).toEqual([
+    [16_384, false],
+    [16_384, false],
+    [7_232, true],
+  ]);
+  expect(parsed).toBe(0);
+  written.at(-1)?.parsed?.();
+  expect(parsed).toBe(1);
+});

@@ -11,8 +11,13 @@ def test_a_bundle_is_copied_into_a_directory_of_another_user_and_starts_there(bu
     target = tmp_path / "target"
     target.mkdir()
     target.chmod(0o2777)
-    with subprocess.Popen(install_command(str(bundle), str(target), what="wait"), env={}) as waiting:
+    wait = install_command(str(bundle), str(target), what="wait")
+    with subprocess.Popen(wait, env={}, stdout=subprocess.PIPE) as waiting:
         subprocess.run(install_command(str(bundle), str(target)), check=True, timeout=60, env={})
+        assert waiting.stdout is not None
+        assert waiting.stdout.readline() == b"the runtime is installed\n"
+        assert waiting.poll() is None, "a pod with a container that has ended is never ready"
+        waiting.send_signal(signal.SIGTERM)
         assert waiting.wait(60) == 0
     (target / ".installing").unlink()
     files = {path.relative_to(bundle): path.stat() for path in bundle.rglob("*") if path.is_file()}

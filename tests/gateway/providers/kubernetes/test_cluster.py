@@ -28,9 +28,11 @@ class Api:
     def __init__(self) -> None:
         self.handler: Handler
         self.requests: list[str] = []
+        self.bodies: list[bytes] = []
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         self.requests.append(f"{request.method} {request.path_qs}")
+        self.bodies.append(await request.read())
         return await self.handler(request)
 
     def refuse(self, code: int, reason: str, message: str) -> None:
@@ -101,11 +103,17 @@ async def test_an_object_that_exists_is_told_apart(api: Api, cluster: Cluster) -
 async def test_an_object_that_does_not_exist_is_no_error(api: Api, cluster: Cluster) -> None:
     api.refuse(404, "NotFound", 'pods "p" not found')
     assert await cluster.get(Pod, "p") is None
-    await cluster.delete(Pod, "p")
+    await cluster.delete(Pod.from_dict(POD))
     assert [each.split("?")[0] for each in api.requests] == [
         "GET /api/v1/namespaces/agents/pods/p",
         "DELETE /api/v1/namespaces/agents/pods/p",
     ]
+
+
+async def test_an_object_is_deleted_by_its_uid_and_a_later_one_of_its_name_is_kept(api: Api, cluster: Cluster) -> None:
+    api.refuse(409, "Conflict", "the UID in the precondition (1) does not match the UID in record (2)")
+    await cluster.delete(Pod.from_dict(POD))
+    assert json.loads(api.bodies[-1])["preconditions"] == {"uid": "1"}
 
 
 async def test_an_answer_that_is_not_of_kubernetes_is_unavailable(api: Api, cluster: Cluster) -> None:

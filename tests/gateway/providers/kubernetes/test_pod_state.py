@@ -44,6 +44,11 @@ def test_a_pod_has_an_address_while_its_sandbox_runs() -> None:
     assert pod_state.address(pod()) is None
 
 
+def test_a_node_has_noticed_a_pod_that_it_has_begun_to_start() -> None:
+    assert pod_state.noticed(pod(phase="Pending", startTime="2026-01-01T00:00:00Z"))
+    assert not pod_state.noticed(pod(phase="Pending"))
+
+
 @pytest.mark.parametrize("reason", ["ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"])
 def test_an_image_that_cannot_be_pulled_is_an_error_of_the_caller(reason: str) -> None:
     error = pod_state.failure(pod(waiting(reason, "no such image")), "box:1")
@@ -114,10 +119,14 @@ def test_progress_tells_what_is_waited_for() -> None:
 
 
 def test_a_node_that_does_not_report_is_known() -> None:
-    def ready(status: str, reason: str) -> Pod:
-        return pod(RUNNING, conditions=[{"type": "Ready", "status": status, "reason": reason}])
+    def ready(status: str, reason: str | None, containers: str = "False") -> Pod:
+        conditions = [{"type": "Ready", "status": status, "reason": reason}]
+        return pod(RUNNING, conditions=[*conditions, {"type": "ContainersReady", "status": containers}])
 
     assert pod_state.node_lost(ready("False", "NodeNotReady"))
     assert not pod_state.node_lost(ready("False", "ContainersNotReady"))
     assert not pod_state.node_lost(ready("True", "NodeNotReady"))
     assert not pod_state.node_lost(pod(RUNNING))
+    assert pod_state.node_lost(ready("False", None, "True")), "what the node lifecycle controller writes"
+    assert not pod_state.node_lost(ready("False", "ReadinessGatesNotReady", "True"))
+    assert not pod_state.node_lost(ready("False", None))

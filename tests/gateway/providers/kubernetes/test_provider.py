@@ -86,9 +86,7 @@ async def test_a_unit_is_started_used_stopped_and_nothing_is_left(provider: Kube
     await provider.stop("box")
     assert (await provider.observe("box")).state == "absent"
     await provider.delete("box")
-    async with asyncio.timeout(TIMEOUT):
-        while await kubernetes.left(instance):  # noqa: ASYNC110  # the provider does not follow secrets
-            await asyncio.sleep(0.1)
+    assert await kubernetes.left(instance) == []
 
 
 async def test_only_the_gateway_that_knows_the_token_is_served(provider: KubernetesProvider) -> None:
@@ -129,6 +127,36 @@ class SilentCluster(Cluster):
         followed = super().objects(kind)
         followed.__class__ = Unreported
         return followed
+
+
+async def test_a_start_that_is_expected_is_found_while_an_earlier_one_is_reported(
+    provider: KubernetesProvider, instance: str
+) -> None:
+    settings = kubernetes.settings(instance)
+    other = KubernetesProvider(settings, cluster=SilentCluster(settings))
+    await started(provider)
+    async with kubernetes.running(other, f"{instance}y"):
+        assert (await other.observe("box")).runtime == RUNTIME
+        await provider.stop("box")
+        await started(provider, runtime=OTHER)
+        assert (await other.observe("box")).runtime == RUNTIME, "it was not reported"
+        seen = await other.observe("box", OTHER)
+        assert (seen.state, seen.runtime) == ("running", OTHER)
+
+
+async def test_a_pod_that_took_the_place_of_another_is_not_deleted_with_it(
+    provider: KubernetesProvider, instance: str
+) -> None:
+    await started(provider)
+    before = await pod_of(instance)
+    await provider.stop("box")
+    await started(provider, runtime=OTHER)
+    cluster = Cluster(kubernetes.settings(instance))
+    await cluster.delete(before)
+    await cluster.close()
+    seen = await provider.observe("box", OTHER)
+    assert (seen.state, seen.runtime) == ("running", OTHER)
+    assert (await pod_of(instance)).metadata.deletionTimestamp is None
 
 
 async def test_what_another_gateway_has_started_runs_before_that_is_reported(

@@ -1,5 +1,6 @@
 // How a text differs from another one, with their names above them.
 
+import "../style/changes.css";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Disposable } from "../../base/disposables";
 import type { Comparison } from "./diff-view";

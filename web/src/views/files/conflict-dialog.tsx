@@ -1,6 +1,7 @@
 // Asks what to do with a file that exists already.
 
 import { useEffect, useRef } from "preact/hooks";
+import { visible } from "../../base/visible";
 import type { Answer, Conflict } from "./uploads";
 
 export function ConflictDialog({ conflict }: { conflict: Conflict | undefined }) {
@@ -23,7 +24,7 @@ export function ConflictDialog({ conflict }: { conflict: Conflict | undefined })
     >
       <h2 id="conflict-title">This file exists already</h2>
       <p>
-        <code>{conflict?.path}</code>
+        <code>{visible(conflict?.path ?? "")}</code>
       </p>
       <label>
         <input ref={all} type="checkbox" /> The same for the other files of this upload

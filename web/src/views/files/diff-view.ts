@@ -3,7 +3,7 @@
 import { type LanguageSupport, syntaxHighlighting } from "@codemirror/language";
 import { MergeView, unifiedMergeView } from "@codemirror/merge";
 import { EditorState, type Extension } from "@codemirror/state";
-import { EditorView, lineNumbers } from "@codemirror/view";
+import { EditorView, highlightSpecialChars, lineNumbers } from "@codemirror/view";
 import type { Disposable } from "../../base/disposables";
 import { COLORS, LANGUAGES, THEME } from "./text-editor";
 
@@ -82,6 +82,7 @@ function shared(name: string, support: LanguageSupport | undefined): Extension[]
     syntaxHighlighting(COLORS),
     THEME,
     DIFF_THEME,
+    highlightSpecialChars(),
     EditorView.lineWrapping,
     EditorState.readOnly.of(true),
     EditorView.contentAttributes.of({ "aria-label": name, tabindex: "0" }),

@@ -1,6 +1,7 @@
 // A pane with one file: text in an editor, an image, or what it is and a download. It is saved with the version it was
 // read at, so a change by another program is never overwritten without a question.
 
+import { visible } from "../../base/visible";
 import "../style/views.css";
 import "../style/editor.css";
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
@@ -13,6 +14,7 @@ import type { MarkdownProps } from "../markdown/markdown";
 import { collect, saveBlob } from "../save";
 import { Changes } from "./changes";
 import type { Comparison } from "./diff-view";
+import { watchFile } from "./file-watch";
 import type { TextEditor } from "./text-editor";
 import { join, parentOf, resolved } from "./tree";
 
@@ -53,7 +55,7 @@ export class EditorPane implements Pane {
   #wanted: Mode;
   #editor: TextEditor | undefined;
   #host: HTMLElement | undefined;
-  #watch: { cancel(): void } | undefined;
+  #watch: Disposable | undefined;
   #disposed = false;
 
   constructor(app: AppContext, state: PaneState) {
@@ -62,7 +64,9 @@ export class EditorPane implements Pane {
     this.#line = lineOf(state);
     this.#wanted = state.view === "document" || state.view === "changes" ? state.view : "source";
     this.#box = app.client.sandbox(app.sandbox);
-    this.title = computed(() => `${this.path.split("/").at(-1)}${this.#dirty.value ? " •" : ""}`);
+    this.title = computed(
+      () => `${visible(this.path.split("/").at(-1) ?? "")}${this.#dirty.value ? " •" : ""}`,
+    );
     this.status = computed(() => (this.#stale.value ? "attention" : "idle"));
   }
 
@@ -72,7 +76,7 @@ export class EditorPane implements Pane {
     element.append(root);
     render(<this.View />, root);
     void this.#load();
-    void this.#follow();
+    this.#watch = watchFile(this.#box, this.path, () => void this.#changed());
     return {
       dispose: () => {
         this.#editor?.dispose();
@@ -103,12 +107,12 @@ export class EditorPane implements Pane {
   }
 
   async mayClose(): Promise<boolean> {
-    return !this.#dirty.value || confirm(`Close ${this.path} without saving your changes?`);
+    return !this.#dirty.value || confirm(`Close ${visible(this.path)} without saving your changes?`);
   }
 
   dispose(): void {
     this.#disposed = true;
-    this.#watch?.cancel();
+    this.#watch?.dispose();
     this.#editor?.dispose();
     this.#editor = undefined;
   }
@@ -118,8 +122,8 @@ export class EditorPane implements Pane {
     return (
       <>
         <div class="bar">
-          <span class="path" title={this.path}>
-            {this.path}
+          <span class="path" title={visible(this.path)}>
+            {visible(this.path)}
           </span>
           {content.kind === "text" && <this.Modes />}
           {content.kind === "text" && !this.#app.readOnly.value && (
@@ -200,7 +204,7 @@ export class EditorPane implements Pane {
     const Markdown = this.#Markdown.value;
     const scroll = { tabIndex: 0 }; // it can be scrolled with the keyboard
     return (
-      <section class="content document" aria-label={this.path} {...scroll}>
+      <section class="content document" aria-label={visible(this.path)} {...scroll}>
         {Markdown && (
           <Markdown
             text={this.#editor?.text ?? ""}
@@ -364,23 +368,6 @@ export class EditorPane implements Pane {
   }
 
   /** Shows changes of the file by others at once, unless there are own ones. */
-  async #follow(): Promise<void> {
-    const name = this.path.split("/").at(-1);
-    const path = parentOf(this.path) || ".";
-    const stream = this.#box.watch.start({ path, recursive: false, exclude: [] });
-    this.#watch = stream;
-    try {
-      for await (const item of stream) {
-        const concerned =
-          item.event === "rescan" ||
-          (item.event === "changes" && item.value.changes.some(change => change.path.endsWith(`/${name}`)));
-        if (concerned) await this.#changed();
-      }
-    } catch (error) {
-      if (!(error instanceof HawseError)) throw error; // a save still compares versions
-    }
-  }
-
   async #changed(): Promise<void> {
     const stat = await this.#box.file.stat({ path: this.path }).catch(() => undefined);
     if (!stat || this.#saving.value || stat.version === this.#version) return;

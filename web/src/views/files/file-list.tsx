@@ -1,19 +1,23 @@
 // The rows of the tree. Only those in view are in the document, so a directory may have 50,000 entries.
 
-import { type Signal, useSignal } from "@preact/signals";
-import { ChevronDown, ChevronRight, File, FileSymlink, Folder, FolderOpen } from "lucide";
+import { type ReadonlySignal, type Signal, useSignal } from "@preact/signals";
+import { ChevronDown, ChevronRight, File, FileSymlink, Folder, FolderOpen, HardDrive } from "lucide";
 import { useEffect, useRef } from "preact/hooks";
+import { visible } from "../../base/visible";
 import { Icon } from "../../frame/icon";
+import type { MountInfo } from "../../wire/methods";
 import { LETTERS } from "./git-marks";
+import { describeMount, type Mounts, stateOf } from "./mounts";
 import { type FileTree, parentOf, type Row } from "./tree";
 
-/** Height of a row in pixels, as in files.css. */
-const HEIGHT = 26;
+/** Height of a row in pixels: for a mouse, and for a finger. */
+const HEIGHT = matchMedia("(pointer: coarse)").matches ? 44 : 26;
 /** Rows above and below the visible ones. */
 const MARGIN = 8;
 
 interface Props {
   tree: FileTree;
+  mounts: ReadonlySignal<Mounts>;
   selected: Signal<Row | undefined>;
   open: (row: Row) => void;
   rename: (row: Row) => void;
@@ -21,7 +25,7 @@ interface Props {
   readOnly: boolean;
 }
 
-export function FileList({ tree, selected, open, rename, remove, readOnly }: Props) {
+export function FileList({ tree, mounts, selected, open, rename, remove, readOnly }: Props) {
   const list = useRef<HTMLDivElement>(null);
   const top = useSignal(0);
   const height = useSignal(600);
@@ -73,63 +77,71 @@ export function FileList({ tree, selected, open, rename, remove, readOnly }: Pro
   };
 
   return (
-    <div
-      ref={list}
-      class="tree"
-      role="tree"
-      aria-label="Files"
-      aria-activedescendant={at >= first && at < last ? `file-${at}` : undefined}
-      tabIndex={0}
-      onScroll={({ currentTarget }) => {
-        top.value = currentTarget.scrollTop;
-      }}
-      onFocus={() => at < 0 && select(0)}
-      onKeyDown={event => {
-        const row = rows[at];
-        const key = keys[event.key];
-        if (!key || !row || event.ctrlKey || event.metaKey || event.altKey) return;
-        event.preventDefault();
-        key(row);
-      }}
-    >
+    <>
+      {/* A tree contains items only. */}
       {rows.length === 0 && <p class="empty">Nothing here yet. Drop files to upload them.</p>}
-      <div role="presentation" style={{ height: `${rows.length * HEIGHT}px` }}>
-        {rows.slice(first, last).map((row, index) => (
-          <FileRow
-            key={row.path}
-            row={row}
-            id={`file-${first + index}`}
-            y={(first + index) * HEIGHT}
-            selected={first + index === at}
-            onClick={() => {
-              selected.value = row;
-              activate(row);
-            }}
-          />
-        ))}
+      <div
+        ref={list}
+        class="tree"
+        role="tree"
+        aria-label="Files"
+        aria-activedescendant={at >= first && at < last ? `file-${at}` : undefined}
+        tabIndex={0}
+        onScroll={({ currentTarget }) => {
+          top.value = currentTarget.scrollTop;
+        }}
+        onFocus={() => at < 0 && select(0)}
+        onKeyDown={event => {
+          const row = rows[at];
+          const key = keys[event.key];
+          if (!key || !row || event.ctrlKey || event.metaKey || event.altKey) return;
+          event.preventDefault();
+          key(row);
+        }}
+      >
+        <div role="presentation" style={{ height: `${rows.length * HEIGHT}px` }}>
+          {rows.slice(first, last).map((row, index) => (
+            <FileRow
+              key={row.path}
+              row={row}
+              mount={mounts.value.get(row.path)}
+              id={`file-${first + index}`}
+              y={(first + index) * HEIGHT}
+              selected={first + index === at}
+              onClick={() => {
+                selected.value = row;
+                activate(row);
+              }}
+            />
+          ))}
+        </div>
       </div>
-    </div>
+    </>
   );
 }
 
 interface RowProps {
   row: Row;
+  mount: MountInfo | undefined;
   id: string;
   y: number;
   selected: boolean;
   onClick: () => void;
 }
 
-function FileRow({ row, id, y, selected, onClick }: RowProps) {
+function FileRow({ row, mount, id, y, selected, onClick }: RowProps) {
   const directory = row.entry.type === "directory";
   const [letter, meaning] = row.mark ? LETTERS[row.mark] : ["", ""];
-  const icon = directory
-    ? row.expanded
-      ? FolderOpen
-      : Folder
-    : row.entry.type === "symlink"
-      ? FileSymlink
-      : File;
+  const about = mount && visible(describeMount(mount));
+  const icon = mount
+    ? HardDrive
+    : directory
+      ? row.expanded
+        ? FolderOpen
+        : Folder
+      : row.entry.type === "symlink"
+        ? FileSymlink
+        : File;
   return (
     // biome-ignore lint/a11y/useFocusableInteractive: the tree has the focus, and names its active row
     // biome-ignore lint/a11y/useKeyWithClickEvents: the tree handles the keys
@@ -142,15 +154,26 @@ function FileRow({ row, id, y, selected, onClick }: RowProps) {
       aria-expanded={directory ? row.expanded : undefined}
       data-mark={row.mark}
       data-hidden={row.name.startsWith(".") || undefined}
-      title={row.path}
-      style={{ transform: `translateY(${y}px)`, paddingInlineStart: `${6 + row.depth * 14}px` }}
+      data-mount={mount && (mount.state ?? "waiting")}
+      title={about ? `${visible(row.path)}\n${about}` : visible(row.path)}
+      style={{
+        height: `${HEIGHT}px`,
+        transform: `translateY(${y}px)`,
+        paddingInlineStart: `${6 + row.depth * 14}px`,
+      }}
       onClick={onClick}
     >
       <span class="twist">
         {directory && <Icon icon={row.expanded ? ChevronDown : ChevronRight} size={14} />}
       </span>
       <Icon icon={icon} size={15} />
-      <span class="name">{row.name}</span>
+      <span class="name">{visible(row.name)}</span>
+      {mount && (
+        <span class="mount">
+          <span aria-hidden="true">{stateOf(mount)}</span>
+          <span class="unseen">{about}</span>
+        </span>
+      )}
       {letter && (
         <span class="mark" title={meaning}>
           {directory ? "•" : letter}

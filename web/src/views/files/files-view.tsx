@@ -1,5 +1,6 @@
 // Files in the rail: a tree with live changes, uploads by dropping, and what can be done with a file.
 
+import { visible } from "../../base/visible";
 import "../style/views.css";
 import "../style/files.css";
 import { useSignal } from "@preact/signals";
@@ -12,6 +13,8 @@ import { saveBlob } from "../save";
 import { ConflictDialog } from "./conflict-dialog";
 import { DropTarget } from "./drop-target";
 import { FileList } from "./file-list";
+import { MountList } from "./mounts";
+import { openFile } from "./open-file";
 import { FileTree, join, parentOf, type Row } from "./tree";
 import { droppedFiles, FILES_MAX, type UploadFile, Uploads } from "./uploads";
 
@@ -19,15 +22,24 @@ export function FilesView({ app }: RailProps) {
   const box = useMemo(() => app.client.sandbox(app.sandbox), [app]);
   const tree = useMemo(() => new FileTree(box), [box]);
   const uploads = useMemo(() => new Uploads((path, data, options) => box.write(path, data, options)), [box]);
+  const mounts = useMemo(
+    () =>
+      new MountList(
+        async () => (await app.client.call("mount.list", { sandbox: app.sandbox }, { timeout: 10 })).mounts,
+      ),
+    [app],
+  );
   const selected = useSignal<Row | undefined>(undefined);
   const picker = useRef<HTMLInputElement>(null);
   useEffect(() => {
     void tree.expand("");
+    void mounts.start();
     return () => {
       tree.dispose();
       uploads.cancel();
+      mounts.dispose();
     };
-  }, [tree, uploads]);
+  }, [tree, uploads, mounts]);
 
   const directory = () => {
     const row = selected.value;
@@ -50,7 +62,7 @@ export function FilesView({ app }: RailProps) {
     if (kind === "file") await box.write(path, "", { if_version: "" });
     else await box.file.mkdir({ path, parents: true });
     await tree.reload(parentOf(path));
-    if (kind === "file") app.open("editor", { path }, "right");
+    if (kind === "file") openFile(app, path);
   };
   const download = async () => {
     const row = selected.value;
@@ -69,7 +81,7 @@ export function FilesView({ app }: RailProps) {
     <div class="view files">
       {!app.readOnly.value && (
         <DropTarget
-          label={() => `~/${directory()}`}
+          label={() => `~/${visible(directory())}`}
           onDrop={data => act(async () => send(directory(), await droppedFiles(data)))}
         />
       )}
@@ -78,7 +90,9 @@ export function FilesView({ app }: RailProps) {
         {!app.readOnly.value && button("New directory", FolderPlus, () => act(() => create("directory")))}
         {!app.readOnly.value && button("Upload files", Upload, () => picker.current?.click())}
         {button("Download the selection", Download, () => act(download))}
-        {button("Reload", RefreshCw, () => act(() => tree.reload(directory())))}
+        {button("Reload", RefreshCw, () =>
+          act(() => Promise.all([tree.reload(directory()), mounts.start()])),
+        )}
       </div>
       <input
         ref={picker}
@@ -93,13 +107,14 @@ export function FilesView({ app }: RailProps) {
       />
       {tree.error.value && (
         <p role="alert" class="problem">
-          {tree.error.value}
+          {visible(tree.error.value)}
         </p>
       )}
       <FileList
         tree={tree}
+        mounts={mounts.mounts}
         selected={selected}
-        open={row => app.open("editor", { path: row.path }, "right")}
+        open={row => openFile(app, row.path)}
         rename={row => act(() => rename(row))}
         remove={row => act(() => remove(row))}
         readOnly={app.readOnly.value}
@@ -118,7 +133,7 @@ export function FilesView({ app }: RailProps) {
 
   async function remove(row: Row): Promise<void> {
     const directory = row.entry.type === "directory";
-    if (!confirm(`Delete ${row.path}${directory ? " and everything in it" : ""}?`)) return;
+    if (!confirm(`Delete ${visible(row.path)}${directory ? " and everything in it" : ""}?`)) return;
     await box.file.delete({ path: row.path, recursive: directory });
     selected.value = undefined;
     await tree.reload(parentOf(row.path));
@@ -132,7 +147,9 @@ function Progress({ uploads }: { uploads: Uploads }) {
   return (
     <div class="uploading">
       <span role="status">
-        {files === 1 ? `Uploading ${path}` : `Uploading ${filesDone + 1} of ${files}: ${path}`}
+        {files === 1
+          ? `Uploading ${visible(path)}`
+          : `Uploading ${filesDone + 1} of ${files}: ${visible(path)}`}
       </span>
       <progress aria-label="Upload" max={Math.max(1, bytes)} value={bytesDone} />
       <button type="button" class="plain" onClick={() => uploads.cancel()}>

@@ -5,6 +5,7 @@ import { Compartment, EditorState } from "@codemirror/state";
 import { EditorView, keymap } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { basicSetup } from "codemirror";
+import { visible } from "../../base/visible";
 
 /** Extension → language. */
 export const LANGUAGES: Record<string, () => Promise<LanguageSupport>> = {
@@ -81,7 +82,7 @@ export class TextEditor {
           syntaxHighlighting(COLORS),
           THEME,
           EditorState.readOnly.of(readOnly),
-          EditorView.contentAttributes.of({ "aria-label": path, tabindex: "0" }),
+          EditorView.contentAttributes.of({ "aria-label": visible(path), tabindex: "0" }),
           EditorView.updateListener.of(({ docChanged }) => {
             if (!docChanged) return;
             this.#generation++;

@@ -50,7 +50,8 @@ function block(token: Token, links: Links): ComponentChild {
   switch (token.type) {
     case "heading": {
       const { depth, tokens, text } = token as Tokens.Heading;
-      return h(`h${depth}`, { id: anchorOf(text) }, inlines(tokens, links));
+      // Not its `id`: the text could take that of an element of the page, and two texts have equal headings.
+      return h(`h${depth}`, { "data-anchor": anchorOf(text) }, inlines(tokens, links));
     }
     case "paragraph":
       return <p>{inlines((token as Tokens.Paragraph).tokens, links)}</p>;
@@ -171,12 +172,7 @@ function Anchor({ href, links, children }: { href: string; links: Links; childre
       onClick={event => {
         event.preventDefault();
         if (where === "inside") links.open?.(href);
-        else {
-          const target = event.currentTarget
-            .closest(".markdown")
-            ?.querySelector(`#${CSS.escape(href.slice(1))}`);
-          target?.scrollIntoView();
-        }
+        else scrollTo(event.currentTarget, href.slice(1));
       }}
     >
       {children}
@@ -191,7 +187,25 @@ export function addressOf(href: string): "outside" | "inside" | "heading" | "non
   return /^[a-z][a-z0-9+.-]*:|^\/\//i.test(href) ? "none" : "inside";
 }
 
-/** The `id` of a heading, as GitHub makes it. */
+/** Scrolls to the heading `anchor` of the text of `link`; no anchor: to its start. */
+function scrollTo(link: HTMLElement, anchor: string): void {
+  const text = link.closest(".markdown");
+  const headings = [...(text?.querySelectorAll<HTMLElement>("[data-anchor]") ?? [])];
+  const names = [anchor, decoded(anchor)];
+  const target = anchor ? headings.find(heading => names.includes(heading.dataset.anchor ?? "")) : text;
+  target?.scrollIntoView();
+}
+
+/** Links write letters outside of ASCII as `%C3%BC`. */
+export function decoded(anchor: string): string {
+  try {
+    return decodeURIComponent(anchor);
+  } catch {
+    return anchor; // a percent sign that begins no code
+  }
+}
+
+/** The anchor of a heading, as GitHub makes it. */
 export function anchorOf(text: string): string {
   return text
     .toLowerCase()

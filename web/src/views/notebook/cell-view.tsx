@@ -6,8 +6,9 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Icon } from "../../frame/icon";
 import type { CodeInputRequest } from "../../wire/methods";
 import { Markdown } from "../markdown/markdown";
+import type { Cell, CellState } from "./cell";
 import { CellEditor } from "./cell-editor";
-import type { Cell, CellState, Notebook } from "./notebook";
+import type { Notebook } from "./notebook";
 import { OutputView } from "./output-view";
 
 export interface FocusTarget {
@@ -171,7 +172,7 @@ function Gutter({ notebook, cell, index, readOnly, run }: CellProps & { run: () 
           title={phase === "running" ? "Interrupt" : "Run (Shift+Enter)"}
           aria-label={label}
           disabled={phase === "queued"}
-          onClick={phase === "running" ? () => void notebook.interrupt() : run}
+          onClick={phase === "running" ? () => void notebook.context.interrupt() : run}
         >
           {busy && <i class="spin" aria-hidden="true" />}
           <Icon icon={phase === "running" ? Square : Play} size={phase === "running" ? 11 : 15} />
@@ -195,7 +196,9 @@ function Editor({ notebook, cell, focus, readOnly, label, run, leave, activate, 
   const actions = useRef({ run, leave });
   actions.current = { run, leave };
   const kind = cell.kind.value;
-  const language = useComputed(() => (cell.kind.value === "text" ? "markdown" : notebook.language.value));
+  const language = useComputed(() =>
+    cell.kind.value === "text" ? "markdown" : notebook.context.language.value,
+  );
   useLayoutEffect(() => {
     if (!host.current) return;
     const made = new CellEditor(host.current, {
@@ -211,7 +214,7 @@ function Editor({ notebook, cell, focus, readOnly, label, run, leave, activate, 
       },
       focused: activate,
       complete: async (text, cursor) =>
-        cell.kind.peek() === "code" ? notebook.complete(text, cursor) : undefined,
+        cell.kind.peek() === "code" ? notebook.context.complete(text, cursor) : undefined,
     });
     editor.current = made;
     void made.highlight(language.peek());

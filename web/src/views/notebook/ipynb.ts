@@ -35,7 +35,8 @@ function cellOf({ id, kind, source, count, outputs }: ExportedCell): object {
   };
 }
 
-function outputOf(output: Output): object {
+/** Returns an output as it is in a notebook file. */
+export function outputOf(output: Output): object {
   if (output.kind === "text")
     return { output_type: "stream", name: output.stream, text: linesOf(output.text) };
   if (output.kind === "error") {
@@ -43,16 +44,21 @@ function outputOf(output: Output): object {
     return { output_type: "error", ename: name, evalue: value, traceback };
   }
   const data = Object.fromEntries(
-    Object.entries(output.data).map(([type, value]) => [type, isText(type, value) ? linesOf(value) : value]),
+    Object.entries(output.data).map(([type, value]) => [type, bundleValue(type, value)]),
   );
   if (output.count === undefined) return { output_type: "display_data", data, metadata: output.metadata };
   return { output_type: "execute_result", execution_count: output.count, data, metadata: output.metadata };
 }
 
-function isText(type: string, value: unknown): value is string {
-  return typeof value === "string" && (type.startsWith("text/") || type === "image/svg+xml");
+/** Values of JSON types may be anything; all others are text, or text as lines. */
+function bundleValue(type: string, value: unknown): unknown {
+  if (/^application\/(?:.+\+)?json$/.test(type)) return value;
+  if (Array.isArray(value) && value.every(line => typeof line === "string")) return value;
+  if (typeof value !== "string") return linesOf(JSON.stringify(value) ?? "");
+  return type.startsWith("text/") || type === "image/svg+xml" ? linesOf(value) : value;
 }
 
-function linesOf(text: string): string[] {
+/** Returns the lines of a text with their ends, as notebook files have them. */
+export function linesOf(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }

@@ -1,31 +1,26 @@
 // A pane with a notebook: cells over the runs of one code context.
 
+import { visible } from "../../base/visible";
 import "../style/views.css";
 import "../style/notebook.css";
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
-import { ChevronsRight, Download, Plus, RotateCw, Square } from "lucide";
+import { Plus } from "lucide";
 import { render } from "preact";
-import { useEffect, useState } from "preact/hooks";
 import { type Disposable, DisposableList } from "../../base/disposables";
 import { randomId } from "../../base/random-id";
 import { Icon } from "../../frame/icon";
 import type { AppContext, Pane, PaneState, PaneStatus } from "../../frame/pane";
-import { HawseError } from "../../wire/errors";
-import type { CodeContextInfo, CodeLanguage } from "../../wire/methods";
+import type { HawseError } from "../../wire/errors";
+import { Changes } from "../files/changes";
+import type { Comparison } from "../files/diff-view";
 import { saveBlob } from "../save";
+import type { Cell } from "./cell";
+import { CELLS_MAX } from "./cell-runs";
 import { type CellFocus, CellView, type FocusTarget } from "./cell-view";
-import { type Cell, Notebook } from "./notebook";
-
-const NAMES: Record<string, string> = {
-  bash: "Bash",
-  javascript: "JavaScript",
-  python: "Python",
-  typescript: "TypeScript",
-};
-
-function nameOf(language: string): string {
-  return NAMES[language] ?? language;
-}
+import { Notebook } from "./notebook";
+import { NotebookFileStore } from "./notebook-file";
+import { nameOf, Toolbar } from "./notebook-toolbar";
+import { OtherContexts } from "./other-contexts";
 
 export class NotebookPane implements Pane {
   readonly kind = "notebook";
@@ -34,6 +29,13 @@ export class NotebookPane implements Pane {
   readonly #app: AppContext;
   readonly #disposables = new DisposableList();
   readonly #notebook = signal<Notebook>(undefined as unknown as Notebook);
+  /** Of the file that the cells come from, if they do. */
+  readonly #path: string | undefined;
+  #file: NotebookFileStore | undefined;
+  /** How the notebook differs from its file, if that is shown. */
+  readonly #comparison = signal<Comparison | undefined>(undefined);
+  /** Why the file cannot be shown. */
+  readonly #problem = signal("");
   readonly #active = signal<string | undefined>(undefined);
   readonly #targets = new Map<string, FocusTarget>();
   /** The cell that gets the focus as soon as it is drawn. */
@@ -41,12 +43,19 @@ export class NotebookPane implements Pane {
 
   constructor(app: AppContext, state: PaneState) {
     this.#app = app;
-    this.#open(state.id || `nb-${randomId().slice(0, 8)}`);
-    this.title = computed(() => `Notebook · ${nameOf(this.#notebook.value.language.value)}`);
+    this.#path = state.path;
+    this.#open(this.#path ? contextOf(this.#path) : state.id || `nb-${randomId().slice(0, 8)}`);
+    this.title = computed(() => {
+      const { changed, context } = this.#notebook.value;
+      const name = visible(fileName(this.#path) ?? "");
+      if (name) return `${name}${changed.value ? " •" : ""}`;
+      return `Notebook · ${nameOf(context.language.value)}`;
+    });
     this.status = computed(() => {
       const { running, cells, context } = this.#notebook.value;
+      if (this.#file?.stale.value) return "attention";
       if (cells.value.some(({ state: each }) => each.value.input)) return "attention";
-      if (context.value?.state === "exited") return "failed";
+      if (context.info.value?.state === "exited") return "failed";
       return running.value ? "running" : "idle";
     });
     this.#disposables.listen(window, "pagehide", () => this.#notebook.peek().flush());
@@ -57,6 +66,12 @@ export class NotebookPane implements Pane {
     root.className = "view notebook";
     element.append(root);
     render(<this.View />, root);
+    root.addEventListener("keydown", event => {
+      if (event.key.toLowerCase() !== "s" || event.altKey || event.shiftKey) return;
+      if (!(event.ctrlKey || event.metaKey) || !this.#file) return;
+      event.preventDefault();
+      void this.#save();
+    });
     return {
       dispose: () => {
         render(null, root);
@@ -72,19 +87,31 @@ export class NotebookPane implements Pane {
   }
 
   state(): PaneState {
-    return { id: this.#notebook.peek().id };
+    return this.#path ? { path: this.#path } : { id: this.#notebook.peek().id };
+  }
+
+  adopt(state: PaneState): boolean {
+    return this.#path !== undefined && state.path === this.#path;
   }
 
   async mayClose(): Promise<boolean> {
     const notebook = this.#notebook.peek();
-    const question = "Close this notebook? Its cells and its variables are lost. Export keeps the cells.";
-    if (!notebook.empty && !this.#app.readOnly.peek() && !confirm(question)) return false;
+    const context = notebook.ownsContext && notebook.context.info.peek() !== undefined;
+    const cells = this.#path ? notebook.changed.peek() : !notebook.empty;
+    if ((cells || context) && !this.#app.readOnly.peek()) {
+      const lost = [
+        cells && (this.#path ? "Its changes are not saved." : "Its cells are lost. Export keeps them."),
+        context && "Its variables are lost.",
+      ];
+      if (!confirm(["Close this notebook?", ...lost.filter(Boolean)].join(" "))) return false;
+    }
     notebook.forget();
-    if (notebook.ownsContext && notebook.context.peek()) void notebook.end();
+    if (context) void notebook.context.end();
     return true;
   }
 
   dispose(): void {
+    this.#file?.dispose();
     this.#notebook.peek().dispose();
     this.#disposables.dispose();
   }
@@ -92,6 +119,8 @@ export class NotebookPane implements Pane {
   readonly View = () => {
     const notebook = this.#notebook.value;
     const cells = notebook.cells.value;
+    if (this.#problem.value && this.#path)
+      return <Unreadable app={this.#app} path={this.#path} why={this.#problem.value} />;
     const readOnly = this.#app.readOnly.value;
     const focus = this.#focus;
     const add = (kind: "code" | "text") => {
@@ -100,12 +129,20 @@ export class NotebookPane implements Pane {
     };
     return (
       <>
-        <Toolbar notebook={notebook} app={this.#app} save={() => void this.#export()} />
-        <div class="cells">
+        <Toolbar
+          notebook={notebook}
+          app={this.#app}
+          file={this.#file}
+          save={() => void this.#save()}
+          download={() => void this.#export()}
+        />
+        {this.#file?.stale.value && !readOnly && <this.Stale />}
+        {this.#comparison.value && <Changes comparison={this.#comparison.value} />}
+        <div class="cells" hidden={this.#comparison.value !== undefined}>
           <div class="column">
             {cells.map((cell, index) => (
               <CellView
-                key={cell.id}
+                key={cell} // a file that is read again has other cells with the same ids
                 notebook={notebook}
                 cell={cell}
                 index={index}
@@ -127,14 +164,33 @@ export class NotebookPane implements Pane {
                 </button>
               </div>
             )}
-            {notebook.empty && !notebook.context.value && (
-              <Others app={this.#app} own={notebook.id} show={id => this.#show(id)} />
+            {!this.#path && notebook.empty && !notebook.context.info.value && (
+              <OtherContexts app={this.#app} own={notebook.id} show={id => this.#show(id)} />
             )}
           </div>
         </div>
       </>
     );
   };
+
+  readonly Stale = () => (
+    <div class="bar stale" role="alert">
+      <span>This file has changed in the sandbox.</span>
+      <button
+        type="button"
+        aria-pressed={this.#comparison.value !== undefined}
+        onClick={() => void this.#compare()}
+      >
+        Compare
+      </button>
+      <button type="button" onClick={() => void this.#attempt(file => file.discard())}>
+        Discard mine
+      </button>
+      <button type="button" onClick={() => void this.#save(true)}>
+        Overwrite
+      </button>
+    </div>
+  );
 
   readonly #step = (cell: Cell, by: 1 | -1, into: "editor" | "cell"): boolean => {
     const cells = this.#notebook.peek().cells.peek();
@@ -170,12 +226,52 @@ export class NotebookPane implements Pane {
       id,
       storage: () => localStorage,
       storageKey: `hawse.notebook.${sandbox}.${id}`,
+      file: this.#path !== undefined,
       problem: toast,
     });
     this.#notebook.value = notebook;
-    void notebook.open().catch(error => {
-      if (!(error instanceof HawseError)) throw error;
-      toast(error.message || error.code);
+    if (this.#path) this.#file = new NotebookFileStore(client.sandbox(sandbox), notebook, this.#path);
+    void this.#fill(notebook);
+  }
+
+  async #fill(notebook: Notebook): Promise<void> {
+    try {
+      if (this.#file) {
+        const omitted = await this.#file.load();
+        if (omitted) this.#app.toast(`Only the first ${CELLS_MAX} cells are shown. A save keeps the others.`);
+        this.focus();
+        this.#file.follow(error => this.#app.toast((error as Error).message));
+      }
+      await notebook.context.open();
+    } catch (error) {
+      const { message, code } = error as Partial<HawseError>;
+      const text = message || code || "";
+      if (this.#path && notebook.cells.peek().length === 0) this.#problem.value = text;
+      else this.#app.toast(text);
+    }
+  }
+
+  /** Does something with the file, and then shows the cells. */
+  async #attempt(action: (file: NotebookFileStore) => Promise<unknown>): Promise<void> {
+    if (!this.#file) return;
+    try {
+      await action(this.#file);
+      if (!this.#file.stale.peek()) this.#comparison.value = undefined;
+    } catch (error) {
+      this.#app.toast((error as Error).message);
+    }
+  }
+
+  #save(overwrite = false): Promise<void> {
+    if (this.#app.readOnly.peek()) return Promise.resolve();
+    return this.#attempt(file => file.save(overwrite));
+  }
+
+  async #compare(): Promise<void> {
+    const path = this.#path ?? "";
+    await this.#attempt(async file => {
+      const compared = this.#comparison.peek() ? undefined : await file.compare();
+      this.#comparison.value = compared && { ...compared, names: ["In the sandbox", "Yours"], path };
     });
   }
 
@@ -193,150 +289,29 @@ export class NotebookPane implements Pane {
     const chunks = async function* () {
       yield text;
     };
-    await saveBlob(`${this.#notebook.peek().id}.ipynb`, chunks());
+    await saveBlob(fileName(this.#path) ?? `${this.#notebook.peek().id}.ipynb`, chunks());
   }
 }
 
-interface ToolbarProps {
-  notebook: Notebook;
-  app: AppContext;
-  save: () => void;
+function fileName(path: string | undefined): string | undefined {
+  return path?.split("/").at(-1);
 }
 
-function Toolbar({ notebook, app, save }: ToolbarProps) {
-  const context = notebook.context.value;
-  const readOnly = app.readOnly.value;
-  const restart = () => {
-    if (confirm("Restart the context? All variables are lost.")) void notebook.restart();
-  };
+/** Returns the id of the context of a file: all who open it share one. */
+export function contextOf(path: string): string {
+  let hash = 0x811c9dc5; // FNV-1a
+  for (const byte of new TextEncoder().encode(path)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
+  const name = (fileName(path) ?? "").replace(/\.ipynb$/i, "").replace(/[^A-Za-z0-9]+/g, "-");
+  return `nb-${name.slice(0, 32)}-${hash.toString(16).padStart(8, "0")}`;
+}
+
+function Unreadable({ app, path, why }: { app: AppContext; path: string; why: string }) {
   return (
-    <div class="bar notebook-bar" role="toolbar" aria-label="Notebook">
-      {!readOnly && (
-        <>
-          <button type="button" title="Run all cells" onClick={() => void notebook.runAll()}>
-            <Icon icon={ChevronsRight} size={16} /> <span>Run all</span>
-          </button>
-          <button
-            type="button"
-            class="square"
-            title="Interrupt"
-            aria-label="Interrupt"
-            disabled={!context?.running}
-            onClick={() => void notebook.interrupt()}
-          >
-            <Icon icon={Square} size={13} />
-          </button>
-          <button
-            type="button"
-            class="square"
-            title="Restart"
-            aria-label="Restart"
-            disabled={!context}
-            onClick={restart}
-          >
-            <Icon icon={RotateCw} size={15} />
-          </button>
-        </>
-      )}
-      <span class="spring" />
-      <Kernel notebook={notebook} app={app} />
-      <button type="button" title="Download as .ipynb" onClick={save}>
-        <Icon icon={Download} size={15} /> <span>Export</span>
+    <div class="empty" role="alert">
+      <p>{why}</p>
+      <button class="plain" type="button" onClick={() => app.open("editor", { path }, "right")}>
+        Open as text
       </button>
     </div>
-  );
-}
-
-/** The language, which can be chosen before the context exists, and what the context does. */
-function Kernel({ notebook, app }: Pick<ToolbarProps, "notebook" | "app">) {
-  const [languages, setLanguages] = useState<readonly CodeLanguage[]>([]);
-  const context = notebook.context.value;
-  const choosing = !context && !app.readOnly.value;
-  useEffect(() => {
-    if (!choosing) return;
-    let shown = true;
-    void app.client
-      .sandbox(app.sandbox)
-      .code.languages({})
-      .then(
-        ({ languages: found }) => shown && setLanguages(found),
-        () => {}, // a guest may not ask; the language of a context is known without it
-      );
-    return () => {
-      shown = false;
-    };
-  }, [choosing]);
-  if (!choosing)
-    return (
-      <span class="kernel" role="status">
-        <i class={`dot ${context?.running ? "busy" : (context?.state ?? "")}`} aria-hidden="true" />
-        {nameOf(notebook.language.value)}
-        <small>{notebook.busy.value || stateText(context)}</small>
-      </span>
-    );
-  const known = languages.some(({ language }) => language === notebook.language.value);
-  return (
-    <span class="kernel">
-      {notebook.busy.value && <small role="status">{notebook.busy.value}</small>}
-      <select
-        aria-label="Language"
-        value={notebook.language.value}
-        onChange={({ currentTarget }) => {
-          notebook.language.value = currentTarget.value;
-          notebook.save();
-        }}
-      >
-        {!known && <option value={notebook.language.value}>{nameOf(notebook.language.value)}</option>}
-        {languages.map(({ language, kernel, install }) => (
-          <option key={language} value={language} disabled={!kernel} title={install}>
-            {nameOf(language)}
-            {kernel ? "" : " (not installed)"}
-          </option>
-        ))}
-      </select>
-    </span>
-  );
-}
-
-function stateText(context: CodeContextInfo | undefined): string {
-  if (!context) return "not started";
-  if (context.state === "exited") return "ended";
-  return context.running ? "busy" : "idle";
-}
-
-/** The contexts that exist already, for example those of agents. */
-function Others({ app, own, show }: { app: AppContext; own: string; show: (id: string) => void }) {
-  const [contexts, setContexts] = useState<readonly CodeContextInfo[]>([]);
-  useEffect(() => {
-    let shown = true;
-    void app.client
-      .sandbox(app.sandbox)
-      .code.list({})
-      .then(
-        ({ contexts: found }) => shown && setContexts(found.filter(({ id }) => id !== own)),
-        () => {}, // a guest may not ask
-      );
-    return () => {
-      shown = false;
-    };
-  }, [own]);
-  if (contexts.length === 0) return null;
-  return (
-    <section class="others" aria-label="Contexts that run">
-      <h3>Or follow code that runs already</h3>
-      <ul>
-        {contexts.map(context => (
-          <li key={context.id}>
-            <button type="button" onClick={() => show(context.id)}>
-              <i class={`dot ${context.running ? "busy" : context.state}`} aria-hidden="true" />
-              <strong>{context.id}</strong>
-              <span>
-                {nameOf(context.language)} · {stateText(context)}
-              </span>
-            </button>
-          </li>
-        ))}
-      </ul>
-    </section>
   );
 }

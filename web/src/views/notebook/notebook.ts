@@ -1,127 +1,195 @@
 // A notebook: cells over the runs of one code context. Runs of others in this context become cells too. It knows no DOM.
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
-import { type Disposable, DisposableList } from "../../base/disposables";
+import type { Disposable } from "../../base/disposables";
 import { randomId } from "../../base/random-id";
-import type { Namespace } from "../../client/sandbox";
-import { HawseError } from "../../wire/errors";
-import type {
-  CodeContextInfo,
-  CodeInputRequest,
-  CodeRunInfo,
-  CodeRunResult,
-  CodeWatched,
-} from "../../wire/methods";
-import { follow } from "../follow";
-import { notebookText } from "./ipynb";
-import { type Output, Outputs } from "./outputs";
-import { RunFollower } from "./run";
-
-export type CellKind = "code" | "text";
-
-export interface CellState {
-  readonly phase: "idle" | "queued" | "running" | "ended";
-  readonly status?: CodeRunResult["status"] | undefined;
-  readonly count?: number | undefined;
-  /** Seconds from its start to its end. */
-  readonly duration?: number | undefined;
-  /** Why it did not run, or how its executor ended. */
-  readonly problem?: string | undefined;
-  /** The program waits for a line. */
-  readonly input?: CodeInputRequest | undefined;
-}
-
-export interface Cell {
-  readonly id: string;
-  readonly kind: Signal<CellKind>;
-  readonly source: Signal<string>;
-  readonly state: Signal<CellState>;
-  readonly outputs: Signal<readonly Output[]>;
-  /** Id of its last run. */
-  run: string | undefined;
-  /** Who has begun the run, if it was not this page. */
-  readonly by: Signal<string | undefined>;
-}
-
-/** What is kept of a cell, for a reload of the page. */
-interface Draft {
-  readonly id: string;
-  readonly kind: CellKind;
-  readonly source: string;
-  readonly run?: string | undefined;
-  readonly by?: string | undefined;
-}
-
-export interface NotebookBox {
-  readonly code: Namespace<"code">;
-}
+import { type Cell, type CellKind, draftOf, IDLE, newCell } from "./cell";
+import { CellRuns } from "./cell-runs";
+import { DraftStore } from "./draft";
+import { type ExportedCell, notebookText } from "./ipynb";
+import type { FileCell, NotebookFile } from "./ipynb-read";
+import type { UpdatedCell } from "./ipynb-update";
+import { type NotebookBox, NotebookContext } from "./notebook-context";
+import type { Output } from "./outputs";
 
 export interface NotebookOptions {
   readonly id: string;
   /** Keeps the cells for a reload. Any call may throw: the storage can be full or forbidden. */
   readonly storage: () => Storage;
   readonly storageKey: string;
+  /** Whether the cells come from a file, so that there are none before `load`. */
+  readonly file?: boolean;
   /** Shows an error of a call. */
   readonly problem: (text: string) => void;
 }
 
-/** Cells of a notebook: a run of others beyond it is not shown. */
-export const CELLS_MAX = 500;
-/** Milliseconds within which outputs and sources are collected before they are drawn or stored. */
-const DRAW = 40;
-const SAVE = 400;
-/** Ids of runs that are not shown. */
-const HIDDEN_MAX = 256;
-const IDLE: CellState = { phase: "idle" };
+/** What is known of a cell in the file. */
+interface Stored {
+  readonly id: string;
+  readonly outputs: readonly Output[];
+}
 
 export class Notebook implements Disposable {
   readonly id: string;
   readonly cells: Signal<readonly Cell[]> = signal([]);
-  /** Undefined: it does not exist yet, or any more. */
-  readonly context: Signal<CodeContextInfo | undefined> = signal(undefined);
-  /** Language of a new context. */
-  readonly language = signal("python");
-  /** What the context is being, besides running: for people. */
-  readonly busy = signal("");
+  readonly context: NotebookContext;
+  /** Whether something is not in the file, for example what others have run. */
+  readonly changed: Signal<boolean> = signal(false);
+  /** Whether this page has changed something that is not in the file. */
+  readonly edited: Signal<boolean> = signal(false);
   readonly running: ReadonlySignal<boolean> = computed(() =>
     this.cells.value.some(({ state }) => state.value.phase === "running" || state.value.phase === "queued"),
   );
-  readonly #box: NotebookBox;
-  readonly #options: NotebookOptions;
-  readonly #disposables = new DisposableList();
-  readonly #followers = new Map<Cell, RunFollower>();
-  readonly #outputs = new Map<Cell, Outputs>();
-  /** Cells whose runs have no id yet: a run that is not known may be theirs. */
-  readonly #unnamed = new Set<Cell>();
-  /** Runs that are not to be shown: those of removed cells and earlier ones of the cells. */
-  readonly #removed = new Set<string>();
-  #latest: CodeWatched | undefined;
-  #watch: Disposable | undefined;
-  #saving: ReturnType<typeof setTimeout> | undefined;
-  #creating: Promise<void> | undefined;
+  readonly #runs: CellRuns;
+  readonly #store: DraftStore;
+  /** Version and cells of the file that this notebook comes from. */
+  #version: string | undefined;
+  #stored: readonly Stored[] = [];
+  /** The ids that the draft has for the cells of the file. */
+  #order: readonly string[] | undefined;
+  #generation = 0;
   /** This page has made the context. */
   #own = false;
 
   constructor(box: NotebookBox, options: NotebookOptions) {
-    this.#box = box;
-    this.#options = options;
     this.id = options.id;
+    this.context = new NotebookContext({
+      box,
+      id: options.id,
+      runs: runs => this.#runs.adopt(runs),
+      created: () => {
+        this.#own = true;
+        this.save();
+      },
+      problem: options.problem,
+    });
+    this.#runs = new CellRuns({
+      box,
+      context: options.id,
+      cells: this.cells,
+      matching: options.file === true,
+      changed: mine => this.#touch(mine),
+      stored: () => this.save(),
+    });
+    this.#store = new DraftStore({
+      storage: options.storage,
+      key: options.storageKey,
+      draft: () => ({
+        language: this.context.language.peek(),
+        own: this.#own,
+        removed: this.#runs.hidden,
+        cells: this.cells.peek().map(draftOf),
+        changed: this.changed.peek(),
+        edited: this.edited.peek(),
+        version: this.#version,
+        order: this.#stored.map(({ id }) => id),
+      }),
+    });
     this.#restore();
-    if (this.cells.peek().length === 0) this.insert(0);
+    if (this.cells.peek().length === 0 && !options.file) this.insert(0);
   }
 
-  /** Shows the context if it exists. Throws HawseError. */
-  async open(): Promise<void> {
-    try {
-      this.context.value = await this.#box.code.get({ context: this.id });
-    } catch (error) {
-      if (error instanceof HawseError && error.code === "not_found") return;
-      throw error;
+  // ---- the file
+
+  /**
+   * Shows the cells of a file with their outputs. Cells that were changed here stay as they are.
+   *
+   * @param version - The version of the file; undefined if it has none.
+   * @returns Whether the file has changed since the changes here were begun.
+   */
+  load(file: NotebookFile, version: string | undefined): boolean {
+    const same = this.#version === version;
+    const keep = this.cells.peek().length > 0 && (same || this.edited.peek());
+    const cells = keep ? this.#known(file.cells, same) : file.cells;
+    if (file.language && !this.context.info.peek() && !this.edited.peek())
+      this.context.language.value = file.language;
+    batch(() => {
+      if (!keep) this.#replace(cells);
+      for (const stored of cells) this.#fill(stored);
+    });
+    this.#version = version;
+    this.#order = undefined;
+    this.#stored = cells.map(({ id, outputs }) => ({ id, outputs: outputs.list }));
+    if (this.cells.peek().length === 0) this.cells.value = [emptyCell()];
+    return keep && !same;
+  }
+
+  /** Drops all changes, so that `load` shows the file as it is. */
+  discard(): void {
+    this.changed.value = false;
+    this.edited.value = false;
+    this.#version = undefined;
+  }
+
+  /** Returns the cells for `updatedNotebook`, and a number that changes with each change. */
+  snapshot(): { readonly cells: readonly UpdatedCell[]; readonly generation: number } {
+    const cells = this.#exported().map((cell): UpdatedCell => {
+      const origin = this.#stored.findIndex(({ id }) => id === cell.id);
+      const outputsKept = this.#stored[origin]?.outputs === cell.outputs;
+      return { ...cell, origin: origin < 0 ? undefined : origin, outputsKept };
+    });
+    return { cells, generation: this.#generation };
+  }
+
+  /** The file now has the cells of a snapshot. `generation`: that of the snapshot. */
+  saved(cells: readonly UpdatedCell[], generation: number, version: string | undefined): void {
+    this.#stored = cells.map(({ id, outputs }) => ({ id, outputs }));
+    this.#version = version;
+    if (generation === this.#generation) {
+      this.changed.value = false;
+      this.edited.value = false;
     }
-    this.language.value = this.context.value.language;
-    this.#follow();
+    this.save();
   }
 
+  /** Returns a new notebook file. */
+  export(): string {
+    return notebookText(
+      this.#exported(),
+      this.context.language.peek(),
+      this.context.info.peek()?.kernel ?? "",
+    );
+  }
+
+  #exported(): ExportedCell[] {
+    return this.cells.peek().map(({ id, kind, source, state, outputs }) => ({
+      id,
+      kind: kind.peek(),
+      source: source.peek(),
+      count: state.peek().count,
+      outputs: outputs.peek(),
+    }));
+  }
+
+  /** Gives the cells of a file the ids that the notebook has for them: files before nbformat 4.5 have none. */
+  #known(cells: readonly FileCell[], same: boolean): readonly FileCell[] {
+    const order = same ? this.#order : undefined;
+    if (order?.length === cells.length)
+      return cells.map((cell, index) => ({ ...cell, id: order[index] ?? cell.id }));
+    const ids = new Map(this.cells.peek().map(({ id, source }) => [id, source.peek()]));
+    // Without an id in the file, it may be another cell that has this place now.
+    return cells.map(cell =>
+      cell.named || ids.get(cell.id) === cell.source ? cell : { ...cell, id: `file-${cell.id}` },
+    );
+  }
+
+  #replace(cells: readonly FileCell[]): void {
+    for (const cell of this.cells.peek()) this.#runs.drop(cell);
+    this.cells.value = cells.map(newCell);
+    this.changed.value = false;
+    this.edited.value = false;
+  }
+
+  #fill({ id, count, outputs }: FileCell): void {
+    const cell = this.cells.peek().find(each => each.id === id);
+    if (!cell || cell.cleared || cell.kind.peek() !== "code" || cell.state.peek().phase !== "idle") return;
+    this.#runs.show(cell, outputs);
+    cell.state.value = { phase: "idle", count };
+  }
+
+  // ---- cells
+
+  /** Whether this page has made the context. */
   get ownsContext(): boolean {
     return this.#own;
   }
@@ -131,26 +199,20 @@ export class Notebook implements Disposable {
     return this.cells.peek().every(({ source, run }) => source.peek().trim() === "" && run === undefined);
   }
 
-  // ---- cells
-
   /** Adds a cell before the index `at` and returns it. */
   insert(at: number, kind: CellKind = "code", source = ""): Cell {
-    const cell = newCell({ id: randomId().slice(0, 12), kind, source });
+    const cell = { ...emptyCell(), kind: signal(kind), source: signal(source) };
     this.cells.value = this.cells.peek().toSpliced(at, 0, cell);
-    this.save();
+    this.#touch(true);
     return cell;
   }
 
   /** Removes a cell; the last one is replaced by an empty one. */
   remove(cell: Cell): void {
-    this.#followers.get(cell)?.dispose();
-    this.#followers.delete(cell);
-    this.#outputs.delete(cell);
-    this.#unnamed.delete(cell);
-    this.#hide(cell.run);
+    this.#runs.drop(cell);
     this.cells.value = this.cells.peek().filter(each => each !== cell);
     if (this.cells.peek().length === 0) this.insert(0);
-    this.save();
+    this.#touch(true);
   }
 
   move(cell: Cell, by: 1 | -1): void {
@@ -159,24 +221,29 @@ export class Notebook implements Disposable {
     const to = at + by;
     if (at < 0 || to < 0 || to >= cells.length) return;
     this.cells.value = cells.toSpliced(at, 1).toSpliced(to, 0, cell);
-    this.save();
+    this.#touch(true);
   }
 
   edit(cell: Cell, source: string): void {
     cell.source.value = source;
-    this.save();
+    this.#touch(true);
   }
 
   convert(cell: Cell, kind: CellKind): void {
     cell.kind.value = kind;
-    if (kind === "text") this.#reset(cell);
-    this.save();
+    if (kind === "text") this.#clear(cell);
+    this.#touch(true);
   }
 
   clearOutputs(): void {
     for (const cell of this.cells.peek())
-      if (cell.state.peek().phase === "ended" || cell.state.peek().phase === "idle") this.#reset(cell);
-    this.save();
+      if (cell.state.peek().phase === "ended" || cell.state.peek().phase === "idle") this.#clear(cell);
+    this.#touch(true);
+  }
+
+  #clear(cell: Cell): void {
+    this.#runs.reset(cell);
+    cell.cleared = true;
   }
 
   // ---- runs
@@ -186,36 +253,25 @@ export class Notebook implements Disposable {
     const { phase } = cell.state.peek();
     if (cell.kind.peek() !== "code" || !cell.source.peek().trim()) return;
     if (phase === "queued" || phase === "running") return;
-    this.#reset(cell);
+    const { outputs, state } = cell;
+    const before = { outputs: outputs.peek(), state: state.peek() };
+    this.#runs.reset(cell);
     cell.by.value = undefined;
     cell.state.value = { phase: "queued" };
-    if (!(await this.#attempt("Starting…", () => this.#createOnce()))) {
-      this.#creating = undefined; // a later run tries it again
-      cell.state.value = IDLE;
+    if (!(await this.context.create())) {
+      batch(() => {
+        outputs.value = before.outputs;
+        state.value = before.outputs.length > 0 ? before.state : IDLE;
+      });
       return;
     }
     if (!this.cells.peek().includes(cell)) return;
-    this.#unnamed.add(cell);
-    this.#start(cell, { context: this.id, source: cell.source.peek() });
+    this.#touch(true);
+    this.#runs.start(cell);
   }
 
   async runAll(): Promise<void> {
     for (const cell of this.cells.peek()) await this.run(cell);
-  }
-
-  interrupt(): Promise<boolean> {
-    return this.#attempt("", () => this.#box.code.interrupt({ context: this.id }));
-  }
-
-  restart(): Promise<boolean> {
-    return this.#attempt("Restarting…", async () => {
-      if (this.context.peek()) this.context.value = await this.#box.code.restart({ context: this.id });
-    });
-  }
-
-  /** Ends the context. */
-  end(): Promise<boolean> {
-    return this.#attempt("", () => this.#box.code.delete({ context: this.id }));
   }
 
   /** Sends the line that the run of a cell waits for. */
@@ -223,317 +279,53 @@ export class Notebook implements Disposable {
     const { input } = cell.state.peek();
     if (!input || !cell.run) return;
     cell.state.value = { ...cell.state.peek(), input: undefined };
-    const call = () => this.#box.code.answer({ run: cell.run ?? "", request: input.request, value });
-    await this.#attempt("", call);
-  }
-
-  /** Returns completions at a position in the code, in UTF-16 units; undefined if the context does not answer. */
-  async complete(
-    source: string,
-    cursor: number,
-  ): Promise<{ from: number; matches: readonly string[] } | undefined> {
-    if (this.context.peek()?.state !== "running") return undefined;
-    const position = [...source.slice(0, cursor)].length;
-    try {
-      const params = { context: this.id, source, cursor: position };
-      const { matches, start } = await this.#box.code.complete(params, { timeout: 3 });
-      return { from: [...source].slice(0, start).join("").length, matches };
-    } catch (error) {
-      if (error instanceof HawseError) return undefined; // it is busy, for example
-      throw error;
-    }
-  }
-
-  export(): string {
-    const cells = this.cells.peek().map(({ id, kind, source, state, outputs }) => ({
-      id,
-      kind: kind.peek(),
-      source: source.peek(),
-      count: state.peek().count,
-      outputs: outputs.peek(),
-    }));
-    return notebookText(cells, this.language.peek(), this.context.peek()?.kernel ?? "");
+    await this.context.answer(cell.run, input.request, value);
   }
 
   // ---- the draft
 
   /** Stores the cells soon. */
   save(): void {
-    this.#saving ??= setTimeout(() => this.#saveNow(), SAVE);
+    this.#store.save();
   }
 
   /** Stores the cells now: the page may be about to close. */
   flush(): void {
-    if (this.#saving !== undefined) this.#saveNow();
+    this.#store.flush();
   }
 
   /** Removes what is stored. */
   forget(): void {
-    clearTimeout(this.#saving);
-    this.#saving = undefined;
-    attempted(() => this.#options.storage().removeItem(this.#options.storageKey));
+    this.#store.forget();
   }
 
   dispose(): void {
     this.flush();
-    this.#watch?.dispose();
-    for (const follower of this.#followers.values()) follower.dispose();
-    this.#disposables.dispose();
+    this.context.dispose();
+    this.#runs.dispose();
   }
 
-  /** The server keeps 64 runs, so ids of older ones are not needed. */
-  #hide(run: string | undefined): void {
-    if (run) this.#removed.add(run);
-    for (const oldest of this.#removed) {
-      if (this.#removed.size <= HIDDEN_MAX) break;
-      this.#removed.delete(oldest);
-    }
-  }
-
-  #saveNow(): void {
-    clearTimeout(this.#saving);
-    this.#saving = undefined;
-    const cells = this.cells.peek().map(
-      ({ id, kind, source, run, by }): Draft => ({
-        id,
-        kind: kind.peek(),
-        source: source.peek(),
-        run,
-        by: by.peek(),
-      }),
-    );
-    const text = JSON.stringify({
-      language: this.language.peek(),
-      own: this.#own,
-      removed: [...this.#removed],
-      cells,
-    });
-    attempted(() => this.#options.storage().setItem(this.#options.storageKey, text));
+  #touch(mine: boolean): void {
+    this.#generation++;
+    this.changed.value = true;
+    if (mine) this.edited.value = true;
+    this.save();
   }
 
   #restore(): void {
-    const stored = attempted(() =>
-      JSON.parse(this.#options.storage().getItem(this.#options.storageKey) ?? ""),
-    ) as { language?: unknown; own?: unknown; removed?: unknown; cells?: unknown } | undefined;
-    if (typeof stored !== "object" || stored === null) return;
-    if (typeof stored.language === "string") this.language.value = stored.language;
-    this.#own = stored.own === true;
-    if (Array.isArray(stored.removed)) for (const run of stored.removed) this.#removed.add(String(run));
-    if (Array.isArray(stored.cells)) this.cells.value = stored.cells.filter(isDraft).map(newCell);
-  }
-
-  // ---- the context
-
-  #createOnce(): Promise<void> {
-    this.#creating ??= this.#create();
-    return this.#creating;
-  }
-
-  async #create(): Promise<void> {
-    if (this.context.peek()) return;
-    try {
-      const params = { id: this.id, language: this.language.peek() };
-      this.context.value = await this.#box.code.create(params);
-      this.#own = true;
-      this.save();
-    } catch (error) {
-      if (!(error instanceof HawseError) || error.code !== "conflict") throw error;
-      this.context.value = await this.#box.code.get({ context: this.id });
-    }
-    this.#follow();
-  }
-
-  #follow(): void {
-    this.#watch?.dispose();
-    const gone = () => {
-      this.context.value = undefined;
-      this.#creating = undefined;
-      this.#latest = undefined;
-    };
-    this.#watch = follow({
-      open: () => this.#box.code.watch({ context: this.id }),
-      item: item => {
-        if (item.event !== "changed") return;
-        this.#latest = item.value;
-        batch(() => {
-          this.context.value = item.value.context;
-          this.language.value = item.value.context.language;
-          this.#adopt();
-        });
-      },
-      ended: gone,
-      failed: gone,
-    });
-  }
-
-  /** Attaches cells to the runs that are kept, and makes cells of the runs of others. */
-  #adopt(): void {
-    if (!this.#latest) return;
-    const byRun = new Map(this.cells.peek().map(cell => [cell.run, cell]));
-    for (const info of this.#latest.runs) {
-      const known = byRun.get(info.run);
-      if (known) {
-        if (known.kind.peek() === "code" && !this.#followers.has(known)) this.#attach(known, info);
-      } else if (this.#unnamed.size === 0 && !this.#removed.has(info.run)) this.#addOthers(info);
-    }
-  }
-
-  #addOthers(info: CodeRunInfo): void {
-    const cells = this.cells.peek();
-    if (cells.length >= CELLS_MAX || info.state === "waiting") return;
-    const cell = newCell({
-      id: randomId().slice(0, 12),
-      kind: "code",
-      source: "",
-      run: info.run,
-      by: info.by || info.kind || "another client",
-    });
-    // An empty cell at the end stays there: the user is about to write in it.
-    const last = cells.at(-1);
-    const at = last && !last.run && !last.source.peek().trim() ? cells.length - 1 : cells.length;
-    this.cells.value = cells.toSpliced(at, 0, cell);
-    this.save();
-    this.#attach(cell, info);
-  }
-
-  #attach(cell: Cell, info: CodeRunInfo): void {
-    cell.state.value = { phase: info.state === "waiting" ? "queued" : "running" };
-    this.#start(cell, { context: this.id, run: info.run });
-  }
-
-  #start(cell: Cell, which: ConstructorParameters<typeof RunFollower>[1]): void {
-    const outputs = new Outputs();
-    let drawing: ReturnType<typeof setTimeout> | undefined;
-    const draw = () => {
-      clearTimeout(drawing);
-      drawing = undefined;
-      if (this.#followers.get(cell) === follower) cell.outputs.value = outputs.list;
-    };
-    const changed = () => {
-      drawing ??= setTimeout(draw, DRAW);
-    };
-    const set = (state: Partial<CellState>) => {
-      if (this.#followers.get(cell) === follower) cell.state.value = { ...cell.state.peek(), ...state };
-    };
-    const named = () => {
-      if (this.#unnamed.delete(cell)) this.#adopt();
-    };
-    const follower: RunFollower = new RunFollower(this.#box, which, {
-      named: (run, source) => {
-        cell.run = run;
-        if (source !== undefined && !cell.source.peek()) cell.source.value = source;
-        named();
-        this.save();
-      },
-      began: () => set({ phase: "running" }),
-      text: (stream, text) => {
-        outputs.text(stream, text);
-        changed();
-      },
-      display: (value, data) => {
-        outputs.display(value, data);
-        changed();
-      },
-      update: (value, data) => {
-        if (outputs.update(value, data)) changed();
-        else this.#updateOthers(value, data);
-      },
-      clear: wait => {
-        outputs.clear(wait);
-        changed();
-      },
-      error: error => {
-        outputs.error(error);
-        changed();
-      },
-      input: input => {
-        draw();
-        set({ input });
-      },
-      ended: ({ status, execution_count, duration, exit, error }) => {
-        if (error && !outputs.list.some(({ kind }) => kind === "error")) outputs.error(error);
-        draw();
-        set({
-          phase: "ended",
-          status,
-          count: execution_count ?? undefined,
-          duration,
-          input: undefined,
-          problem: exit ? `The program ended with ${exit.signal ?? `code ${exit.code}`}.` : undefined,
-        });
-      },
-      failed: error => {
-        named();
-        draw();
-        set({ phase: "ended", status: undefined, input: undefined, problem: error.message || error.code });
-      },
-    });
-    this.#followers.set(cell, follower);
-    this.#outputs.set(cell, outputs);
-  }
-
-  /** A display may be updated by the code of another cell. */
-  #updateOthers(...update: Parameters<Outputs["update"]>): void {
-    for (const [cell, outputs] of this.#outputs)
-      if (outputs.update(...update)) cell.outputs.value = outputs.list;
-  }
-
-  #reset(cell: Cell): void {
-    this.#followers.get(cell)?.dispose();
-    this.#followers.delete(cell);
-    this.#outputs.delete(cell);
-    this.#unnamed.delete(cell);
-    this.#hide(cell.run);
-    cell.run = undefined;
-    cell.outputs.value = [];
-    cell.state.value = IDLE;
-  }
-
-  async #attempt(busy: string, work: () => Promise<unknown>): Promise<boolean> {
-    this.busy.value = busy;
-    try {
-      await work();
-      return true;
-    } catch (error) {
-      if (!(error instanceof HawseError)) throw error;
-      if (error.code !== "cancelled" && error.code !== "conflict")
-        this.#options.problem(error.message || error.code);
-      return false;
-    } finally {
-      this.busy.value = "";
-    }
+    const stored = this.#store.read();
+    if (!stored) return;
+    if (stored.language) this.context.language.value = stored.language;
+    this.#own = stored.own;
+    for (const run of stored.removed) this.#runs.hide(run);
+    this.cells.value = stored.cells.map(newCell);
+    this.changed.value = stored.changed;
+    this.edited.value = stored.edited;
+    this.#version = stored.version;
+    this.#order = stored.order;
   }
 }
 
-function newCell({ id, kind, source, run, by }: Draft): Cell {
-  return {
-    id,
-    kind: signal(kind),
-    source: signal(source),
-    state: signal<CellState>(IDLE),
-    outputs: signal<readonly Output[]>([]),
-    run,
-    by: signal(by),
-  };
-}
-
-function isDraft(value: unknown): value is Draft {
-  if (typeof value !== "object" || value === null) return false;
-  const { id, kind, source, run, by } = value as Record<string, unknown>;
-  const text = (each: unknown) => each === undefined || typeof each === "string";
-  return (
-    typeof id === "string" &&
-    typeof source === "string" &&
-    (kind === "code" || kind === "text") &&
-    text(run) &&
-    text(by)
-  );
-}
-
-function attempted<T>(action: () => T): T | undefined {
-  try {
-    return action();
-  } catch {
-    return undefined; // the storage is full or forbidden
-  }
+function emptyCell(): Cell {
+  return newCell({ id: randomId().slice(0, 12), kind: "code", source: "" });
 }

@@ -1,8 +1,9 @@
 // Ports in the rail: what listens in the sandbox, and which ports have a preview.
 
+import { visible } from "../../base/visible";
 import "../style/views.css";
 import "../style/ports.css";
-import { Copy, Link2, QrCode, Unlink2 } from "lucide";
+import { Copy, Globe, Link2, QrCode, Unlink2 } from "lucide";
 import { useEffect, useMemo } from "preact/hooks";
 import { Icon } from "../../frame/icon";
 import type { RailProps } from "../../frame/pane";
@@ -23,7 +24,7 @@ export function PortsView({ app }: RailProps) {
     <div class="view ports">
       {list.error.value && (
         <p role="alert" class="problem">
-          {list.error.value}
+          {visible(list.error.value)}
         </p>
       )}
       {ports?.length === 0 && <p class="empty">No program listens on a port.</p>}
@@ -46,6 +47,7 @@ export function PortsView({ app }: RailProps) {
                 await withAddress(port.port, address => showQr(`Preview of port ${port.port}`, address));
               })
             }
+            publish={() => act(async () => (await import("./tunnel-dialog")).showTunnels(app, port.port))}
             stop={() =>
               act(async () => {
                 await list.revoke(port.port);
@@ -88,16 +90,17 @@ interface RowProps {
   share: () => void;
   copy: () => void;
   code: () => void;
+  publish: () => void;
   stop: () => void;
 }
 
-function PortRow({ port: { port, process, preview }, open, share, copy, code, stop }: RowProps) {
+function PortRow({ port: { port, process, preview }, open, share, copy, code, publish, stop }: RowProps) {
   const tool = (label: string, icon: typeof Copy, run: () => void) => (
     <button type="button" class="tool" title={label} aria-label={`${label}: port ${port}`} onClick={run}>
       <Icon icon={icon} size={16} />
     </button>
   );
-  const facts = [process ?? "nothing listens", preview && "exposed"].filter(Boolean);
+  const facts = [visible(process ?? "nothing listens"), preview && "exposed"].filter(Boolean);
   return (
     <li data-state={process ? "running" : "closed"}>
       <i class="dot" aria-hidden="true" />
@@ -114,6 +117,7 @@ function PortRow({ port: { port, process, preview }, open, share, copy, code, st
       ) : (
         tool("Expose", Link2, share)
       )}
+      {tool("Public addresses…", Globe, publish)}
     </li>
   );
 }

@@ -1,5 +1,6 @@
 // Processes in the rail: what runs and what has ended, with CPU time and memory, logs and signals.
 
+import { visible } from "../../base/visible";
 import "../style/views.css";
 import "../style/processes.css";
 import { signal, useSignal } from "@preact/signals";
@@ -58,7 +59,7 @@ export function ProcessesView({ app }: RailProps) {
     <div class="view processes">
       {problem.value && (
         <p role="alert" class="problem">
-          {problem.value}
+          {visible(problem.value)}
         </p>
       )}
       {processes?.length === 0 && (
@@ -98,7 +99,7 @@ interface Props {
 function Process({ process, usage, readOnly, log, signal }: Props) {
   const { id, argv = [], state, exit, started = 0 } = process;
   const running = state === "running";
-  const command = argv[1] === "-c" ? (argv[2] ?? "") : argv.join(" ");
+  const command = visible(argv[1] === "-c" ? (argv[2] ?? "") : argv.join(" "));
   const ended = exit?.signal ?? `exit ${exit?.code ?? "?"}`;
   const facts = running
     ? [

@@ -1,10 +1,11 @@
 // What the list says about a recording, and which recordings a text finds.
 
 import { formatSize, formatTime } from "../../base/format";
+import { visible } from "../../base/visible";
 import type { RecordingInfo } from "../../wire/methods";
 
-export function titleOf({ title, terminal }: RecordingInfo): string {
-  return title || `Terminal ${terminal}`;
+export function titleOf({ title, terminal, desktop }: RecordingInfo): string {
+  return visible(title || (desktop ? `Desktop ${desktop}` : `Terminal ${terminal}`));
 }
 
 export function describe(info: RecordingInfo): string {
@@ -24,7 +25,8 @@ export function describe(info: RecordingInfo): string {
 export function findRecordings(recordings: readonly RecordingInfo[], text: string): RecordingInfo[] {
   const words = text.toLowerCase().split(/\s+/);
   return recordings.filter(info => {
-    const name = `${titleOf(info)} ${info.terminal} ${info.id}`.toLowerCase();
+    const name =
+      `${titleOf(info)} ${info.desktop ? `desktop ${info.desktop}` : info.terminal} ${info.id}`.toLowerCase();
     return words.every(word => name.includes(word));
   });
 }

@@ -1,5 +1,6 @@
 // A pane that plays a recording.
 
+import { visible } from "../../base/visible";
 import "../style/views.css";
 import "../style/recordings.css";
 import { computed, signal } from "@preact/signals";
@@ -9,7 +10,7 @@ import { type Disposable, DisposableList } from "../../base/disposables";
 import { formatTime } from "../../base/format";
 import { Icon } from "../../frame/icon";
 import type { AppContext, Pane, PaneState, PaneStatus } from "../../frame/pane";
-import { Player } from "../../player/player";
+import { Player, type Stage } from "../../player/player";
 import { RemoteRecording } from "../../player/source";
 import { HawseError } from "../../wire/errors";
 import { titleOf } from "./describe";
@@ -91,7 +92,7 @@ export class RecordingPane implements Pane {
     if (this.#problem.value)
       return (
         <p class="problem" role="alert">
-          {this.#problem.value}
+          {visible(this.#problem.value)}
         </p>
       );
     const { time = 0, duration = 0, markers = [], speed = 1, idleLimit = 2 } = player ?? {};
@@ -129,8 +130,8 @@ export class RecordingPane implements Pane {
               key={t}
               type="button"
               class="tick"
-              title={label || formatTime(t)}
-              aria-label={`Marker ${label} at ${formatTime(t)}`}
+              title={visible(label) || formatTime(t)}
+              aria-label={`Marker ${visible(label)} at ${formatTime(t)}`}
               style={{ left: `${duration ? (t / duration) * 100 : 0}%` }}
               onClick={() => player?.seek(t)}
             >
@@ -170,26 +171,22 @@ export class RecordingPane implements Pane {
   };
 
   async #load(stage: HTMLElement, host: HTMLElement): Promise<void> {
-    const screen = await this.#app.screen(stage, host);
-    if (this.#disposed) return screen.dispose();
-    const { terminal } = screen;
-    terminal.textarea?.setAttribute("aria-label", "Screen of the recording");
-    const player = new Player(new RemoteRecording(this.#app.client, this.#app.sandbox, this.id), {
-      reset: () => terminal.reset(),
-      resize: screen.resize,
-      write: (data, done) => terminal.write(data, done),
-    });
-    player.idleLimit = 2;
-    this.#disposables.add(
-      screen,
-      player,
-      player.onChange(() => {
-        this.#changes.value++;
-        this.status.value = player.phase === "playing" ? "running" : "idle";
-        if (player.error) this.#fail(player.error);
-      }),
-    );
+    const source = new RemoteRecording(this.#app.client, this.#app.sandbox, this.id);
     try {
+      const { desktop } = await source.info();
+      const output = desktop ? await this.#desktop(host) : await this.#terminal(stage, host);
+      if (this.#disposed) return output.dispose();
+      const player = new Player(source, output);
+      player.idleLimit = 2;
+      this.#disposables.add(
+        output,
+        player,
+        player.onChange(() => {
+          this.#changes.value++;
+          this.status.value = player.phase === "playing" ? "running" : "idle";
+          if (player.error) this.#fail(player.error);
+        }),
+      );
       await player.load();
       if (player.info) this.#name.value = titleOf(player.info);
       this.#player.value = player;
@@ -197,6 +194,23 @@ export class RecordingPane implements Pane {
       if (!(error instanceof HawseError)) throw error;
       this.#fail(error);
     }
+  }
+
+  async #terminal(stage: HTMLElement, host: HTMLElement): Promise<Stage & Disposable> {
+    const screen = await this.#app.screen(stage, host);
+    const { terminal } = screen;
+    terminal.textarea?.setAttribute("aria-label", "Screen of the recording");
+    return {
+      reset: () => terminal.reset(),
+      resize: (cols, rows) => screen.resize(cols, rows),
+      write: (data, done) => terminal.write(data, done),
+      dispose: () => screen.dispose(),
+    };
+  }
+
+  async #desktop(host: HTMLElement): Promise<Stage & Disposable> {
+    const { DesktopStage } = await import("../../player/desktop-stage");
+    return new DesktopStage(host);
   }
 
   #fail({ code, message }: HawseError): void {

@@ -1,8 +1,10 @@
 // Opens a file by a part of its name.
 
 import { File } from "lucide";
+import { visible } from "../../base/visible";
 import { openChooser } from "../../frame/palette";
 import type { AppContext } from "../../frame/pane";
+import { openFile } from "../files/open-file";
 import { EXCLUDED } from "./results";
 
 /** Files that can be found at most: the list is searched here, with each key. */
@@ -20,10 +22,10 @@ export async function quickOpen(app: AppContext): Promise<void> {
     empty: "No file has this name.",
     entries: paths.map(path => ({
       id: path,
-      label: path,
+      label: visible(path),
       group: "",
       icon: File,
-      run: () => app.open("editor", { path }, "right"),
+      run: () => openFile(app, path),
     })),
     closed: app.focus,
   });

@@ -1,5 +1,6 @@
 // Search in the rail: finds lines in the files of the sandbox, and opens a file at one of them.
 
+import { visible, visibleLines } from "../../base/visible";
 import "../style/views.css";
 import "../style/search.css";
 import { signal } from "@preact/signals";
@@ -91,7 +92,7 @@ export function SearchView({ app }: RailProps) {
       />
       {results.problem ? (
         <p class="problem" role="alert">
-          {results.problem}
+          {visible(results.problem)}
         </p>
       ) : (
         <p class="summary" role="status">
@@ -118,9 +119,9 @@ function File({ file: { path, hits }, open }: { file: FileHits; open: (hit: Sear
   const slash = path.lastIndexOf("/");
   return (
     <li>
-      <h3 title={path}>
-        <strong>{path.slice(slash + 1)}</strong>
-        <span>{path.slice(0, Math.max(0, slash))}</span>
+      <h3 title={visible(path)}>
+        <strong>{visible(path.slice(slash + 1))}</strong>
+        <span>{visible(path.slice(0, Math.max(0, slash)))}</span>
         <small>{hits.length}</small>
       </h3>
       {hits.map(hit => (
@@ -128,7 +129,11 @@ function File({ file: { path, hits }, open }: { file: FileHits; open: (hit: Sear
           <small>{hit.line}</small>
           <code>
             {partsOf(hit).map(({ text, found }, index) =>
-              found ? <mark key={index}>{text}</mark> : <span key={index}>{text}</span>,
+              found ? (
+                <mark key={index}>{visibleLines(text)}</mark>
+              ) : (
+                <span key={index}>{visibleLines(text)}</span>
+              ),
             )}
           </code>
         </button>

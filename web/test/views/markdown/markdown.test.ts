@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { addressOf, anchorOf } from "../../../src/views/markdown/markdown";
+import { addressOf, anchorOf, decoded } from "../../../src/views/markdown/markdown";
 
 test.each([
   ["https://example.org", "outside"],
@@ -18,4 +18,12 @@ test.each([
 
 test("the anchor of a heading is that of GitHub", () => {
   expect(anchorOf("Add a method: `x`, ünd more!")).toBe("add-a-method-x-ünd-more");
+});
+
+test.each([
+  ["%C3%BCber", "über"],
+  ["100%", "100%"],
+  ["%E0%A4%A", "%E0%A4%A"],
+])("the anchor %s of a link is that of the heading %s", (anchor, heading) => {
+  expect(decoded(anchor)).toBe(heading);
 });

@@ -1,5 +1,7 @@
 import { expect, test, vi } from "vitest";
-import { Notebook, type NotebookBox } from "../../../src/views/notebook/notebook";
+import { Notebook } from "../../../src/views/notebook/notebook";
+import type { NotebookBox } from "../../../src/views/notebook/notebook-context";
+import { Outputs } from "../../../src/views/notebook/outputs";
 import { HawseError } from "../../../src/wire/errors";
 
 type Item = { event: string; value: unknown };
@@ -61,6 +63,7 @@ class World {
   readonly watches: Stream[] = [];
   readonly calls: unknown[][] = [];
   readonly problems: string[] = [];
+  file = false;
   readonly storage = new MemoryStorage();
 
   open(): Notebook {
@@ -89,6 +92,7 @@ class World {
     };
     return new Notebook({ code } as unknown as NotebookBox, {
       id: "n",
+      file: this.file,
       storage: () => this.storage as unknown as Storage,
       storageKey: "key",
       problem: text => this.problems.push(text),
@@ -133,7 +137,7 @@ test("runs of others become cells, and own runs do not appear twice", async () =
   const world = new World();
   world.exists = true;
   const notebook = world.open();
-  await notebook.open();
+  await notebook.context.open();
   const own = cellOf(notebook);
   notebook.edit(own, "1");
   void notebook.run(own);
@@ -143,7 +147,7 @@ test("runs of others become cells, and own runs do not appear twice", async () =
     { run: "r-agent", state: "ended", status: "ok", by: "Ada", kind: "user" },
   ];
   world.watches[0]?.send("changed", { context: CONTEXT, runs });
-  await until(() => notebook.context.value);
+  await until(() => notebook.context.info.value);
   expect(notebook.cells.value.length).toBe(1); // one of the two is the cell's
   world.runs[0]?.send("opened", { run: "r-own" });
   await until(() => notebook.cells.value.length === 2);
@@ -165,7 +169,7 @@ test("cells are restored, and attach to the runs that are kept", async () => {
     ["code", "a = 1"],
     ["text", "# T"],
   ]);
-  await notebook.open();
+  await notebook.context.open();
   world.watches[0]?.send("changed", {
     context: CONTEXT,
     runs: [{ run: "r-1", state: "ended", status: "ok" }],
@@ -194,12 +198,12 @@ test("a removed cell does not come back, and the last one is replaced by an empt
   const world = new World();
   world.exists = true;
   const notebook = world.open();
-  await notebook.open();
+  await notebook.context.open();
   const cell = cellOf(notebook);
   cell.run = "r-1";
   notebook.remove(cell);
   world.watches[0]?.send("changed", { context: CONTEXT, runs: [{ run: "r-1", state: "ended" }] });
-  await until(() => notebook.context.value);
+  await until(() => notebook.context.info.value);
   expect(notebook.cells.value.map(({ run }) => run)).toEqual([undefined]);
   notebook.dispose();
 });
@@ -218,7 +222,7 @@ test("input is answered once, and positions of completions are counted in charac
   expect(world.calls.filter(([name]) => name === "answer")).toEqual([
     ["answer", { run: "r-1", request: 7, value: "yes" }],
   ]);
-  expect(await notebook.complete("😀x", 3)).toEqual({ from: 2, matches: ["😀x"] });
+  expect(await notebook.context.complete("😀x", 3)).toEqual({ from: 2, matches: ["😀x"] });
   expect(world.calls.at(-1)).toEqual(["complete", { context: "n", source: "😀x", cursor: 2 }]);
   notebook.dispose();
 });
@@ -229,5 +233,152 @@ test("cells move, and a move beyond the ends does nothing", () => {
   notebook.move(second, -1);
   notebook.move(second, -1);
   expect(notebook.cells.value).toEqual([second, first]);
+  notebook.dispose();
+});
+
+const outputsOf = (text: string) => {
+  const list = new Outputs();
+  list.text("stdout", text);
+  return list;
+};
+const fileCell = (id: string, source = id) =>
+  ({
+    id,
+    named: true as boolean,
+    kind: "code",
+    source,
+    count: 3,
+    outputs: outputsOf(`saved ${id}`),
+  }) as const;
+const file = (...cells: ReturnType<typeof fileCell>[]) => ({ cells, language: "bash", omitted: 0 });
+const textOf = (notebook: Notebook) =>
+  notebook.cells.value.map(({ source, outputs }) => [
+    source.value,
+    ...outputs.value.map(each => "text" in each && each.text),
+  ]);
+
+test("cells of a file have its outputs, also after they were edited, and not after those were cleared", async () => {
+  const world = new World();
+  world.file = true;
+  const notebook = world.open();
+  expect(notebook.cells.value).toEqual([]);
+  expect(notebook.load(file(fileCell("a"), fileCell("b")), "v1")).toBe(false);
+  expect([notebook.changed.value, notebook.context.language.value]).toEqual([false, "bash"]);
+  expect(cellOf(notebook, 1).state.value).toEqual({ phase: "idle", count: 3 });
+  notebook.edit(cellOf(notebook, 1), "changed");
+  expect([notebook.changed.value, notebook.edited.value]).toEqual([true, true]);
+  notebook.dispose();
+  const again = world.open();
+  expect(again.load(file(fileCell("a"), fileCell("b")), "v1")).toBe(false);
+  expect(textOf(again)).toEqual([
+    ["a", "saved a"],
+    ["changed", "saved b"],
+  ]);
+  expect(again.changed.value).toBe(true);
+  again.clearOutputs();
+  again.dispose();
+  const cleared = world.open();
+  cleared.load(file(fileCell("a"), fileCell("b")), "v1");
+  expect(textOf(cleared)).toEqual([["a"], ["changed"]]);
+  cleared.dispose();
+});
+
+test("a file that others have changed replaces cells without changes, and changed cells are kept", () => {
+  const world = new World();
+  world.file = true;
+  const first = world.open();
+  first.load(file(fileCell("a")), "v1");
+  expect(first.load(file(fileCell("a", "theirs")), "v2")).toBe(false);
+  expect(textOf(first)).toEqual([["theirs", "saved a"]]);
+  first.edit(cellOf(first), "mine");
+  first.dispose();
+  const second = world.open();
+  expect(second.load(file(fileCell("a", "theirs again")), "v3")).toBe(true);
+  expect(textOf(second)).toEqual([["mine", "saved a"]]);
+  second.discard();
+  expect(second.load(file(fileCell("a", "theirs again")), "v3")).toBe(false);
+  expect([second.changed.value, textOf(second)]).toEqual([false, [["theirs again", "saved a"]]]);
+  second.dispose();
+});
+
+test("a snapshot says what is kept of the file, and what is done while it is saved stays a change", () => {
+  const world = new World();
+  world.file = true;
+  const notebook = world.open();
+  notebook.load(file(fileCell("a"), fileCell("b")), "v1");
+  notebook.move(cellOf(notebook, 1), -1);
+  notebook.insert(2);
+  notebook.convert(cellOf(notebook, 1), "text");
+  const { cells, generation } = notebook.snapshot();
+  expect(cells.map(({ id, origin, outputsKept }) => [id, origin, outputsKept])).toEqual([
+    ["b", 1, true],
+    ["a", 0, false],
+    [cellOf(notebook, 2).id, undefined, false],
+  ]);
+  notebook.saved(cells, generation, "v2");
+  expect([notebook.changed.value, notebook.edited.value]).toEqual([false, false]);
+  expect(notebook.snapshot().cells.map(({ origin, outputsKept }) => [origin, outputsKept])).toEqual([
+    [0, true],
+    [1, true],
+    [2, true],
+  ]);
+  const before = notebook.snapshot();
+  notebook.edit(cellOf(notebook), "later");
+  notebook.saved(before.cells, before.generation, "v3");
+  expect(notebook.changed.value).toBe(true);
+  notebook.dispose();
+});
+
+test("cells without ids in the file are found again by their places in the version that they come from", () => {
+  const world = new World();
+  world.file = true;
+  const unnamed = (id: string, source: string) => ({ ...fileCell(id, source), named: false });
+  const first = world.open();
+  first.load(file(unnamed("cell-1", "a"), unnamed("cell-2", "b")), "v1");
+  first.move(cellOf(first, 1), -1);
+  const { cells, generation } = first.snapshot();
+  first.saved(cells, generation, "v2");
+  first.edit(cellOf(first), "b changed");
+  first.dispose();
+  const second = world.open();
+  second.load(file(unnamed("cell-1", "b"), unnamed("cell-2", "a")), "v2");
+  expect(second.snapshot().cells.map(({ source, origin }) => [source, origin])).toEqual([
+    ["b changed", 0],
+    ["a", 1],
+  ]);
+  second.dispose();
+  const third = world.open();
+  expect(third.load(file(unnamed("cell-1", "a"), unnamed("cell-2", "new")), "v3")).toBe(true);
+  expect(third.snapshot().cells.map(({ source, origin }) => [source, origin])).toEqual([
+    ["b changed", undefined],
+    ["a", 0],
+  ]);
+  third.dispose();
+});
+
+test("what others run of a file's cell appears in that cell, and is no change of this page", async () => {
+  const world = new World();
+  world.file = true;
+  world.exists = true;
+  const notebook = world.open();
+  notebook.load(file(fileCell("a"), fileCell("b")), "v1");
+  await notebook.context.open();
+  const runs = [
+    { run: "r-1", state: "running", by: "Ada" },
+    { run: "r-2", state: "running", by: "Ada" },
+  ];
+  world.watches[0]?.send("changed", { context: CONTEXT, runs });
+  await until(() => world.attached.length === 2);
+  world.attached[0]?.send("opened", { run: "r-1", source: "b\n" });
+  world.attached[1]?.send("opened", { run: "r-2", source: "other" });
+  await until(() => notebook.cells.value.length === 3);
+  world.attached[0]?.end({ status: "ok", run: "r-1", execution_count: 9, duration: 2 });
+  await until(() => cellOf(notebook, 1).state.value.phase === "ended");
+  expect(notebook.cells.value.map(({ source, run, by }) => [source.value, run, by.value])).toEqual([
+    ["a", undefined, undefined],
+    ["b", "r-1", "Ada"],
+    ["other", "r-2", "Ada"],
+  ]);
+  expect([notebook.changed.value, notebook.edited.value]).toEqual([true, false]);
   notebook.dispose();
 });

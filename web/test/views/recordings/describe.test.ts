@@ -36,3 +36,9 @@ test("a recording is found by words of its title or terminal", () => {
   expect(findRecordings(all, "main").map(({ id }) => id)).toEqual(["r1"]);
   expect(findRecordings(all, "nothing")).toEqual([]);
 });
+
+test("a recording of a desktop has the name of the desktop", () => {
+  const info = { ...INFO, title: null, terminal: "", desktop: "main" };
+  expect(titleOf(info)).toBe("Desktop main");
+  expect(findRecordings([info], "desktop")).toEqual([info]);
+});

@@ -1,0 +1,127 @@
+"""The page of all sandboxes: what each does, who is there, and its actions."""
+
+import pytest
+from playwright.async_api import Browser, Locator, Page, expect
+
+import hawse
+from e2e.axe import serious
+from e2e.conftest import Open
+from e2e.test_people import take_name
+from e2e.view import WAIT
+from tests.support.stack import Stack
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+expect.set_options(timeout=WAIT)
+
+
+def card(page: Page, sandbox: str) -> Locator:
+    return page.get_by_role("listitem").filter(has=page.locator(f"a.open[href$='sandbox={sandbox}']"))
+
+
+async def test_the_page_shows_terminals_and_people_of_each_sandbox(open_page: Open, stack: Stack) -> None:
+    ada = await open_page()
+    await take_name(ada, "Ada")
+    await ada.run("echo first o''utput; echo $$ > pid")
+    await ada.until_text("first output")
+    home = await ada.page.context.new_page()
+    await home.goto(f"{stack.base}/home.html")  # signed in by the session of the browser
+    local = card(home, "local")
+    await expect(local).to_contain_text("running")
+    await expect(local.locator(".glance")).to_contain_text("first output")
+    await expect(local.get_by_role("list", name="Viewers").get_by_role("listitem")).to_have_text(["A"])
+    await expect(local.locator(".graph").first).to_contain_text("CPU")
+    for scheme in ("dark", "light"):
+        await home.emulate_media(color_scheme=scheme)
+        assert await serious(home) == []
+    # It is live.
+    await ada.run("echo second o''utput")
+    await expect(local.locator(".glance")).to_contain_text("second output")
+    async with (
+        hawse.connect(stack.base, token=stack.token) as hw,
+        hw.sandbox().terminals.attach("main", name="claude", kind="agent"),
+    ):
+        await expect(local.locator(".faces .agent")).to_have_attribute("title", "claude (agent)")
+    await expect(local.locator(".faces .agent")).to_have_count(0)
+    await local.get_by_role("link", name="local").click()
+    await home.wait_for_url("**/?sandbox=local*")
+    await home.wait_for_function("() => window.hawse?.state().terminal === 'live'")
+
+
+async def test_a_sandbox_is_created_stopped_and_deleted_there_with_the_keyboard(browser: Browser, stack: Stack) -> None:
+    context = await browser.new_context(viewport={"width": 390, "height": 844})
+    page = await context.new_page()
+    await page.goto(f"{stack.base}/home.html#token={stack.token}")
+    await expect(card(page, "local")).to_contain_text("running")
+    await page.get_by_role("button", name="New sandbox").press("Enter")
+    await expect(page.get_by_label("Name", exact=True)).to_be_focused()
+    await page.keyboard.type("second")
+    await page.get_by_label("Template").select_option(label="demo: an example")
+    await page.get_by_role("button", name="Create and open").press("Enter")
+    await page.wait_for_url("**/?sandbox=second*")
+    await page.wait_for_function("() => window.hawse?.state().terminal === 'live'")
+    await page.get_by_role("button", name="All sandboxes").click()
+    await page.get_by_role("link", name="Home").click()
+    await page.wait_for_url("**/home.html")
+    second = card(page, "second")
+    await expect(second).to_contain_text("template demo")
+    await second.get_by_role("button", name="Stop second").press("Enter")
+    await expect(second.locator(".glance")).to_have_text("Stopped. Its files are kept.")
+    await second.get_by_role("button", name="Delete second").press("Enter")
+    await expect(second.get_by_role("button", name="Keep")).to_be_focused()
+    await page.keyboard.press("Tab")
+    await page.keyboard.press("Enter")
+    await expect(second).to_have_count(0)
+    assert await page.evaluate("() => document.documentElement.scrollWidth") == 390
+    await context.close()
+
+
+async def test_without_a_sandbox_the_page_says_what_to_do_and_without_a_token_it_asks_for_one(
+    browser: Browser, stack: Stack
+) -> None:
+    context = await browser.new_context()
+    page = await context.new_page()
+    await page.goto(f"{stack.base}/home.html")
+    field = page.get_by_label("Access token")
+    await expect(field).to_be_focused()
+    await field.fill("wrong")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("alert")).to_contain_text("rejected this token")
+    await field.fill(stack.token)
+    await page.keyboard.press("Enter")
+    await expect(card(page, "local")).to_be_visible()
+    async with hawse.connect(stack.base, token=stack.token) as hw:
+        await hw.call("sandbox.delete", {"id": "local"})
+    await expect(page.get_by_role("heading", name="No sandbox yet")).to_be_visible()
+    await page.get_by_role("button", name="Create the first one").click()
+    await expect(page.get_by_label("Name", exact=True)).to_be_focused()
+    await context.close()
+
+
+async def test_a_viewer_sees_the_sandboxes_without_actions(browser: Browser, stack: Stack) -> None:
+    context = await browser.new_context()
+    page = await context.new_page()
+    await page.goto(f"{stack.base}/home.html#token={stack.viewer_token}")
+    await expect(card(page, "local")).to_contain_text("running")
+    await expect(page.get_by_role("button", name="New sandbox")).to_be_hidden()
+    await expect(page.get_by_role("button", name="Stop local")).to_have_count(0)
+    await context.close()
+
+
+async def test_a_lost_connection_is_said_and_the_list_is_current_again_after_it(browser: Browser, stack: Stack) -> None:
+    context = await browser.new_context()
+    page = await context.new_page()
+    await page.goto(f"{stack.base}/home.html#token={stack.token}")
+    await expect(card(page, "local")).to_contain_text("running")
+    connection = page.locator("#connection")
+    await expect(connection).to_have_text("")
+    await stack.kill()
+    await expect(connection).not_to_have_text("")
+    await expect(card(page, "local")).to_be_visible()  # what is known stays
+    await stack.start()
+    async with hawse.connect(stack.base, token=stack.token) as hw:
+        await hw.call("sandbox.create", {"id": "second"})
+    await expect(card(page, "second")).to_contain_text("running")
+    await expect(connection).to_have_text("")
+    await page.get_by_role("button", name="Stop second").click()
+    await expect(card(page, "second").locator(".glance")).to_have_text("Stopped. Its files are kept.")
+    await context.close()

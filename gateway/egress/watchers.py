@@ -1,0 +1,88 @@
+"""The watchers of what the proxy decides, and what was refused last. A slow watcher gets the number of what it lost."""
+
+import asyncio
+from collections import deque
+from typing import Final
+
+from hawse.api.egress import EgressLost, EgressRefusal, EgressRequest
+
+QUEUE: Final = 512  # requests that wait for one watcher
+RECENT: Final = 100  # refusals that are kept
+
+
+class Watcher:
+    """One watcher. Use `next` until it is cancelled.
+
+    Args:
+        allowed: Whether it gets requests that are passed on, too.
+    """
+
+    def __init__(self, *, allowed: bool) -> None:
+        self._allowed = allowed
+        self._waiting: deque[EgressRequest] = deque()
+        self._lost = 0
+        self._added = asyncio.Event()
+
+    def add(self, request: EgressRequest) -> None:
+        """Let it have a request, or count it as lost."""
+        if request.allowed and not self._allowed:
+            return
+        if len(self._waiting) >= QUEUE:
+            self._lost += 1
+            return
+        self._waiting.append(request)
+        self._added.set()
+
+    async def next(self) -> list[EgressRequest | EgressLost]:
+        """Wait for requests, and return all that wait."""
+        await self._added.wait()
+        self._added.clear()
+        found: list[EgressRequest | EgressLost] = [*self._waiting]
+        self._waiting.clear()
+        if self._lost:
+            found.append(EgressLost(count=self._lost))
+            self._lost = 0
+        return found
+
+
+class Watchers:
+    """All watchers of one proxy.
+
+    Attributes:
+        recent: What was refused last, the newest last.
+    """
+
+    def __init__(self) -> None:
+        self.recent: deque[EgressRefusal] = deque(maxlen=RECENT)
+        self._all: set[Watcher] = set()
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def refused(self, refusal: EgressRefusal) -> None:
+        """Report a refusal."""
+        self.recent.append(refusal)
+        self._report(
+            EgressRequest(
+                time=refusal.time, reason=refusal.reason, host=refusal.host, port=refusal.port, method=refusal.method
+            )
+        )
+
+    def allowed(self, time: float, host: str, port: int, method: str) -> None:
+        """Report a request that is passed on."""
+        if self._all:
+            self._report(EgressRequest(time=time, allowed=True, host=host, port=port, method=method))
+
+    def join(self, *, allowed: bool) -> Watcher:
+        """Return a new watcher, which gets everything from now on."""
+        watcher = Watcher(allowed=allowed)
+        self._all.add(watcher)
+        return watcher
+
+    def leave(self, watcher: Watcher) -> None:
+        """Forget a watcher."""
+        self._all.discard(watcher)
+
+    def _report(self, request: EgressRequest) -> None:
+        for watcher in self._all:
+            watcher.add(request)

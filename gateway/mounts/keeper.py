@@ -1,0 +1,296 @@
+"""Keeps mounts as their rows say: mounted while their sandbox runs, uploaded when it has ended, and then removed.
+
+It looks at all mounts when a row changes, and every few seconds at their processes. Several gateways of one machine may
+share the state directory: each mount has a lock there.
+"""
+
+import asyncio
+import fcntl
+import logging
+import os
+from collections import defaultdict
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from gateway.mounts import rclone
+from gateway.mounts.plan import Inside
+from gateway.mounts.processes import MountProcesses
+from gateway.mounts.records import TABLE, MountRecord, MountRecords
+from gateway.mounts.settings import MountSettings, Source, given_source, named_source
+from gateway.providers.base import Provider
+from gateway.sandboxes.records import RUNS, SANDBOXES, Run, read
+from gateway.store.base import ANY_TABLE, Store, StoreError, store_errors_unavailable
+from hawse.api.mounts import MountInfo, MountState
+from hawse.wire import HawseError
+
+log = logging.getLogger(__name__)
+
+POLL: Final = 1.0  # s between looks at processes and caches: that a file is uploaded is no event
+RETRY: Final = 10.0  # s until a mount that has failed is tried again
+AT_ONCE: Final = 4  # mounts that are made at once
+ENSURE_TIMEOUT: Final = 30.0  # s that the first call of a sandbox waits for its mounts
+CACHE_SLACK: Final = 2  # times the size of its cache at which a mount is ended: too much waits to be uploaded
+
+
+class MountKeeper:
+    """The mounts of this machine.
+
+    Args:
+        store: The rows.
+        providers: By name.
+        processes: The processes of rclone.
+        settings: The operator's settings.
+        locks: The directory of the locks.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        providers: Mapping[str, Provider],
+        processes: MountProcesses,
+        settings: MountSettings,
+        locks: Path,
+    ) -> None:
+        self._store = store
+        self._records = MountRecords(store)
+        self._providers = providers
+        self._processes = processes
+        self._settings = settings
+        self._locks_path = locks
+        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._starts = asyncio.Semaphore(AT_ONCE)
+        self._failures: dict[str, tuple[str, float]] = {}  # why a mount has failed, and when it is tried again
+        self._wake = asyncio.Event()
+        self._changed = asyncio.Condition()
+
+    async def run(self) -> None:
+        """Keep the mounts until it is cancelled. rclone goes on then, and another gateway finds it."""
+        tables = (TABLE, RUNS, SANDBOXES, ANY_TABLE)
+        stop = self._store.listen(lambda table, key: self._wake.set() if table in tables else None)
+        try:
+            while True:
+                self._wake.clear()
+                busy = await self._look_at_all()
+                async with self._changed:
+                    self._changed.notify_all()
+                try:
+                    async with asyncio.timeout(POLL if busy else None):
+                        await self._wake.wait()
+                except TimeoutError:
+                    pass
+        finally:
+            stop()
+
+    async def describe(self, record: MountRecord) -> MountInfo:
+        """Return a mount with its state."""
+        id = record.info.id
+        cached = await asyncio.to_thread(rclone.look, self._processes.folder(id).cache)
+        state: MountState = "waiting"
+        reason = None
+        if record.deleting:
+            state = "deleting"
+        elif id in self._failures:
+            state, reason = "failed", self._failures[id][0]
+        elif await asyncio.to_thread(self._processes.alive, id) and self._processes.folder(id).mounted_in():
+            state = "mounted"
+        return msgspec.structs.replace(record.info, state=state, reason=reason, pending=cached.pending)
+
+    async def ensure(self, sandbox: str) -> None:
+        """Mount what a running sandbox has. What fails is tried again later."""
+        try:
+            async with asyncio.timeout(ENSURE_TIMEOUT), asyncio.TaskGroup() as tasks:
+                for record in await self._records.of(sandbox):
+                    if record.info.id not in self._failures:
+                        tasks.create_task(self._look_at(record.info.id), name=f"mount {record.info.id}")
+        except (TimeoutError, HawseError) as error:
+            log.warning("! mounts of sandbox %s: %s", sandbox, error, extra={"sandbox": sandbox})
+
+    async def create(self, record: MountRecord) -> None:
+        """Add a mount. The store of the bucket must answer; if it does not, nothing is left. Raises `HawseError`."""
+        async with self._exclusive(record.info.id):
+            await self._records.add(record)
+            try:
+                if (run := await self._run_of(record)) is None:
+                    raise HawseError("unavailable", f"sandbox {record.info.sandbox!r} does not run")
+                await self._start(record, run, check=True)
+            except BaseException as error:
+                tail = await asyncio.to_thread(self._processes.tail, record.info.id)
+                log.warning("! mount of %s was not made: %s: %s", record.info.bucket, error, tail)
+                await asyncio.shield(self._records.remove(record.info.id))
+                raise
+
+    async def unmount(self, record: MountRecord, *, force: bool) -> None:
+        """Remove a mount from its sandbox, if that runs. Raises `HawseError`: `conflict` if programs use it."""
+        async with self._exclusive(record.info.id):
+            if (run := await self._run_of(record)) is not None:
+                await self._processes.unmount(record.info.id, await self._inside(record, run), force=force)
+
+    async def wait_until_removed(self, id: str, timeout: float) -> None:
+        """Wait until the row of a mount is removed. Raises `HawseError` `unavailable`."""
+        self._wake.set()
+        try:
+            async with asyncio.timeout(timeout), self._changed:
+                while await self._records.get(id) is not None:
+                    await self._changed.wait()
+        except TimeoutError:
+            cached = await asyncio.to_thread(rclone.look, self._processes.folder(id).cache)
+            text = f"{cached.pending} files of mount {id!r} are not uploaded yet; the mount is deleted after that"
+            raise HawseError("unavailable", text, admitted="yes", details={"pending": cached.pending}) from None
+
+    # ---- one mount
+
+    async def _look_at_all(self) -> bool:
+        """Do what has to be done for each mount. Return whether some have to be looked at again soon."""
+        try:
+            found = await self._records.all()
+        except HawseError as error:
+            log.warning("! mounts: %s", error)
+            return True
+        left = [id for id in await asyncio.to_thread(self._processes.ids) if id not in found and not id.startswith(".")]
+        async with asyncio.TaskGroup() as tasks:
+            for id in (*found, *left):
+                tasks.create_task(self._look_at(id), name=f"mount {id}")
+        for id in [id for id in self._failures if id not in found]:
+            del self._failures[id]
+        return bool(found or left)
+
+    async def _look_at(self, id: str) -> None:
+        """Do what has to be done for one mount. What fails is logged, and tried again."""
+        failed = self._failures.get(id)
+        if failed is not None and asyncio.get_running_loop().time() < failed[1]:
+            return
+        try:
+            async with self._exclusive(id):
+                await self._settle(id)
+            self._failures.pop(id, None)
+        except (HawseError, OSError, StoreError) as error:
+            text = error.message if isinstance(error, HawseError) else str(error)
+            tail = await asyncio.to_thread(self._processes.tail, id)
+            log.warning("! mount %s: %s: %s", id, text, tail.rpartition("\n")[2])
+            self._failures[id] = (text, asyncio.get_running_loop().time() + RETRY)
+        except Exception as error:  # a bug must not end the others
+            log.exception("! mount %s", id)
+            self._failures[id] = (repr(error), asyncio.get_running_loop().time() + RETRY)
+
+    async def _settle(self, id: str) -> None:
+        record = await self._records.get(id)
+        if record is None:  # it was removed, or its creation has failed
+            await self._processes.end(id)
+            await asyncio.to_thread(self._processes.remove, id)
+            return
+        run = await self._run_of(record)
+        if record.deleting or await self._is_orphan(record):
+            await self._retire(record, run)
+        elif run is None:
+            await self._upload(record)
+        elif not await asyncio.to_thread(self._processes.alive, id):
+            inside = await self._inside(record, run)
+            await self._processes.unmount(id, inside, force=True)  # of an rclone that was killed
+            await self._start(record, run, check=False)
+        elif self._processes.folder(id).mounted_in() != run.runtime:
+            await self._start(record, run, check=False)
+        else:
+            await self._check_size(record)
+
+    async def _start(self, record: MountRecord, run: Run, *, check: bool) -> None:
+        id = record.info.id
+        await self._processes.end(id)  # that of an earlier start: its cache is taken over
+        inside, source = await self._inside(record, run), self._source(record)
+        read_only = record.info.read_only or source.read_only
+        async with self._starts:
+            await self._processes.start(
+                id, source, inside=inside, runtime=run.runtime, read_only=read_only, check=check
+            )
+        log.info("= mount %s of %s at %s", id, record.info.bucket, record.info.path, extra={"sandbox": run.sandbox})
+
+    async def _retire(self, record: MountRecord, run: Run | None) -> None:
+        """Remove a mount that is to be deleted, when everything is uploaded."""
+        id = record.info.id
+        if run is not None and record.deleting:
+            await self._processes.unmount(id, await self._inside(record, run), force=record.force)
+        if await self._upload(record):
+            await self._processes.end(id)
+            await asyncio.to_thread(self._processes.remove, id)
+            await self._records.remove(id)
+            log.info("= mount %s is deleted", id, extra={"sandbox": record.info.sandbox})
+
+    async def _upload(self, record: MountRecord) -> bool:
+        """Let rclone run until everything is uploaded, and then end it. Return whether that is so.
+
+        It serves no program any more: the sandbox has ended, or the mount was removed from it.
+        """
+        id = record.info.id
+        folder = self._processes.folder(id)
+        alive = await asyncio.to_thread(self._processes.alive, id)
+        if not record.discard:
+            cached = await asyncio.to_thread(rclone.look, folder.cache)
+            if cached.pending:
+                if not alive:
+                    async with self._starts:
+                        await self._processes.start(
+                            id, self._source(record), inside=None, runtime=None, read_only=False, check=False
+                        )
+                return False
+        if alive:
+            await self._processes.end(id)
+        return True
+
+    async def _check_size(self, record: MountRecord) -> None:
+        """End a mount whose cache is too large: programs write faster than the store takes it."""
+        id = record.info.id
+        cached = await asyncio.to_thread(rclone.look, self._processes.folder(id).cache)
+        if cached.pending and cached.size > CACHE_SLACK * self._settings.cache:
+            await self._processes.end(id)
+            text = f"{cached.size} bytes were written and not uploaded yet, more than the cache may have"
+            raise HawseError("no_space", text)
+
+    # ---- what it needs
+
+    def _source(self, record: MountRecord) -> Source:
+        info = record.info
+        if record.credentials is not None:
+            return given_source(info.bucket, info.prefix, record.credentials)
+        return named_source(self._settings, info.bucket, info.prefix, info.owner or "", info.sandbox)
+
+    async def _run_of(self, record: MountRecord) -> Run | None:
+        """Return the run of the sandbox of a mount. None: it does not run."""
+        with store_errors_unavailable():
+            rows = await read(self._store, record.info.sandbox)
+        run = None if rows.live is None else rows.live.value
+        running = run is not None and run.state in ("running", "paused") and run.generation == record.generation
+        return run if running else None
+
+    async def _is_orphan(self, record: MountRecord) -> bool:
+        """Return whether the sandbox of a mount was deleted."""
+        with store_errors_unavailable():
+            rows = await read(self._store, record.info.sandbox)
+        return rows.sandbox is None or rows.sandbox.value.generation != record.generation
+
+    async def _inside(self, record: MountRecord, run: Run) -> Inside:
+        """Raises `HawseError` `unavailable` if the provider of the sandbox has no mounts."""
+        provider = self._providers.get(run.provider)
+        if provider is None:
+            raise HawseError("unavailable", f"this gateway has no provider {run.provider!r}")
+        place = await provider.mount_place(run.unit)
+        return Inside(pid=place.pid, user=place.user, workspace=place.workspace, path=record.info.path)
+
+    @asynccontextmanager
+    async def _exclusive(self, id: str) -> AsyncIterator[None]:
+        """Wait until neither this gateway nor another one of this machine works on a mount, and keep them from it."""
+        async with self._locks[id]:
+            fd = await asyncio.to_thread(_lock, self._locks_path / id)
+            try:
+                yield
+            finally:
+                os.close(fd)
+
+
+def _lock(path: Path) -> int:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    fcntl.flock(fd, fcntl.LOCK_EX)
+    return fd

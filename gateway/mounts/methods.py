@@ -1,0 +1,213 @@
+"""The handlers of `mount.*`, and the endpoints of sandboxes that have mounts."""
+
+import posixpath
+import secrets
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from gateway.limits.in_progress import in_progress
+from gateway.mounts.keeper import MountKeeper
+from gateway.mounts.records import MountRecord, MountRecords
+from gateway.mounts.settings import MountSettings, check_named, check_prefix, given_source, read_mount_settings
+from gateway.providers.base import Endpoint, Report
+from gateway.sandboxes.lifecycle import Sandboxes
+from gateway.sandboxes.records import read
+from gateway.store.base import Store, store_errors_unavailable
+from hawse.api.mounts import MountCreate, MountDelete, MountInfo, MountList, MountListResult
+from hawse.api.paths import from_text
+from hawse.api.rights import ALL
+from hawse.api.runtime import RuntimeConfigure
+from hawse.api.spec import Nothing
+from hawse.rpc import handles
+from hawse.wire import HawseError, Principal
+
+WORKSPACE: Final = "/workspace"  # in the sandboxes of all providers that have mounts
+ID_BYTES: Final = 6
+NAME_MAX: Final = 255  # bytes, of Linux
+DEPTH_MAX: Final = 16  # directories of a path
+
+
+@dataclass(frozen=True, kw_only=True)
+class MountOptions:
+    """How a gateway makes mounts.
+
+    Attributes:
+        settings: The operator's settings.
+        root: The directory of the files of all mounts.
+        locks: The directory of their locks.
+    """
+
+    settings: MountSettings
+    root: Path
+    locks: Path
+
+    @classmethod
+    def read(cls, file: Path | None, state: Path) -> "MountOptions":
+        """Read the operator's file. Raises `SettingsError`.
+
+        Args:
+            file: The file. None: there are no named buckets and directories.
+            state: The state directory.
+        """
+        settings = MountSettings() if file is None else read_mount_settings(file)
+        return cls(settings=settings, root=state / "mounts", locks=state / "mount-locks")
+
+
+class MountedSandboxes:
+    """Sandboxes whose mounts are made before anything else happens in them: an `EndpointSource` of links.
+
+    Args:
+        sandboxes: The sandboxes.
+        keeper: Makes the mounts.
+    """
+
+    def __init__(self, sandboxes: Sandboxes, keeper: MountKeeper) -> None:
+        self._sandboxes = sandboxes
+        self._keeper = keeper
+
+    async def ensure(self, sandbox: str, report: Report | None = None, *, start: bool = True) -> Endpoint | None:
+        """Return the endpoint of a sandbox, as `Sandboxes.ensure`."""
+        endpoint = await self._sandboxes.ensure(sandbox, report, start=start)
+        if endpoint is not None:
+            await self._keeper.ensure(sandbox)
+        return endpoint
+
+    async def configuration(self, sandbox: str) -> RuntimeConfigure | None:
+        return await self._sandboxes.configuration(sandbox)
+
+
+class MountMethods:
+    """The methods.
+
+    Args:
+        store: The rows.
+        sandboxes: The sandboxes.
+        keeper: Makes the mounts.
+        settings: The operator's settings.
+        limit: How many mounts a user without every right may have in all sandboxes. None: any number.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        sandboxes: Sandboxes,
+        keeper: MountKeeper,
+        settings: MountSettings,
+        *,
+        limit: int | None = None,
+    ) -> None:
+        self._store = store
+        self._records = MountRecords(store)
+        self._sandboxes = sandboxes
+        self._keeper = keeper
+        self._settings = settings
+        self._limit = limit
+        self._creating: Counter[str] = Counter()  # creations in progress, by sandbox
+        self._creators: Counter[str] = Counter()  # the same, by user
+
+    @handles(MountCreate, caller=True)
+    async def create(self, params: MountCreate, caller: Principal) -> MountInfo:
+        path, prefix = mount_path(params.path), _prefix(params.prefix)
+        if params.credentials is None:
+            check_named(self._settings, params.bucket, caller)
+        else:
+            if ALL not in caller.rights:
+                text = "only users with every right may mount a bucket with credentials of their own"
+                raise HawseError("forbidden", text, details={"path": "$.credentials"})
+            given_source(params.bucket, prefix, params.credentials)
+        with in_progress(self._creating, params.sandbox), in_progress(self._creators, caller.id):
+            await self._sandboxes.ensure(params.sandbox)
+            await self._check_room(params.sandbox, path, caller)
+            record = MountRecord(
+                info=MountInfo(
+                    id=f"m-{secrets.token_hex(ID_BYTES)}",
+                    sandbox=params.sandbox,
+                    path=path,
+                    bucket=params.bucket,
+                    prefix=prefix,
+                    read_only=params.read_only,
+                    owner=caller.id,
+                    created=time.time(),
+                ),
+                generation=await self._generation(params.sandbox),
+                credentials=params.credentials,
+            )
+            await self._keeper.create(record)
+        return await self._keeper.describe(record)
+
+    @handles(MountList)
+    async def list_(self, params: MountList) -> MountListResult:
+        generation = await self._generation(params.sandbox)
+        found = [one for one in await self._records.of(params.sandbox) if one.generation == generation]
+        return MountListResult(mounts=[await self._keeper.describe(record) for record in found])
+
+    @handles(MountDelete)
+    async def delete(self, params: MountDelete) -> Nothing:
+        record = await self._records.get(params.mount)
+        if record is None or record.info.sandbox != params.sandbox:
+            raise HawseError("not_found", f"sandbox {params.sandbox!r} has no mount {params.mount!r}")
+        await self._keeper.unmount(record, force=params.force)
+        await self._records.note_deleting(params.mount, force=params.force, discard=params.discard)
+        await self._keeper.wait_until_removed(params.mount, params.timeout)
+        return Nothing()
+
+    async def _generation(self, sandbox: str) -> str:
+        """Return the generation of a sandbox. Raises `HawseError` (`not_found`)."""
+        with store_errors_unavailable():
+            rows = await read(self._store, sandbox)
+        if rows.sandbox is None or not rows.visible:
+            raise HawseError("not_found", f"unknown sandbox {sandbox!r}")
+        return rows.sandbox.value.generation
+
+    async def _check_room(self, sandbox: str, path: str, caller: Principal) -> None:
+        """Raise `HawseError`: `limit_exceeded` for too many mounts, `conflict` for one inside of another."""
+        everything = await self._records.all()
+        own = [record.info for record in everything.values() if record.info.sandbox == sandbox]
+        creating = self._creating[sandbox] - 1  # beside this one
+        if len(own) + creating >= self._settings.per_sandbox:
+            text = f"a sandbox may have {self._settings.per_sandbox} mounts: delete one"
+            raise HawseError("limit_exceeded", text)
+        if len(everything) + self._creating.total() > self._settings.total:
+            raise HawseError("limit_exceeded", f"this gateway may have {self._settings.total} mounts")
+        if self._limit is not None and ALL not in caller.rights:
+            theirs = sum(record.info.owner == caller.id for record in everything.values())
+            if theirs + self._creators[caller.id] > self._limit:
+                text = f"the user {caller.id!r} has {self._limit} mounts, which is the limit: delete one"
+                raise HawseError("limit_exceeded", text)
+        for other in own:
+            if f"{path}/".startswith(f"{other.path}/") or f"{other.path}/".startswith(f"{path}/"):
+                text = f"mount {other.id!r} is at {other.path!r}: one mount cannot contain another"
+                raise HawseError("conflict", text, details={"mount": other.id})
+
+
+def mount_path(path: str) -> str:
+    """Return the path of a mount relative to the workspace. Raises `HawseError` `invalid_params`."""
+    given = path
+    try:
+        path = inner = from_text(given)
+    except ValueError as error:
+        raise HawseError("invalid_params", str(error), details={"path": "$.path"}) from None
+    if path.startswith("/"):
+        inner = posixpath.relpath(path, WORKSPACE) if path.startswith(f"{WORKSPACE}/") else ".."
+    parts = [part for part in inner.split("/") if part not in ("", ".")]
+    if not parts or len(parts) > DEPTH_MAX or ".." in [*parts, *path.split("/")]:
+        text = f"{path!r} is not the path of a directory below the workspace, such as data or {WORKSPACE}/data"
+        raise HawseError("invalid_params", text, details={"path": "$.path"})
+    try:
+        long = any(len(part.encode()) > NAME_MAX for part in parts)
+    except UnicodeEncodeError:
+        long = True
+    if long or not path.isprintable():
+        text = f"{given[:80]!r} has a name that is too long, or has characters that the path of a mount cannot have"
+        raise HawseError("invalid_params", text, details={"path": "$.path"})
+    return "/".join(parts)
+
+
+def _prefix(prefix: str) -> str:
+    try:
+        return check_prefix(prefix)
+    except ValueError as error:
+        raise HawseError("invalid_params", str(error), details={"path": "$.prefix"}) from None

@@ -1,0 +1,59 @@
+"""What the process of a mount is started with: JSON on its standard input, so that no file and no argument has it."""
+
+from typing import Final, Literal
+
+import msgspec
+
+READY: Final = b"ready\n"  # on the standard output of `python -m gateway.mounts`, when the work is done
+# Descriptors of rclone. It names directories by them (/proc/self/fd/N), since its user may not enter those above them;
+# the numbers are fixed, because rclone finds what its cache has by the path of what it serves.
+CACHE_FD: Final = 100
+DIRECTORY_FD: Final = 101
+FUSE_FD: Final = 102
+NAME: Final = "hawse-"  # begins the source of a mount in /proc/PID/mountinfo; its id follows
+
+
+class Inside(msgspec.Struct, frozen=True, kw_only=True):
+    """A place in a sandbox.
+
+    Attributes:
+        pid: A process in the mount namespace of its programs.
+        user: The user and group of its programs, as its user namespace counts them.
+        workspace: The directory of the user's files there.
+        path: The place, relative to the workspace.
+    """
+
+    pid: int
+    user: int
+    workspace: str
+    path: str
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """One piece of work.
+
+    Attributes:
+        id: The id of the mount.
+        action: `mount`: become rclone, which serves the mount. `unmount`: remove it from the sandbox.
+        inside: Where it appears. None: nowhere, so that rclone only uploads what its cache has.
+        read_only: Whether nothing can be written.
+        check: Whether its root is listed, which asks the store, before it counts as ready.
+        force: Whether it is removed although programs use it.
+        cache: The directory of rclone's cache, which it has as `CACHE_FD`.
+        directory: The directory that rclone serves, as `DIRECTORY_FD`. None: it serves a bucket.
+        argv: rclone and its arguments.
+        env: The whole environment of rclone, with the credentials.
+        user: The user and group that the superuser becomes before rclone runs. None: no other.
+    """
+
+    id: str
+    action: Literal["mount", "unmount"]
+    inside: Inside | None = None
+    read_only: bool = False
+    check: bool = False
+    force: bool = False
+    cache: str = ""
+    directory: str | None = None
+    argv: list[str] = []
+    env: dict[str, str] = {}
+    user: tuple[int, int] | None = None

@@ -1,0 +1,1 @@
+"""Tunnels: durable public addresses of ports of sandboxes."""

@@ -1,0 +1,215 @@
+"""The handlers of `tunnel.*`."""
+
+import asyncio
+import base64
+import re
+import secrets
+from itertools import islice
+from typing import Final, Protocol
+
+import msgspec
+
+from gateway.store.base import ConflictError
+from gateway.tunnels.options import TunnelOptions
+from gateway.tunnels.table import TCP, TunnelRecord, TunnelTable
+from hawse.api.rights import ALL
+from hawse.api.spec import Nothing
+from hawse.api.tunnels import TunnelCreate, TunnelDelete, TunnelInfo, TunnelList, TunnelListResult
+from hawse.rpc import handles
+from hawse.wire import HawseError, Principal
+
+PREFIX: Final = "/t/"  # of the path of an address
+MARK: Final = "t-"  # begins the label of a host name: it is never that of a preview, which begins with a port
+PER_SANDBOX: Final = 16
+TOTAL: Final = 1000  # of a gateway: each is a row in memory
+PORTS_TRIED: Final = 100  # that may belong to other programs, until a creation fails
+SECRET: Final = 10  # bytes of a random name, which becomes 16 characters
+_OF_PORT = re.compile(rf"{TCP}[0-9]+")
+
+
+class TunnelPorts(Protocol):
+    """Opens ports of the gateway."""
+
+    def open(self, port: int) -> None:
+        """Open a port for a tunnel that is about to be created. Raises `OSError`."""
+
+    def release(self, port: int) -> None:
+        """Close a port whose tunnel was not created."""
+
+
+class TunnelMethods:
+    """The methods."""
+
+    def __init__(
+        self,
+        table: TunnelTable,
+        *,
+        preview_host: str | None = None,
+        limit: int | None = None,
+        options: TunnelOptions | None = None,
+        ports: TunnelPorts | None = None,
+    ) -> None:
+        """Create the handlers.
+
+        Args:
+            table: The tunnels.
+            preview_host: The name below which tunnels have host names of their own. None: they have paths only.
+            limit: How many tunnels a user without every right may have. None: any number.
+            options: What TCP tunnels may use. None: there are none.
+            ports: Opens their ports. None: there are none.
+        """
+        self._table = table
+        self._preview_host = preview_host
+        self._limit = limit
+        self._options = options or TunnelOptions()
+        self._ports = ports
+        self._creating = asyncio.Lock()
+
+    @handles(TunnelCreate, caller=True)
+    async def create(self, params: TunnelCreate, caller: Principal) -> TunnelInfo:
+        self._check(params)
+        generation = await self._generation(params.sandbox)
+        async with self._creating:
+            now = self._table.clock.now()
+            record = TunnelRecord(
+                name=self._name(params),
+                sandbox=params.sandbox,
+                generation=generation,
+                port=params.port,
+                kind=params.kind,
+                created=now,
+                owner=caller.id,
+            )
+            expires = None if params.expires_in is None else now.after(params.expires_in)
+            known = self._table.find(record.name)
+            if known is None:
+                self._check_room(params.sandbox, caller)
+                record = await self._add(msgspec.structs.replace(record, expires=expires), params.public_port)
+            elif (known.sandbox, known.port, known.kind) == (record.sandbox, record.port, record.kind):
+                record = msgspec.structs.replace(known, expires=expires)
+                await self._put(record)
+            else:
+                raise _taken(record.name)
+        return self._describe(record)
+
+    @handles(TunnelList)
+    async def list_(self, params: TunnelList) -> TunnelListResult:
+        await self._generation(params.sandbox)
+        return TunnelListResult(tunnels=[self._describe(record) for record in self._table.of(params.sandbox)])
+
+    @handles(TunnelDelete)
+    async def delete(self, params: TunnelDelete) -> Nothing:
+        record = self._table.find(params.tunnel)
+        if record is None or record.sandbox != params.sandbox:
+            raise HawseError("not_found", f"sandbox {params.sandbox!r} has no tunnel {params.tunnel!r}")
+        await self._table.remove(record)
+        return Nothing()
+
+    # ---- inside
+
+    async def _generation(self, sandbox: str) -> str:
+        generation = await self._table.generation(sandbox)
+        if generation is None:
+            raise HawseError("not_found", f"unknown sandbox {sandbox!r}")
+        return generation
+
+    def _check_room(self, sandbox: str, caller: Principal) -> None:
+        """Raise `HawseError` (`limit_exceeded`) if there are too many tunnels for one more."""
+        if len(self._table.of(sandbox)) >= PER_SANDBOX:
+            raise HawseError("limit_exceeded", f"a sandbox may have {PER_SANDBOX} tunnels: delete one")
+        if self._table.count() >= TOTAL:
+            raise HawseError("limit_exceeded", f"this gateway may have {TOTAL} tunnels")
+        limited = self._limit is not None and ALL not in caller.rights
+        if limited and self._table.count(caller.id) >= (self._limit or 0):
+            raise HawseError("limit_exceeded", f"the user {caller.id!r} may have {self._limit} tunnels: delete one")
+
+    def _check(self, params: TunnelCreate) -> None:
+        """Raise `HawseError` for parameters of another kind, or `unavailable` for a kind that is not enabled."""
+        options = self._options
+        if params.kind == "tcp":
+            if not options.ports:
+                raise HawseError("unavailable", "this gateway has no ports for tunnels: hawse serve --tunnel-ports")
+            if params.name is not None:
+                text = "a tunnel of the kind tcp has no name: its port is its address"
+                raise HawseError("invalid_params", text, details={"path": "$.name"})
+            if params.public_port is not None and params.public_port not in options.ports:
+                text = f"`public_port` must be from {options.ports[0]} to {options.ports[-1]}, not {params.public_port}"
+                raise HawseError("invalid_params", text, details={"path": "$.public_port"})
+            return
+        if params.public_port is not None:
+            text = f"`public_port` is for the kind tcp, not {params.kind}"
+            raise HawseError("invalid_params", text, details={"path": "$.public_port"})
+        if params.name is not None and _OF_PORT.fullmatch(params.name):
+            text = f"the name {params.name!r} is reserved for the kind tcp"
+            raise HawseError("invalid_params", text, details={"path": "$.name"})
+        if params.kind == "tls" and (options.tls_port is None or self._preview_host is None):
+            text = "this gateway has no tunnels by TLS name: hawse serve --tunnel-tls-port and --preview-host"
+            raise HawseError("unavailable", text)
+
+    def _name(self, params: TunnelCreate) -> str:
+        if params.kind == "tcp":
+            return f"{TCP}{params.public_port or 0}"  # 0: any port
+        return params.name or new_name()
+
+    async def _add(self, record: TunnelRecord, public_port: int | None) -> TunnelRecord:
+        """Write a new tunnel, with a free port if it has one."""
+        if record.kind != "tcp" or self._ports is None:
+            await self._put(record)
+            return record
+        tries = self._free_ports() if public_port is None else [public_port]
+        reason = "other tunnels have them"
+        for port in tries:
+            record = msgspec.structs.replace(record, name=f"{TCP}{port}")
+            try:
+                self._ports.open(port)
+            except OSError as error:
+                reason = str(error)
+                continue
+            try:
+                await self._put(record)
+            except BaseException as error:
+                self._ports.release(port)
+                if not isinstance(error, HawseError) or error.code != "conflict":
+                    raise
+                continue  # another gateway was faster
+            return record
+        which = f"the port {public_port}" if public_port is not None else "a port for a tunnel"
+        raise HawseError("conflict" if public_port is not None else "limit_exceeded", f"{which} is not free: {reason}")
+
+    def _free_ports(self) -> list[int]:
+        """Return some ports that no tunnel has, from a random one on. Another program may have them."""
+        ports, taken = self._options.ports, {record.public_port for record in self._table.tcp()}
+        start = secrets.randbelow(len(ports))
+        rotated = (ports[(start + step) % len(ports)] for step in range(len(ports)))
+        return list(islice((port for port in rotated if port not in taken), PORTS_TRIED))
+
+    async def _put(self, record: TunnelRecord) -> None:
+        try:
+            await self._table.put(record)
+        except ConflictError:
+            raise _taken(record.name) from None
+
+    def _describe(self, record: TunnelRecord) -> TunnelInfo:
+        label = None if self._preview_host is None else f"{MARK}{record.name}.{self._preview_host}"
+        return TunnelInfo(
+            id=record.name,
+            sandbox=record.sandbox,
+            port=record.port,
+            kind=record.kind,
+            path=f"{PREFIX}{record.name}/" if record.kind == "http" else None,
+            host=self._options.host if record.kind == "tcp" else label,
+            public_port=self._options.tls_port if record.kind == "tls" else record.public_port,
+            owner=record.owner,
+            created=record.created.wall,
+            expires=None if record.expires is None else record.expires.wall,
+            connections=self._table.connections(record.name),
+        )
+
+
+def new_name() -> str:
+    """Return a random name of 16 lower-case letters and digits."""
+    return base64.b32encode(secrets.token_bytes(SECRET)).decode().lower()
+
+
+def _taken(name: str) -> HawseError:
+    return HawseError("conflict", f"the name {name!r} is taken by another tunnel: choose another name, or delete it")

@@ -1,0 +1,301 @@
+"""Desktops: graphical screens in a sandbox that people watch and use, and that agents drive."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from hawse.api.desktop_values import (
+    DESKTOP,
+    Clicks,
+    ClipboardText,
+    DesktopAttachResult,
+    DesktopClipboardResult,
+    DesktopListResult,
+    DesktopOpened,
+    DesktopScreenshotResult,
+    DesktopSide,
+    DesktopSize,
+    DesktopStartResult,
+    DesktopWindowsResult,
+    Dpi,
+    ImageFormat,
+    Input,
+    KeyNames,
+    MouseButton,
+    Point,
+    Position,
+    Quality,
+    Region,
+    Steps,
+    TypedText,
+)
+from hawse.api.people import (
+    LeaseAction,
+    ParticipantEvent,
+    ParticipantLeft,
+    ViewerKey,
+    ViewerProfile,
+    WriterLease,
+    WriterLeaseEvent,
+)
+from hawse.api.processes import ProcessInfo, Program
+from hawse.api.rights import VIEW, WRITE
+from hawse.api.spec import Nothing, Params, method
+from hawse.api.types import SPAWN_ERRORS, Id
+
+DRIVE_ERRORS = ("not_found", "lease_held", "io_error")
+
+
+@method("desktop.start", raises=("unavailable", "conflict", "io_error", *SPAWN_ERRORS))
+class DesktopStart(Params[DesktopStartResult], kw_only=True):
+    """Start a desktop: a virtual screen with a window manager. If one with this id runs, it is returned as it is.
+
+    The sandbox needs the programs `Xvnc` (of TigerVNC) and `openbox`: `unavailable` tells how to install them. No
+    network port is opened. `conflict`: it is being started. At most 4 desktops run (`limit_exceeded`), each with at
+    most 8,294,400 pixels.
+
+    Args:
+        id: Id of the desktop.
+        width: Pixels.
+        height: Pixels.
+        dpi: Resolution in pixels per inch.
+    """
+
+    id: Id = DESKTOP
+    width: DesktopSide = 1280
+    height: DesktopSide = 800
+    dpi: Dpi = 96
+
+
+@method("desktop.stop", raises=("not_found", "permission_denied"))
+class DesktopStop(Params[Nothing], kw_only=True):
+    """End a desktop with all programs that were started on it.
+
+    Args:
+        id: Id of the desktop.
+    """
+
+    id: Id = DESKTOP
+
+
+@method("desktop.list", safe=True, requires=VIEW)
+class DesktopList(Params[DesktopListResult], kw_only=True):
+    """List the desktops that run, and say whether the sandbox has the programs to start one."""
+
+
+@method(
+    "desktop.attach",
+    audit=False,
+    requires=VIEW,
+    events={
+        "opened": DesktopOpened,
+        "joined": ParticipantEvent,
+        "presence": ParticipantEvent,
+        "left": ParticipantLeft,
+        "lease": WriterLeaseEvent,
+    },
+    output=("rfb",),
+    input=True,
+    raises=("not_found", "stale_handle", "limit_exceeded", "protocol_error", "input_gap", "io_error"),
+)
+class DesktopAttach(Params[DesktopAttachResult], kw_only=True):
+    """Watch and use a desktop: the channel carries an RFB connection (RFC 6143) in both directions.
+
+    The connection is shared and begins with the version of the server; its security type is None. Of a viewer without
+    the right `write`, and of any other viewer than the holder of the writer lease, pointer, key, clipboard and size
+    messages are dropped. A message that RFB does not allow here ends the call with `protocol_error`.
+
+    It cannot be resumed: attach again for a new connection. At most 64 viewers are attached (`limit_exceeded`).
+
+    Args:
+        id: Id of the desktop.
+        instance: Instance that the call is for, otherwise `stale_handle`; null: the current one.
+        viewer: How the viewer introduces itself; null: as a new viewer.
+        read_only: Whether input is dropped although the caller may send it.
+    """
+
+    id: Id = DESKTOP
+    instance: str | None = None
+    viewer: ViewerProfile | None = None
+    read_only: bool = False
+
+
+@method("desktop.lease", requires=WRITE, raises=("not_found", "conflict", "forbidden"))
+class DesktopLease(Params[WriterLease], kw_only=True):
+    """Change which viewers may send input to a desktop, as `terminal.lease` does for a terminal.
+
+    Args:
+        id: Id of the desktop.
+        action: What to do.
+        viewer: Key of the viewer that acts; null only for `release` and `free`.
+        to: Public id of another viewer: the next holder, required for `give`, or the one that `keep` refuses; null: all
+            that ask.
+        epoch: The epoch that the lease must have; null: any.
+    """
+
+    id: Id = DESKTOP
+    action: LeaseAction
+    viewer: ViewerKey | None = None
+    to: str | None = None
+    epoch: int | None = None
+
+
+@method(
+    "desktop.screenshot",
+    audit=False,
+    requires=VIEW,
+    output=("image",),
+    raises=("not_found", "unavailable", "limit_exceeded", "io_error"),
+)
+class DesktopScreenshot(Params[DesktopScreenshotResult], kw_only=True):
+    """Take an image of a desktop, the mouse pointer included; its bytes are the output.
+
+    `unavailable`: JPEG and WebP require the Python package Pillow beside the runtime; PNG requires nothing. At most 16
+    screenshots of a desktop are in progress (`limit_exceeded`).
+
+    Args:
+        id: Id of the desktop.
+        format: Format of the image.
+        quality: Quality of a JPEG or WebP image.
+        region: The part of the desktop; what is beyond its edges is left out. Null: all.
+    """
+
+    id: Id = DESKTOP
+    format: ImageFormat = "png"
+    quality: Quality = 80
+    region: Region | None = None
+
+
+@method("desktop.resize", requires=WRITE, raises=DRIVE_ERRORS)
+class DesktopResize(Input, Params[DesktopSize], kw_only=True):
+    """Change the size of a desktop.
+
+    Args:
+        width: Pixels.
+        height: Pixels. A desktop has at most 8,294,400 pixels.
+    """
+
+    width: DesktopSide
+    height: DesktopSide
+
+
+@method("desktop.move", audit=False, requires=WRITE, raises=DRIVE_ERRORS)
+class DesktopMove(Input, Params[Nothing], kw_only=True):
+    """Move the mouse pointer.
+
+    Args:
+        x: Pixels from the left edge.
+        y: Pixels from the top edge.
+    """
+
+    x: Position
+    y: Position
+
+
+@method("desktop.click", audit=False, requires=WRITE, raises=DRIVE_ERRORS)
+class DesktopClick(Input, Params[Nothing], kw_only=True):
+    """Move the mouse pointer and press and release a button.
+
+    Args:
+        x: Pixels from the left edge.
+        y: Pixels from the top edge.
+        button: The button.
+        count: How often: 2 is a double click.
+        hold: Keys that are held meanwhile, in the notation of `desktop.key`; empty: none.
+    """
+
+    x: Position
+    y: Position
+    button: MouseButton = "left"
+    count: Clicks = 1
+    hold: Annotated[str, Meta(max_length=100)] = ""
+
+
+@method("desktop.drag", audit=False, requires=WRITE, raises=DRIVE_ERRORS)
+class DesktopDrag(Input, Params[Nothing], kw_only=True):
+    """Press a mouse button at the first point, move through the others, and release it at the last.
+
+    Args:
+        path: The points.
+        button: The button.
+    """
+
+    path: Annotated[list[Point], Meta(min_length=2, max_length=1000)]
+    button: MouseButton = "left"
+
+
+@method("desktop.scroll", audit=False, requires=WRITE, raises=DRIVE_ERRORS)
+class DesktopScroll(Input, Params[Nothing], kw_only=True):
+    """Move the mouse pointer and turn the wheel.
+
+    Args:
+        x: Pixels from the left edge.
+        y: Pixels from the top edge.
+        dx: Steps to the right; negative: to the left.
+        dy: Steps down; negative: up.
+    """
+
+    x: Position
+    y: Position
+    dx: Steps = 0
+    dy: Steps = 0
+
+
+@method("desktop.type", audit=False, requires=WRITE, raises=DRIVE_ERRORS)
+class DesktopType(Input, Params[Nothing], kw_only=True):
+    """Type text into the active window. A line feed is the key Return, a tab the key Tab.
+
+    Args:
+        text: The text. Control characters but tab and line feed are refused with `invalid_params`.
+    """
+
+    text: TypedText
+
+
+@method("desktop.key", audit=False, requires=WRITE, raises=DRIVE_ERRORS)
+class DesktopKey(Input, Params[Nothing], kw_only=True):
+    """Press a key, or several at once, such as `ctrl+shift+t`.
+
+    A name is a character, a name of X11 (`Return`, `Page_Down`, `F5`) or one of the usual names (`enter`, `esc`,
+    `ctrl`, `cmd`), in any case. An unknown name is `invalid_params`.
+
+    Args:
+        keys: The names, joined by `+`; the key `+` itself is named `plus`.
+        count: How often.
+    """
+
+    keys: KeyNames
+    count: Annotated[int, Meta(ge=1, le=100)] = 1
+
+
+@method("desktop.windows", safe=True, requires=VIEW, raises=("not_found", "io_error"))
+class DesktopWindows(Params[DesktopWindowsResult], kw_only=True):
+    """List the windows of programs on a desktop.
+
+    Args:
+        id: Id of the desktop.
+    """
+
+    id: Id = DESKTOP
+
+
+@method("desktop.launch", raises=("not_found", *SPAWN_ERRORS))
+class DesktopLaunch(Program, Params[ProcessInfo], kw_only=True):
+    """Start a program on a desktop, as `process.start` does. It ends with the desktop.
+
+    Args:
+        desktop: Id of the desktop.
+    """
+
+    desktop: Id = DESKTOP
+
+
+@method("desktop.clipboard", requires=WRITE, raises=DRIVE_ERRORS)
+class DesktopClipboard(Input, Params[DesktopClipboardResult], kw_only=True):
+    """Read the clipboard of a desktop, or set it.
+
+    Args:
+        text: The new text, up to 200,000 characters; null: the clipboard is only read.
+    """
+
+    text: ClipboardText | None = None

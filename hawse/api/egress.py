@@ -1,0 +1,173 @@
+"""What the programs of a sandbox with the network `filtered` may connect to, through the proxy outside of it."""
+
+from typing import Annotated, Final, Literal
+
+import msgspec
+from msgspec import Meta
+
+from hawse.api.spec import Nothing, Params, ParamsValue, Reply, method
+from hawse.api.types import Id
+
+RULES_MAX: Final = 256
+SECRETS_MAX: Final = 32
+
+# `[METHOD,METHOD ]HOST[:PORT]`. HOST: a name, `*.NAME` (every name below it), `*`, or an address, IPv6 in brackets.
+EgressRule = Annotated[str, Meta(min_length=1, max_length=400)]
+EgressRules = Annotated[list[EgressRule], Meta(max_length=RULES_MAX)]
+SecretNames = Annotated[list[Id], Meta(max_length=SECRETS_MAX)]
+# Why a request was refused.
+EgressReason = Literal["rule", "method", "address", "name", "mismatch", "protocol", "upgrade", "encoding"]
+
+
+class EgressPolicy(ParamsValue, kw_only=True, omit_defaults=True):
+    """What may be connected to. A host that no rule allows is refused.
+
+    Attributes:
+        allow: Rules `[METHODS ]HOST[:PORT]`, such as `GET,HEAD *.example.org:443`. Without a port: 80 and 443.
+        deny: Rules of the same form. They decide before those of `allow`.
+        secrets: Names of secrets of the gateway, which its proxy adds to requests.
+    """
+
+    allow: EgressRules = msgspec.field(default_factory=list)
+    deny: EgressRules = msgspec.field(default_factory=list)
+    secrets: SecretNames = msgspec.field(default_factory=list)
+
+
+class EgressRefusal(Reply, frozen=True, kw_only=True, omit_defaults=True):
+    """A request of a program that the proxy has refused.
+
+    Attributes:
+        time: When, in seconds since 1970.
+        reason: Why; docs/guides/egress.md explains each of these words.
+        host: The host, as far as it is known; at most 253 characters.
+        port: The port; 0 if it is not known.
+        method: The method; `WEBSOCKET` for the handshake of one; empty if it is not known.
+    """
+
+    time: float
+    reason: EgressReason
+    host: str = ""
+    port: int = 0
+    method: str = ""
+
+
+class EgressRequest(Reply, frozen=True, kw_only=True, omit_defaults=True):
+    """A request of a program, as the proxy has decided about it.
+
+    Attributes:
+        time: When, in seconds since 1970.
+        allowed: Whether it was passed on.
+        reason: Why it was refused; null if it was not.
+        host: The host, as far as it is known; at most 253 characters.
+        port: The port; 0 if it is not known.
+        method: The method; `WEBSOCKET` for the handshake of one; empty if it is not known.
+    """
+
+    time: float
+    allowed: bool = False
+    reason: EgressReason | None = None
+    host: str = ""
+    port: int = 0
+    method: str = ""
+
+
+class EgressLost(Reply, frozen=True, kw_only=True):
+    """Requests that a watch did not get, since its client was too slow.
+
+    Attributes:
+        count: How many, since the event before.
+    """
+
+    count: int
+
+
+class EgressInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
+    """What the programs of a sandbox may reach, and what its proxy has done since it was started.
+
+    Attributes:
+        id: Id of the sandbox.
+        filtered: Whether its network is `filtered`. If not, there is no proxy.
+        allow: Rules of what may be connected to.
+        deny: Rules that decide before these.
+        secrets: Names of secrets that requests get.
+        withheld: Names of secrets of its policy that it does not get any more: its user may not use them.
+        running: Whether its proxy runs. If not, what follows is empty.
+        connections: Connections of programs to the proxy, at this moment.
+        requests: Requests that were passed on.
+        refused: Requests that were refused.
+        sent: Bytes of the content of requests.
+        received: Bytes of the content of answers.
+        cpu: Seconds of processor time of the proxy.
+        memory: Bytes of its resident memory.
+        recent: What was refused last, the newest last; the audit log has more.
+    """
+
+    id: str
+    filtered: bool = False
+    allow: list[str] = msgspec.field(default_factory=list)
+    deny: list[str] = msgspec.field(default_factory=list)
+    secrets: list[str] = msgspec.field(default_factory=list)
+    withheld: list[str] = msgspec.field(default_factory=list)
+    running: bool = False
+    connections: int = 0
+    requests: int = 0
+    refused: int = 0
+    sent: int = 0
+    received: int = 0
+    cpu: float = 0.0
+    memory: int = 0
+    recent: list[EgressRefusal] = msgspec.field(default_factory=list)
+
+
+@method("egress.get", safe=True, sandbox=False, target="id", raises=("not_found",))
+class EgressGet(Params[EgressInfo], kw_only=True):
+    """Return what the programs of a sandbox may reach, and what was refused last. It is not started.
+
+    Args:
+        id: Id of the sandbox.
+    """
+
+    id: Id
+
+
+@method("egress.set", sandbox=False, target="id", raises=("not_found", "forbidden"))
+class EgressSet(Params[EgressInfo], kw_only=True):
+    """Replace the rules of a sandbox with the network `filtered`, also while it runs.
+
+    New connections are decided by the new rules when this returns, and connections that they do not allow are closed.
+    If the sandbox runs and its proxy cannot be reached, the error is `unavailable`; the rules are stored then.
+
+    Args:
+        id: Id of the sandbox.
+        allow: Rules `[METHODS ]HOST[:PORT]` of what may be connected to.
+        deny: Rules of the same form, which decide before those of `allow`.
+        secrets: Names of secrets of the gateway that requests get; null: those that it has now.
+    """
+
+    id: Id
+    allow: EgressRules
+    deny: EgressRules = msgspec.field(default_factory=list)
+    secrets: SecretNames | None = None
+
+
+@method(
+    "egress.watch",
+    sandbox=False,
+    target="id",
+    audit=False,
+    events={"request": EgressRequest, "lost": EgressLost, "live": Nothing},
+    raises=("not_found", "limit_exceeded"),
+)
+class EgressWatch(Params[Nothing], kw_only=True):
+    """Report requests of the programs of a sandbox as its proxy decides about them.
+
+    First those that were refused last, then `live`, then each one. `lost` says how many a slow client did not get. It
+    goes on while the sandbox is stopped and started, until the caller cancels it or the sandbox is deleted.
+
+    Args:
+        id: Id of the sandbox.
+        allowed: Whether requests that are passed on are reported as well.
+    """
+
+    id: Id
+    allowed: bool = False

@@ -1,0 +1,131 @@
+"""Mounts: buckets and directories of the gateway's machine that appear at paths in sandboxes."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from hawse.api.spec import Nothing, Params, ParamsValue, Reply, method
+from hawse.api.types import Id, Path
+
+MountState = Literal["mounted", "waiting", "failed", "deleting"]
+Bucket = Annotated[str, Meta(min_length=1, max_length=255)]
+Prefix = Annotated[str, Meta(max_length=1000)]
+Credential = Annotated[str, Meta(min_length=1, max_length=4096, pattern=r"^[!-~]+$(?!\n)")]  # printable ASCII
+
+MOUNT_ERRORS = ("not_found", "conflict", "not_directory", "permission_denied", "io_error", "limit_exceeded")
+
+
+class MountCredentials(ParamsValue, kw_only=True):
+    """The access to a bucket that is not one of the gateway's. They are kept at the gateway and never in the sandbox.
+
+    Attributes:
+        access_key_id: The access key id.
+        secret_access_key: The secret access key.
+        session_token: The token of temporary credentials.
+        endpoint: The URL of the store; null: that of Amazon S3.
+        region: The region of the bucket.
+    """
+
+    access_key_id: Credential
+    secret_access_key: Credential
+    session_token: Credential | None = None
+    endpoint: Annotated[str, Meta(max_length=600)] | None = None
+    region: Annotated[str, Meta(max_length=64, pattern=r"^[A-Za-z0-9-]+$(?!\n)")] | None = None
+
+
+class MountInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
+    """A mount.
+
+    Attributes:
+        id: Its id.
+        sandbox: The sandbox.
+        path: Where it appears, relative to the workspace.
+        bucket: Name of the bucket or directory.
+        prefix: What is visible, below what the gateway makes visible of it.
+        read_only: Whether nothing can be written.
+        owner: Id of the user that created it.
+        created: When it was created, in seconds since 1970.
+        state: `mounted`; `waiting` for the sandbox to run; `failed`, which is tried again; `deleting`, while what was
+            written is uploaded.
+        reason: Why it has failed; null: it has not.
+        pending: Files that were written and are not uploaded yet.
+    """
+
+    id: str
+    sandbox: str
+    path: str
+    bucket: str
+    prefix: str = ""
+    read_only: bool = False
+    owner: str | None = None
+    created: float = 0.0
+    state: MountState = "waiting"
+    reason: str | None = None
+    pending: int = 0
+
+
+class MountListResult(Reply, frozen=True, kw_only=True):
+    """The mounts of a sandbox.
+
+    Attributes:
+        mounts: In the order of their paths.
+    """
+
+    mounts: list[MountInfo]
+
+
+@method("mount.create", sandbox=False, target="sandbox", raises=MOUNT_ERRORS)
+class MountCreate(Params[MountInfo], kw_only=True):
+    """Mount a bucket or a directory of the gateway's machine in a sandbox. It returns when it can be used.
+
+    It is mounted again whenever the sandbox starts, until it is deleted. What programs write is uploaded about a second
+    after they have closed the file. While the store does not answer, programs get the error EIO.
+
+    Args:
+        sandbox: Id of the sandbox. It is started if it does not run.
+        bucket: Name of a bucket or directory in the settings of the gateway; with `credentials`, that of a bucket.
+        path: An empty or new directory below the workspace.
+        prefix: Makes only what is below it visible, as the root of the mount.
+        read_only: Whether nothing can be written.
+        credentials: Access to a bucket of another store. Only users with every right may give them.
+    """
+
+    sandbox: Id
+    bucket: Bucket
+    path: Path
+    prefix: Prefix = ""
+    read_only: bool = False
+    credentials: MountCredentials | None = None
+
+
+@method("mount.list", safe=True, sandbox=False, target="sandbox", raises=("not_found",))
+class MountList(Params[MountListResult], kw_only=True):
+    """List the mounts of a sandbox. It is not started.
+
+    Args:
+        sandbox: Id of the sandbox.
+    """
+
+    sandbox: Id
+
+
+@method("mount.delete", sandbox=False, target="sandbox", raises=("not_found", "conflict", "io_error"))
+class MountDelete(Params[Nothing], kw_only=True):
+    """Remove a mount from a sandbox. It returns when all that was written is uploaded. The content of the bucket stays.
+
+    If that takes longer than `timeout`, the error is `unavailable`, with the number of files in `details.pending`. The
+    uploads continue, and the mount is deleted after them.
+
+    Args:
+        sandbox: Id of the sandbox.
+        mount: Id of the mount.
+        force: Whether it is removed although programs use files of it; otherwise, that is the error `conflict`.
+        discard: Whether what is not uploaded yet is lost.
+        timeout: Seconds to wait for uploads.
+    """
+
+    sandbox: Id
+    mount: Id
+    force: bool = False
+    discard: bool = False
+    timeout: Annotated[float, Meta(ge=0, le=3600)] = 60.0

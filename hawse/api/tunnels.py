@@ -1,0 +1,117 @@
+"""Tunnels: durable public addresses of ports, methods of the gateway itself."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from hawse.api.access import Lifetime
+from hawse.api.ports import PortNumber
+from hawse.api.spec import Nothing, Params, Reply, method
+from hawse.api.types import Id
+
+# With `t-` before it, it is a label of a host name. A hyphen is never first, last, or beside another one.
+TunnelName = Annotated[str, Meta(min_length=1, max_length=40, pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$(?!\n)")]
+
+TunnelKind = Literal["http", "tcp", "tls"]
+
+# ---- values
+
+
+class TunnelInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
+    """A tunnel.
+
+    Attributes:
+        id: Its id in all of the gateway: the name that was given, or a random one.
+        sandbox: The sandbox.
+        port: The port of the sandbox that it leads to.
+        kind: What passes through it: `http`, with WebSockets; `tcp`; or `tls`, by the name that clients ask for.
+        path: Path of its address at the gateway, `/t/ID/`; null: it has none.
+        host: Host name of its address, without a port; null: that of the gateway.
+        public_port: Port of its address, for `tcp` and `tls`; null: that of the gateway.
+        owner: Id of the user that created it.
+        created: When it was created, in seconds since 1970.
+        expires: When it ends, in seconds since 1970. Null: with the sandbox.
+        connections: Number of its requests and WebSockets at this gateway now.
+    """
+
+    id: str
+    sandbox: str
+    port: int
+    kind: TunnelKind = "http"
+    path: str | None = None
+    host: str | None = None
+    public_port: int | None = None
+    owner: str | None = None
+    created: float = 0.0
+    expires: float | None = None
+    connections: int = 0
+
+
+class TunnelListResult(Reply, frozen=True, kw_only=True):
+    """The tunnels of a sandbox.
+
+    Attributes:
+        tunnels: In the order of their ids.
+    """
+
+    tunnels: list[TunnelInfo]
+
+
+# ---- methods
+
+
+@method("tunnel.create", sandbox=False, target="sandbox", raises=("not_found", "conflict", "limit_exceeded"))
+class TunnelCreate(Params[TunnelInfo], kw_only=True):
+    """Give a port a public address at the gateway: anyone who knows it can connect to the port, without a token.
+
+    `http` has a host name and a path. `tcp` has a port of the gateway. `tls` has a host name at one port of the gateway
+    for all: the program in the sandbox terminates TLS, with a certificate for this name. `unavailable`: the operator
+    has not enabled this kind.
+
+    The address stays the same until the tunnel expires, is deleted, or the sandbox is deleted; a restart of the sandbox
+    or the gateway does not change it. The sandbox is not started, neither now nor by visitors. A call with the kind,
+    the name or `public_port`, the sandbox and the port of a tunnel returns that one, with the new `expires_in`.
+
+    `conflict`: another tunnel has this name or port. `limit_exceeded`: a sandbox has at most 16 tunnels, a gateway
+    1,000.
+
+    Args:
+        sandbox: Id of the sandbox.
+        port: Number of the port. No program needs to listen yet.
+        name: Its id, 1 to 40 lower-case letters, digits and single hyphens, which others may guess; null: a random one
+            that cannot be guessed. Not for `tcp`.
+        kind: What passes through it.
+        public_port: Port of the gateway, for `tcp`; null: a free one.
+        expires_in: Seconds until it ends; null: it ends with the sandbox.
+    """
+
+    sandbox: Id
+    port: PortNumber
+    name: TunnelName | None = None
+    kind: TunnelKind = "http"
+    public_port: PortNumber | None = None
+    expires_in: Lifetime | None = None
+
+
+@method("tunnel.list", safe=True, sandbox=False, target="sandbox", raises=("not_found",))
+class TunnelList(Params[TunnelListResult], kw_only=True):
+    """List the tunnels of a sandbox. It is not started.
+
+    Args:
+        sandbox: Id of the sandbox.
+    """
+
+    sandbox: Id
+
+
+@method("tunnel.delete", sandbox=False, target="sandbox", raises=("not_found",))
+class TunnelDelete(Params[Nothing], kw_only=True):
+    """Delete a tunnel and end its connections. After that, any user may create one with its name.
+
+    Args:
+        sandbox: Id of the sandbox.
+        tunnel: Id of the tunnel.
+    """
+
+    sandbox: Id
+    tunnel: TunnelName

@@ -1,0 +1,29 @@
+"""The question before something is removed that cannot be restored, and the option that answers it."""
+
+import sys
+from collections.abc import Callable
+from typing import Any, Final
+
+import click
+
+yes_option: Final[Callable[[Callable[..., Any]], Callable[..., Any]]] = click.option(
+    "-y", "--yes", "-f", "--force", "yes", is_flag=True, help="do not ask"
+)
+
+
+def confirm(question: str, *, yes: bool) -> None:
+    """Ask a person whether to go on.
+
+    Args:
+        question: What will be removed.
+        yes: The answer was given with the command: ask nothing.
+
+    Raises:
+        click.UsageError: Standard input is not a terminal: a script has to say `--yes`.
+        click.Abort: The answer is no.
+    """
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise click.UsageError(f"{question} Standard input is no terminal to ask at: pass --yes")
+    click.confirm(question, abort=True, err=True)

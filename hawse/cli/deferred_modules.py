@@ -1,0 +1,50 @@
+"""Modules that are imported for a case that hardly occurs: they are loaded when something of them is used.
+
+websockets imports `importlib.metadata`, for versions that are not released, and `urllib.request`, for proxies. Both
+bring modules for mail and archives: a seventh of the time until `hawse shell` has a prompt (docs/decisions/0194). The
+others are for tracebacks, help and descriptions of types. `ssl` is none of them: asyncio uses it for each connection.
+"""
+
+import importlib
+import sys
+import urllib  # noqa: F401  # the package of a module below
+from types import ModuleType
+from typing import Any, Final
+
+RARE: Final = (
+    "importlib.metadata",
+    "msgspec.inspect",
+    "textwrap",
+    "tokenize",
+    "urllib.request",
+)
+
+
+class DeferredModule(ModuleType):
+    """Stands for a module until an attribute of it is needed."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(load(self.__name__), name)
+
+
+def defer(*names: str) -> None:
+    """Let `import NAME` load nothing until the module is used.
+
+    The package of a module is not imported for this. If it is imported later, call this once more, so that it has an
+    attribute for the module.
+
+    Args:
+        names: Modules. Those that are loaded already stay as they are.
+    """
+    for name in names:
+        module = sys.modules.setdefault(name, DeferredModule(name))
+        parent, _, child = name.rpartition(".")
+        if isinstance(module, DeferredModule) and parent in sys.modules:
+            setattr(sys.modules[parent], child, module)
+
+
+def load(name: str) -> ModuleType:
+    """Return the module itself, which takes the place of what stands for it."""
+    if isinstance(sys.modules.get(name), DeferredModule):
+        del sys.modules[name]
+    return importlib.import_module(name)

@@ -1,0 +1,97 @@
+"""`hawse egress`: show, change and watch what the programs of a sandbox may reach."""
+
+import time
+
+import click
+
+from hawse.api.egress import EgressInfo, EgressLost, EgressRefusal, EgressRequest
+from hawse.cli.group import Group
+from hawse.cli.output import examples, print_json, size
+from hawse.cli.target import Target, target_options
+from hawse.client import Client, Sandbox
+
+
+@click.group(cls=Group)
+def egress() -> None:
+    """Show, change and watch what the programs of a sandbox with the network `filtered` may reach."""
+
+
+@egress.command()
+@target_options
+def show(target: Target) -> None:
+    """Show the rules of a sandbox, what its proxy has done, and what was refused last."""
+
+    async def work(_: Client, box: Sandbox) -> EgressInfo:
+        return await box.egress.get()
+
+    target.print_result(work, _described)
+
+
+@egress.command(
+    "set",
+    epilog=examples(
+        "hawse egress set --allow github.com --allow '*.githubusercontent.com'",
+        "hawse egress set --allow 'GET,HEAD api.example.org' --deny example.org",
+    ),
+)
+@click.option("--allow", multiple=True, metavar="RULE", help="a host that may be reached; may be repeated")
+@click.option("--deny", multiple=True, metavar="RULE", help="a host that may not, whatever else; may be repeated")
+@click.option("--secret", multiple=True, metavar="NAME", help="a secret that requests get; may be repeated")
+@click.option("--no-secrets", is_flag=True, help="requests get no secret; without this and --secret, those of now")
+@target_options
+def set_(
+    target: Target, allow: tuple[str, ...], deny: tuple[str, ...], secret: tuple[str, ...], no_secrets: bool
+) -> None:
+    """Replace all rules of a sandbox. Without --allow, nothing is reached. They decide at once.
+
+    Connections that the new rules do not allow are closed.
+    """
+    if no_secrets and secret:
+        raise click.UsageError("--secret and --no-secrets cannot be used together")
+
+    async def work(_: Client, box: Sandbox) -> EgressInfo:
+        return await box.egress.set(allow, deny, secrets=secret if secret or no_secrets else None)
+
+    target.print_result(work, _described)
+
+
+@egress.command()
+@click.option("-a", "--allowed", is_flag=True, help="show requests that are passed on as well")
+@target_options
+def watch(target: Target, allowed: bool) -> None:
+    """Show what was refused last, and then each refusal, until Ctrl-C."""
+
+    async def work(_: Client, box: Sandbox) -> None:
+        async with box.egress.watch(allowed=allowed) as requests:
+            async for request in requests:
+                if target.as_json:
+                    print_json(request)
+                else:
+                    click.echo(_line(request))
+
+    target.run(work)
+
+
+def _line(request: EgressRequest | EgressRefusal | EgressLost) -> str:
+    if isinstance(request, EgressLost):
+        return f"{request.count:,} requests were too many to be shown"
+    shown = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(request.time))
+    place = f"{request.host}:{request.port}" if request.host else "-"
+    return "  ".join([shown, f"{request.reason or 'allowed':8}", f"{request.method or '-':7}", place])
+
+
+def _described(info: EgressInfo) -> str:
+    if not info.filtered:
+        return f"The network of {info.id} is not filtered."
+    lines = [f"allow    {rule}" for rule in info.allow] or ["nothing is allowed"]
+    lines += [f"deny     {rule}" for rule in info.deny]
+    lines += [f"secret   {name}" for name in info.secrets]
+    lines += [f"secret   {name} (revoked: requests do not get it)" for name in info.withheld]
+    if not info.running:
+        return "\n".join([*lines, "Its proxy does not run."])
+    lines.append(
+        f"{info.requests:,} requests passed on, {info.refused:,} refused; {size(info.sent)} sent, "
+        f"{size(info.received)} received; {info.connections:,} connections; "
+        f"the proxy has {size(info.memory)} of memory, and {info.cpu:.1f} s of processor time"
+    )
+    return "\n".join([*lines, *map(_line, info.recent[-20:])])

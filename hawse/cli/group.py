@@ -1,0 +1,32 @@
+"""Groups of sub-commands: each action has one name; the names that people know from elsewhere work too."""
+
+from typing import Final
+
+import click
+
+# What may be typed instead of the name of an action. Help, completion and the manual page do not show it.
+SYNONYMS: Final = {"list": ("ls",), "delete": ("rm", "revoke"), "remove": ("rm", "revoke"), "rm": ("revoke",)}
+
+
+class Group(click.Group):
+    """A group whose sub-commands have hidden synonyms, and that suggests a name if the one given is wrong."""
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        for name in (cmd_name, *SYNONYMS.get(cmd_name, ())):
+            if (command := self.named(ctx, name)) is not None:
+                return command
+        return None
+
+    def named(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Return the sub-command of exactly this name, if there is one."""
+        return super().get_command(ctx, name)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if not ctx.resilient_parsing and self.get_command(ctx, args[0]) is None:
+            from difflib import get_close_matches  # only here: `hawse shell` must start at once
+
+            close = get_close_matches(args[0], self.list_commands(ctx), n=1)
+            ctx.fail(f"No such command {args[0]!r}." + (f" Did you mean {close[0]!r}?" if close else ""))
+        return super().resolve_command(ctx, args)

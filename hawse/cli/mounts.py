@@ -1,0 +1,122 @@
+"""`hawse mount`: mount buckets and directories of the gateway's machine in a sandbox, list and remove them."""
+
+import os
+
+import click
+
+from hawse.cli.candidates import mounts as mounted, offer
+from hawse.cli.confirm import confirm, yes_option
+from hawse.cli.group import Group
+from hawse.cli.output import examples, print_json, print_table, printable
+from hawse.cli.target import Target, target_options
+from hawse.client import Client, MountCredentials, MountInfo, Sandbox
+
+
+@click.group(cls=Group)
+def mount() -> None:
+    """Mount buckets and directories of the gateway's machine in a sandbox, list and remove them."""
+
+
+@mount.command(
+    epilog=examples(
+        "hawse mount create datasets data",
+        "hawse mount create home work --prefix project --read-only",
+    )
+)
+@click.argument("bucket")
+@click.argument("path")
+@click.option("--prefix", default="", metavar="PREFIX", help="make only what is below PREFIX visible")
+@click.option("--read-only", is_flag=True, help="let nothing be written")
+@click.option(
+    "--endpoint",
+    metavar="URL",
+    help="the store of a bucket that is not one of the gateway's; the credentials are those of AWS_ACCESS_KEY_ID, "
+    "AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN here",
+)
+@click.option("--own-credentials", is_flag=True, help="as --endpoint, at Amazon S3")
+@click.option("--region", metavar="REGION", help="the region of such a bucket (AWS_REGION)")
+@target_options
+def create(
+    target: Target,
+    bucket: str,
+    path: str,
+    prefix: str,
+    read_only: bool,
+    endpoint: str | None,
+    own_credentials: bool,
+    region: str | None,
+) -> None:
+    """Mount BUCKET at the directory PATH of a sandbox, and print the id of the mount.
+
+    BUCKET is a bucket or a directory in the settings of the gateway. PATH is empty or new, below the workspace.
+    """
+    credentials = None
+    if endpoint is not None or own_credentials:
+        credentials = _credentials(endpoint, region)
+
+    async def work(client: Client, box: Sandbox) -> MountInfo:
+        return await box.mounts.create(bucket, path, prefix=prefix, read_only=read_only, credentials=credentials)
+
+    made = target.run(work)
+    if target.as_json:
+        print_json(made)
+    else:
+        click.echo(made.id)
+
+
+@mount.command("ls")
+@target_options
+def list_mounts(target: Target) -> None:
+    """List the mounts of a sandbox."""
+
+    async def work(client: Client, box: Sandbox) -> list[MountInfo]:
+        return await box.mounts.list()
+
+    found = target.run(work)
+    if target.as_json:
+        print_json(found)
+        return
+    rows = [
+        [
+            one.id,
+            printable(one.path),
+            printable(f"{one.bucket}/{one.prefix}" if one.prefix else one.bucket),
+            "read-only" if one.read_only else "",
+            f"{one.state}: {printable(one.reason)}" if one.reason else one.state,
+            str(one.pending),
+        ]
+        for one in found
+    ]
+    print_table(["ID", "PATH", "BUCKET", "ACCESS", "STATE", "NOT UPLOADED"], rows)
+
+
+@mount.command()
+@click.argument("mount", shell_complete=offer(mounted))
+@click.option("--in-use", is_flag=True, help="also while programs use files of it")
+@click.option("--discard", is_flag=True, help="lose what is not uploaded yet")
+@click.option("--wait", type=click.FloatRange(0, 3600), default=60.0, metavar="S", help="seconds for uploads (60)")
+@yes_option
+@target_options
+def rm(target: Target, mount: str, in_use: bool, discard: bool, wait: float, yes: bool) -> None:
+    """Remove a mount, when all that was written is uploaded. The content of the bucket stays."""
+    lost = " What is not uploaded yet is lost." if discard else ""
+    confirm(f"Remove mount {printable(mount)} from sandbox {printable(target.sandbox)}?{lost}", yes=yes)
+
+    async def work(client: Client, box: Sandbox) -> None:
+        await box.mounts.delete(mount, force=in_use, discard=discard, timeout=wait)
+
+    target.run(work)
+
+
+def _credentials(endpoint: str | None, region: str | None) -> MountCredentials:
+    """Read the credentials from the variables of the AWS tools: arguments are visible to others."""
+    id, secret = os.environ.get("AWS_ACCESS_KEY_ID"), os.environ.get("AWS_SECRET_ACCESS_KEY")
+    if not id or not secret:
+        raise click.UsageError("set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+    return MountCredentials(
+        access_key_id=id,
+        secret_access_key=secret,
+        session_token=os.environ.get("AWS_SESSION_TOKEN") or None,
+        endpoint=endpoint,
+        region=region or os.environ.get("AWS_REGION") or None,
+    )

@@ -1,0 +1,94 @@
+"""What `hawse doctor` says about the programs and packages that only some abilities need, and how to install them."""
+
+import platform
+import shutil
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Final, Literal, NamedTuple
+
+from hawse.client import Sandbox
+from hawse.wire import HawseError
+
+TIMEOUT: Final = 10.0  # s for a command in the sandbox
+SYSTEM: Final = "/usr/sbin:/sbin:/usr/bin:/bin:/usr/local/bin"
+
+# What needs a package of Python, beside the gateway or `hawse`: the package, and the extra that installs it.
+PACKAGES: Final = (
+    ("filtered networks", "cryptography", "egress"),
+    ("backups in object storage", "obstore", "s3"),
+    ("sandboxes of Docker", "aiodocker", "docker"),
+    ("sandboxes of Kubernetes", "lightkube", "kubernetes"),
+    ("sign-in with OpenID", "joserfc", "oidc"),
+    ("traces", "opentelemetry", "otel"),
+    ("screenshots as JPEG and WebP", "PIL", "desktop"),
+    ("hawse mcp", "mcp", "mcp"),
+)
+# What needs a program on the machine of the gateway: the program, and its package in Debian.
+PROGRAMS: Final = (("workspaces of a fixed size", "mkfs.ext4", "e2fsprogs"),)
+# What needs a program in the sandbox, as above.
+INSIDE: Final = (("git", "git", "git"),)
+
+
+class Check(NamedTuple):
+    """One line of the report."""
+
+    name: str
+    result: Literal["ok", "warning", "failed"]
+    text: str
+
+
+def missing(name: str, install: str) -> Check:
+    """Return the line of an ability that is not available. That is no fault: nobody may need it."""
+    return Check(name, "ok", f"not available: {install}")
+
+
+def of_machine() -> Iterator[Check]:
+    """Check what a gateway on this machine could do. Blocks for a moment."""
+    for name, package, extra in PACKAGES:
+        if find_spec(package) is None:
+            yield missing(name, f"pip install 'hawse[{extra}]'")
+        else:
+            yield Check(name, "ok", f"the package {package} is installed")
+    if platform.system() != "Linux":
+        yield missing("mounts", "a gateway needs Linux")
+        return
+    for name, program, package in PROGRAMS:
+        path = shutil.which(program, path=SYSTEM)
+        yield missing(name, f"apt install {package}") if path is None else Check(name, "ok", path)
+    try:
+        rclone = import_module("gateway.mounts.rclone").check_available()
+    except HawseError as error:
+        yield missing("mounts", error.message)
+    else:
+        yield Check("mounts", "ok", f"{rclone} and /dev/fuse")
+
+
+async def of_sandbox(box: Sandbox) -> list[Check]:
+    """Check what a sandbox can do. It is started. Raises `HawseError`."""
+    found = [await _desktop(box)]
+    names = " ".join(program for _, program, _ in INSIDE)
+    command = f"for name in {names}; do command -v $name >/dev/null || echo $name; done"
+    lacking = (await box.exec(command, timeout=TIMEOUT)).stdout.decode().split()
+    for name, program, package in INSIDE:
+        if program in lacking:
+            found.append(missing(name, f"the sandbox lacks it: apt-get install {package}"))
+        else:
+            found.append(Check(name, "ok", f"the sandbox has {program}"))
+    for language in await box.code.languages():
+        name = f"code in {language.language}"
+        if language.kernel is None:
+            found.append(missing(name, language.install))
+        else:
+            found.append(Check(name, "ok", language.title or language.kernel))
+    return found
+
+
+async def _desktop(box: Sandbox) -> Check:
+    try:
+        why = await box.desktop.unavailable()
+    except HawseError as error:
+        if error.code != "unknown_method":
+            raise
+        why = "the gateway is of an older version"
+    return Check("desktop", "ok", "the sandbox has Xvnc and openbox") if why is None else missing("desktop", why)

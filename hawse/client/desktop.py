@@ -1,0 +1,322 @@
+"""A desktop of a sandbox: start it, see it, drive it, and connect viewers to it."""
+
+import builtins
+import secrets
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from hawse.api.desktop_values import (
+    DESKTOP,
+    DesktopInfo,
+    DesktopOpened,
+    DesktopScreenshotResult,
+    DesktopSize,
+    DesktopStartResult,
+    DesktopWindow,
+    ImageFormat,
+    MouseButton,
+    Point,
+    Region,
+)
+from hawse.api.desktops import (
+    DesktopAttach,
+    DesktopClick,
+    DesktopClipboard,
+    DesktopDrag,
+    DesktopKey,
+    DesktopLaunch,
+    DesktopLease,
+    DesktopList,
+    DesktopMove,
+    DesktopResize,
+    DesktopScreenshot,
+    DesktopScroll,
+    DesktopStart,
+    DesktopStop,
+    DesktopType,
+    DesktopWindows,
+)
+from hawse.api.people import LeaseAction, ViewerProfile, WriterLease
+from hawse.api.processes import ProcessInfo
+from hawse.client.base.errors import TruncatedError
+from hawse.client.base.surroundings import Env
+from hawse.client.calls.call import ClientCall, event_cost
+from hawse.client.calls.call_table import CallTable
+from hawse.client.calls.input_stream import BytesLike, InputStream
+from hawse.client.calls.offset_cursor import OffsetCursor
+from hawse.client.calls.receive_buffer import BufferedChunk, DiscardedRange, ReceiveBuffer
+from hawse.client.calls.sandbox_part import SandboxPart
+from hawse.client.calls.stream_handle import ByteStreamHandle
+from hawse.client.process.program import Command, program
+from hawse.wire import Data, Event, Kind, Limits, RemoteProtocolError
+
+if TYPE_CHECKING:
+    from hawse.client.terminal.recording import Recording
+
+LANE = "desktop"
+IMAGE_MAX = 256 << 20  # bytes of an image; the largest desktop has 25 MB of pixels
+
+
+class Screenshot(msgspec.Struct, frozen=True, kw_only=True):
+    """An image of a desktop."""
+
+    data: bytes
+    format: ImageFormat
+    width: int  # pixels
+    height: int
+
+
+class ScreenshotCall(ClientCall):
+    """`desktop.screenshot`. It is not resumed: a lost connection ends it with `interrupted`."""
+
+    def __init__(self, params: DesktopScreenshot, *, sandbox: str, window: int, timeout: float | None) -> None:
+        super().__init__(params, sandbox=sandbox, repeats=False, window=window, timeout=timeout)
+        self.image = bytearray()
+
+    def receive_data(self, data: Data) -> None:
+        if data.kind is not Kind.OUTPUT or data.offset != len(self.image):
+            raise RemoteProtocolError(f"a data frame of kind {data.kind.name} at {data.offset} from desktop.screenshot")
+        if len(self.image) + len(data.payload) > IMAGE_MAX:
+            raise RemoteProtocolError(f"an image of more than {IMAGE_MAX} bytes")
+        self.image += data.payload
+        self.spend(len(data.payload))
+
+    def finished(self, value: msgspec.Raw) -> Screenshot:
+        done: DesktopScreenshotResult = super().finished(value)
+        if done.size != len(self.image):
+            raise RemoteProtocolError(f"{len(self.image)} of {done.size} bytes of an image were received")
+        return Screenshot(data=bytes(self.image), format=done.format, width=done.width, height=done.height)
+
+
+class DesktopAttachCall(ClientCall):
+    """`desktop.attach`. It is not resumed: a lost connection ends it with `interrupted`."""
+
+    def __init__(self, params: DesktopAttach, *, sandbox: str, window: int) -> None:
+        super().__init__(params, sandbox=sandbox, repeats=False)
+        self.receive_buffer: ReceiveBuffer = ReceiveBuffer(window, self.grant)
+        self.input_stream: InputStream = InputStream(Limits().input_window, self.wake)
+        self.info: DesktopOpened | None = None  # since `opened`
+        self._cursor = OffsetCursor(0)
+
+    def receive_event(self, event: Event) -> None:
+        match self.decode(event):
+            case DesktopOpened() as opened:
+                self.info = opened
+                self.mark_opened()
+        self.spend(event_cost(event))
+
+    def receive_data(self, data: Data) -> None:
+        if data.kind is not Kind.OUTPUT:
+            raise RemoteProtocolError(f"a data frame of kind {data.kind.name} from desktop.attach")
+        self.receive_buffer.put_bytes(LANE, data.offset, self._cursor.accept(data.offset, data.payload))
+
+
+class DesktopConnection(ByteStreamHandle[DesktopAttachCall]):
+    """`async with box.desktop.connect() as stream:` — the bytes of an RFB connection (RFC 6143), for VNC viewers.
+
+    Entering raises `not_found` without such a desktop. Iterating and writing raise `interrupted` when the client's
+    connection is lost, and `protocol_error` when a message was written that a viewer may not send.
+    """
+
+    @property
+    def info(self) -> DesktopOpened:
+        """The desktop and its viewers, as they were at the start."""
+        assert self._call.info is not None
+        return self._call.info
+
+    async def read(self) -> bytes:
+        """Return some bytes; none when the desktop has ended."""
+        try:
+            return await self._next()
+        except StopAsyncIteration:
+            return b""
+
+    async def write(self, data: BytesLike) -> None:
+        """Send. Waits while the desktop does not read."""
+        await self._call.input_stream.write(data)
+
+    async def _receive(self) -> bytes:
+        _, item = await self._call.receive_buffer.get(LANE)
+        if isinstance(item, DiscardedRange):
+            raise TruncatedError("the desktop", item.size)
+        assert isinstance(item, BufferedChunk)
+        return bytes(item.data)
+
+
+class Desktop(SandboxPart):
+    """A desktop of a sandbox. It holds nothing open.
+
+    The methods that send input raise `not_found` without the desktop, `lease_held` if a viewer holds the writer lease,
+    and `io_error` if the desktop does not answer.
+    """
+
+    def __init__(
+        self, calls: CallTable, sandbox: str, *, window: int, id: str = DESKTOP, timeout: float | None = None
+    ) -> None:
+        """Create a handle.
+
+        Args:
+            calls: The calls of the client.
+            sandbox: The id of the sandbox.
+            window: Bytes that the server may send before they are read.
+            id: The id of the desktop.
+            timeout: Seconds for a screenshot; None: any time.
+        """
+        super().__init__(calls, sandbox, window=window)
+        self.id = id
+        self._timeout = timeout
+
+    def named(self, id: str) -> "Desktop":
+        """Return a handle to another desktop of the sandbox."""
+        return Desktop(self._calls, self._sandbox, window=self._window, id=id, timeout=self._timeout)
+
+    # ---- life
+
+    async def start(self, *, width: int = 1280, height: int = 800, dpi: int = 96) -> DesktopStartResult:
+        """Start the desktop. If it runs, it is returned as it is, and `created` is false.
+
+        Args:
+            width: Pixels.
+            height: Pixels.
+            dpi: Pixels per inch.
+
+        Raises:
+            HawseError: `unavailable` if the sandbox does not have the programs, with how to install them;
+                `limit_exceeded`, `invalid_params`.
+        """
+        return await self._request(DesktopStart(id=self.id, width=width, height=height, dpi=dpi))
+
+    async def stop(self) -> None:
+        """End the desktop with everything that was started on it. Raises `not_found`."""
+        await self._request(DesktopStop(id=self.id))
+
+    async def list(self) -> builtins.list[DesktopInfo]:
+        """Return the desktops of the sandbox that run."""
+        return (await self._request(DesktopList())).desktops
+
+    async def unavailable(self) -> str | None:
+        """Return why no desktop can be started in the sandbox, with how to install what is missing; None if one can."""
+        return (await self._request(DesktopList())).problem
+
+    async def record(self, *, title: str | None = None) -> "Recording":
+        """Record it from now on: what its screen shows, about five times in a second, for 4 hours at most.
+
+        Args:
+            title: The title of the recording.
+
+        Raises:
+            HawseError: `not_found` without such a desktop, `limit_exceeded`, `no_space`.
+        """
+        from hawse.api.recordings import RecordingStart
+        from hawse.client.terminal.recording import Recording
+
+        name = f"r-{secrets.token_hex(6)}"
+        await self._request(RecordingStart(desktop=self.id, id=name, title=title))
+        return Recording(self._calls, self._sandbox, name)
+
+    async def launch(self, command: Command, *, cwd: str | None = None, env: Env | None = None) -> ProcessInfo:
+        """Start a program on the desktop; its process ends with the desktop.
+
+        Args:
+            command: A sequence is an argv; a string is for the shell.
+            cwd: The working directory.
+            env: Is added to the environment; None unsets a variable.
+
+        Raises:
+            HawseError: `not_found`, `spawn_failed`, `limit_exceeded`.
+        """
+        fields = program(command, cwd=cwd, env=env, timeout=None)
+        return await self._request(DesktopLaunch(**fields, desktop=self.id))
+
+    async def resize(self, width: int, height: int) -> DesktopSize:
+        """Change the size, in pixels."""
+        return await self._request(DesktopResize(id=self.id, width=width, height=height))
+
+    # ---- see
+
+    async def screenshot(
+        self,
+        *,
+        format: ImageFormat = "png",
+        quality: int = 80,
+        region: tuple[int, int, int, int] | None = None,
+    ) -> Screenshot:
+        """Take an image of the desktop, the mouse pointer included.
+
+        Args:
+            format: `png`, `jpeg` or `webp`.
+            quality: 1 to 100, of `jpeg` and `webp`.
+            region: The part (x, y, width, height), in pixels; None: all.
+
+        Raises:
+            HawseError: `not_found`; `unavailable` for `jpeg` and `webp` if the runtime has no Pillow; `interrupted` if
+                the connection is lost.
+        """
+        part = None if region is None else Region(x=region[0], y=region[1], width=region[2], height=region[3])
+        params = DesktopScreenshot(id=self.id, format=format, quality=quality, region=part)
+        call = ScreenshotCall(params, sandbox=self._sandbox, window=self._window, timeout=self._timeout)
+        image: Screenshot = await self._calls.perform(call)
+        return image
+
+    async def windows(self) -> builtins.list[DesktopWindow]:
+        """Return the windows of programs, from the lowest to the uppermost."""
+        return (await self._request(DesktopWindows(id=self.id))).windows
+
+    # ---- drive
+
+    async def move(self, x: int, y: int) -> None:
+        """Move the mouse pointer."""
+        await self._request(DesktopMove(id=self.id, x=x, y=y))
+
+    async def click(self, x: int, y: int, *, button: MouseButton = "left", count: int = 1, hold: str = "") -> None:
+        """Click at a pixel.
+
+        Args:
+            x: Pixels from the left edge.
+            y: Pixels from the top edge.
+            button: `left`, `middle` or `right`.
+            count: How often: 2 is a double click.
+            hold: Keys that are held meanwhile, such as `ctrl+shift`.
+        """
+        await self._request(DesktopClick(id=self.id, x=x, y=y, button=button, count=count, hold=hold))
+
+    async def drag(self, path: Iterable[tuple[int, int]], *, button: MouseButton = "left") -> None:
+        """Press a mouse button at the first point (x, y), move through the others, and release it at the last."""
+        points = [Point(x=x, y=y) for x, y in path]
+        await self._request(DesktopDrag(id=self.id, path=points, button=button))
+
+    async def scroll(self, x: int, y: int, *, dx: int = 0, dy: int = 0) -> None:
+        """Turn the wheel at a pixel: `dy` steps down (negative: up), `dx` steps to the right."""
+        await self._request(DesktopScroll(id=self.id, x=x, y=y, dx=dx, dy=dy))
+
+    async def type(self, text: str) -> None:
+        """Type text into the active window. Raises `invalid_params` for control characters but tab and line feed."""
+        await self._request(DesktopType(id=self.id, text=text))
+
+    async def key(self, keys: str, *, count: int = 1) -> None:
+        """Press a key, or several at once, such as `ctrl+shift+t`. Raises `invalid_params` for an unknown name."""
+        await self._request(DesktopKey(id=self.id, keys=keys, count=count))
+
+    async def clipboard(self, text: str | None = None) -> str:
+        """Set the text of the clipboard if one is given, and return it."""
+        return (await self._request(DesktopClipboard(id=self.id, text=text))).text
+
+    # ---- people
+
+    async def lease(
+        self, action: LeaseAction, *, viewer: str | None = None, to: str | None = None, epoch: int | None = None
+    ) -> WriterLease:
+        """Change which viewers may send input: see `desktop.lease` in docs/methods.md."""
+        return await self._request(DesktopLease(id=self.id, action=action, viewer=viewer, to=to, epoch=epoch))
+
+    def connect(self, *, viewer: ViewerProfile | None = None, read_only: bool = False) -> DesktopConnection:
+        """Return an RFB connection for a viewer: see `DesktopConnection`.
+
+        Args:
+            viewer: How the viewer introduces itself.
+            read_only: Whether its input is dropped.
+        """
+        params = DesktopAttach(id=self.id, viewer=viewer, read_only=read_only)
+        return DesktopConnection(self._calls, DesktopAttachCall(params, sandbox=self._sandbox, window=self._window))

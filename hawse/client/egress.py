@@ -1,0 +1,101 @@
+"""What the programs of a sandbox may reach: `box.egress`."""
+
+from collections.abc import Sequence
+
+from hawse.api.egress import EgressGet, EgressInfo, EgressLost, EgressRequest, EgressSet, EgressWatch
+from hawse.client.calls.call import ClientCall, event_cost
+from hawse.client.calls.call_table import CallTable
+from hawse.client.calls.receive_buffer import ReceiveBuffer
+from hawse.client.calls.stream_handle import StreamHandle
+from hawse.wire import Event
+
+LANE = "egress"
+WINDOW = 256 * 1024  # bytes that the gateway may send ahead
+
+
+class EgressWatchCall(ClientCall):
+    """`egress.watch`. A repeat begins with what was refused last: what is not newer is left out."""
+
+    def __init__(self, params: EgressWatch, *, window: int) -> None:
+        super().__init__(params, repeats=True)
+        self.receive_buffer: ReceiveBuffer = ReceiveBuffer(window, self.grant)
+        self._latest = 0.0
+        self._again = 0.0  # what is not newer was received before the connection was lost
+
+    def opening(self) -> int:
+        self._again = self._latest
+        return super().opening()
+
+    def receive_event(self, event: Event) -> None:
+        cost = event_cost(event)
+        match self.decode(event):
+            case EgressRequest() as request if request.time > self._again:
+                self._latest = max(self._latest, request.time)
+                self.receive_buffer.put(LANE, request, cost)
+                return
+            case EgressLost() as lost:
+                self.receive_buffer.put(LANE, lost, cost)
+                return
+            case EgressRequest():
+                pass
+            case _:
+                self._again = 0.0
+                self.mark_opened()
+        self.spend(cost)
+
+
+class EgressRequests(StreamHandle[EgressWatchCall, EgressRequest | EgressLost]):
+    """`async with box.egress.watch() as requests: async for request in requests: …`
+
+    Yields what was refused last, and then each request. `EgressLost` says how many this client was too slow for.
+    """
+
+    async def _next(self) -> EgressRequest | EgressLost:
+        _, found = await self._call.receive_buffer.get(LANE)
+        assert isinstance(found, EgressRequest | EgressLost)
+        return found
+
+
+class Egress:
+    """What the programs of a sandbox may reach. It holds nothing open.
+
+    Methods raise `HawseError`: `not_found` for a sandbox that does not exist.
+    """
+
+    def __init__(self, calls: CallTable, sandbox: str) -> None:
+        self._calls = calls
+        self._sandbox = sandbox
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of sandbox {self._sandbox!r}>"
+
+    async def get(self) -> EgressInfo:
+        """Return the rules, what the proxy has done since it was started, and what it has refused last."""
+        return await self._calls.request(EgressGet(id=self._sandbox), sandbox=None)
+
+    async def set(
+        self, allow: Sequence[str], deny: Sequence[str] = (), *, secrets: Sequence[str] | None = None
+    ) -> EgressInfo:
+        """Replace the rules. They decide about new connections when this returns; others that they refuse are closed.
+
+        Args:
+            allow: Rules `[METHODS ]HOST[:PORT]` of what may be reached.
+            deny: Rules of the same form, which decide before those of `allow`.
+            secrets: Names of secrets of the gateway that requests get. None: those that it has now.
+
+        Raises:
+            HawseError: `invalid_params` for a rule that is not valid, a secret that the caller may not use, or a
+                sandbox with another network; `unavailable` if the proxy was not changed yet: the rules are stored.
+        """
+        names = None if secrets is None else [*secrets]
+        params = EgressSet(id=self._sandbox, allow=[*allow], deny=[*deny], secrets=names)
+        return await self._calls.request(params, sandbox=None)
+
+    def watch(self, *, allowed: bool = False) -> EgressRequests:
+        """Return a context manager and iterator of what is refused.
+
+        Args:
+            allowed: Whether requests that are passed on are reported, too.
+        """
+        params = EgressWatch(id=self._sandbox, allowed=allowed)
+        return EgressRequests(self._calls, EgressWatchCall(params, window=WINDOW))

@@ -1,0 +1,87 @@
+"""The mounts of a sandbox: buckets and directories of the gateway's machine at paths in it."""
+
+import builtins
+
+import msgspec
+
+from hawse.api.mounts import MountCreate, MountCredentials, MountDelete, MountInfo, MountList
+from hawse.api.paths import from_text
+from hawse.client.calls.call_table import CallTable
+from hawse.client.files.changes import PathLike, wire_path
+
+
+class Mounts:
+    """The mounts of a sandbox. It holds nothing open.
+
+    Methods raise `HawseError`: `unavailable` if the gateway or the sandbox cannot have mounts.
+    """
+
+    def __init__(self, calls: CallTable, sandbox: str) -> None:
+        """Create a handle.
+
+        Args:
+            calls: The calls of the client.
+            sandbox: The id of the sandbox.
+        """
+        self._calls = calls
+        self._sandbox = sandbox
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of sandbox {self._sandbox!r}>"
+
+    async def create(
+        self,
+        bucket: str,
+        path: PathLike,
+        *,
+        prefix: str = "",
+        read_only: bool = False,
+        credentials: MountCredentials | None = None,
+    ) -> MountInfo:
+        """Mount a bucket or a directory of the gateway's machine, also after each start of the sandbox.
+
+        Args:
+            bucket: A name in the settings of the gateway; with `credentials`, the name of a bucket.
+            path: An empty or new directory below the workspace.
+            prefix: Makes only what is below it visible.
+            read_only: Whether nothing can be written.
+            credentials: Access to a bucket of another store. Only users with every right may give them.
+
+        Raises:
+            HawseError: `not_found` for a bucket that the caller may not mount, `conflict` if the directory is not
+                empty, `io_error` if the store refuses the credentials or does not answer, `limit_exceeded`.
+        """
+        params = MountCreate(
+            sandbox=self._sandbox,
+            bucket=bucket,
+            path=wire_path(path),
+            prefix=prefix,
+            read_only=read_only,
+            credentials=credentials,
+        )
+        return _decoded(await self._calls.request(params, sandbox=None))
+
+    async def list(self) -> builtins.list[MountInfo]:
+        """Return the mounts, in the order of their paths."""
+        found = await self._calls.request(MountList(sandbox=self._sandbox), sandbox=None)
+        return [_decoded(info) for info in found.mounts]
+
+    async def delete(self, mount: str, *, force: bool = False, discard: bool = False, timeout: float = 60.0) -> None:
+        """Remove a mount, when all that was written is uploaded. The content of the bucket stays.
+
+        Args:
+            mount: The id of the mount.
+            force: Whether it is removed although programs use files of it.
+            discard: Whether what is not uploaded yet is lost.
+            timeout: Seconds to wait for uploads.
+
+        Raises:
+            HawseError: `conflict` if programs use files of it; `unavailable` if the uploads take longer
+                (`details["pending"]` files). They continue then, and the mount is deleted after them.
+        """
+        params = MountDelete(sandbox=self._sandbox, mount=mount, force=force, discard=discard, timeout=timeout)
+        await self._calls.request(params, sandbox=None)
+
+
+def _decoded(info: MountInfo) -> MountInfo:
+    return msgspec.structs.replace(info, path=from_text(info.path))

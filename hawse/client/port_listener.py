@@ -1,0 +1,66 @@
+"""`port.listen`: a port in the sandbox that leads to this client."""
+
+from typing import Self
+
+from hawse.api.ports import PortIncoming, PortListen, PortListening
+from hawse.client.calls.call import ClientCall, event_cost
+from hawse.client.calls.call_table import CallTable
+from hawse.client.calls.receive_buffer import ReceiveBuffer
+from hawse.client.calls.stream_handle import StreamHandle
+from hawse.wire import Event
+
+LANE = "connections"
+
+
+class PortListenCall(ClientCall):
+    """`port.listen`. After a reconnect it listens on the same port again."""
+
+    def __init__(self, params: PortListen, *, sandbox: str, window: int) -> None:
+        super().__init__(params, sandbox=sandbox, repeats=True)
+        self.receive_buffer: ReceiveBuffer = ReceiveBuffer(window, self.grant)
+        self.port = params.port
+        self.address = ""
+
+    def params(self) -> PortListen:
+        return PortListen(port=self.port)
+
+    def receive_event(self, event: Event) -> None:
+        match self.decode(event):
+            case PortListening() as listening:
+                self.port, self.address = listening.port, listening.address
+                self.mark_opened()
+            case PortIncoming() as incoming:
+                self.receive_buffer.put(LANE, incoming, event_cost(event))
+                return
+        self.spend(event_cost(event))
+
+
+class PortListener(StreamHandle[PortListenCall, PortIncoming]):
+    """`async with box.ports.listen(8080) as listener: async for incoming in listener: …`
+
+    Yields each connection of a program in the sandbox, to be taken with `box.ports.accept(incoming)` within 30 s.
+    Entering raises `conflict` if the port is in use. Connections that come while the client is not connected are
+    refused.
+    """
+
+    def __init__(self, calls: CallTable, call: PortListenCall) -> None:
+        super().__init__(calls, call)
+
+    async def __aenter__(self) -> Self:
+        """Listen. Raises `conflict`, `limit_exceeded`, `invalid_params`."""
+        return await super().__aenter__()
+
+    @property
+    def port(self) -> int:
+        """The number of the port."""
+        return self._call.port
+
+    @property
+    def address(self) -> str:
+        """The address at which programs of the sandbox reach it."""
+        return self._call.address
+
+    async def _next(self) -> PortIncoming:
+        _, incoming = await self._call.receive_buffer.get(LANE)
+        assert isinstance(incoming, PortIncoming)
+        return incoming

@@ -1,0 +1,138 @@
+"""The tunnels of a sandbox: durable public addresses of its ports."""
+
+import builtins
+from urllib.parse import urlsplit
+
+import msgspec
+
+from hawse.api.tunnels import TunnelCreate, TunnelDelete, TunnelInfo, TunnelKind, TunnelList
+from hawse.client.calls.call_table import CallTable
+from hawse.client.ports import LOOPBACK
+
+
+class Tunnel(msgspec.Struct, frozen=True, kw_only=True):
+    """A tunnel. Where the gateway has no host name for it, `url` is `path_url`.
+
+    Attributes:
+        id: Its id in all of the gateway: the name that was given, or a random one.
+        port: The port that it leads to.
+        kind: What passes through it: `http`, `tcp` or `tls`.
+        url: Its address. By host name, it is an origin of its own, and everything works. `tcp://HOST:PORT` or
+            `tls://HOST:PORT` for the other kinds.
+        path_url: Its address below the gateway's URL, with its pages in a sandboxed document. None: it is not HTTP.
+        owner: The id of the user that created it.
+        created: When, in seconds since 1970.
+        expires: When it ends, in seconds since 1970. None: with the sandbox.
+        connections: The number of its requests and WebSockets now.
+    """
+
+    id: str
+    port: int
+    url: str
+    path_url: str | None = None
+    kind: TunnelKind = "http"
+    owner: str | None = None
+    created: float = 0.0
+    expires: float | None = None
+    connections: int = 0
+
+
+class Tunnels:
+    """The tunnels of a sandbox. It holds nothing open."""
+
+    def __init__(self, calls: CallTable, sandbox: str, *, gateway: str) -> None:
+        """Create a handle.
+
+        Args:
+            calls: The calls of the client.
+            sandbox: The id of the sandbox.
+            gateway: The HTTP URL of the gateway, for the URLs of tunnels.
+        """
+        self._calls = calls
+        self._sandbox = sandbox
+        self._gateway = gateway
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of sandbox {self._sandbox!r}>"
+
+    async def create(
+        self,
+        port: int,
+        *,
+        name: str | None = None,
+        kind: TunnelKind = "http",
+        public_port: int | None = None,
+        expires_in: float | None = None,
+    ) -> Tunnel:
+        """Give a port a public address: anyone who knows it can connect to the port, without a token.
+
+        The address stays the same when the sandbox or the gateway starts again. With the name or `public_port` of a
+        tunnel of this sandbox that leads to the same port, its address stays, and it gets the new `expires_in`.
+
+        Args:
+            port: The port. No program needs to listen yet.
+            name: 1 to 40 lower-case letters, digits and single hyphens. None: a random one that cannot be guessed.
+                Not for `tcp`.
+            kind: `http`, with WebSockets; `tcp`, at a port of the gateway; or `tls`, by the name that clients ask for:
+                the program has the certificate.
+            public_port: The port of the gateway, for `tcp`. None: a free one.
+            expires_in: Seconds until it ends. None: it ends with the sandbox.
+
+        Raises:
+            HawseError: `conflict` if another tunnel has the name or port, `limit_exceeded`, `not_found`; `unavailable`
+                if the operator has not enabled the kind.
+        """
+        params = TunnelCreate(
+            sandbox=self._sandbox,
+            port=port,
+            name=name,
+            kind=kind,
+            public_port=public_port,
+            expires_in=expires_in,
+        )
+        return self._tunnel(await self._calls.request(params, sandbox=None))
+
+    async def list(self) -> builtins.list[Tunnel]:
+        """Return the tunnels, in the order of their ids. The sandbox is not started."""
+        found = await self._calls.request(TunnelList(sandbox=self._sandbox), sandbox=None)
+        return [self._tunnel(info) for info in found.tunnels]
+
+    async def delete(self, tunnel: str) -> None:
+        """Delete a tunnel and end its connections. `tunnel`: its id. Raises `HawseError` `not_found`."""
+        await self._calls.request(TunnelDelete(sandbox=self._sandbox, tunnel=tunnel), sandbox=None)
+
+    def _tunnel(self, info: TunnelInfo) -> Tunnel:
+        path = None if info.path is None else self._gateway + info.path
+        if path is None:
+            host = info.host or urlsplit(self._gateway).hostname or ""
+            url = f"{info.kind}://{f'[{host}]' if ':' in host else host}:{info.public_port}"
+        else:
+            url = by_host(self._gateway, info.host) or path
+        return Tunnel(
+            id=info.id,
+            port=info.port,
+            url=url,
+            path_url=path,
+            kind=info.kind,
+            owner=info.owner,
+            created=info.created,
+            expires=info.expires,
+            connections=info.connections,
+        )
+
+
+def by_host(gateway: str, host: str | None) -> str | None:
+    """Return the URL of a tunnel by its host name; None where there is none.
+
+    Names below `localhost` work only on the gateway's own machine.
+
+    Args:
+        gateway: The HTTP URL of the gateway.
+        host: The host name of the tunnel.
+    """
+    parts = urlsplit(gateway)
+    own = parts.hostname or ""
+    if host is None or (host.endswith(".localhost") and own not in LOOPBACK and not own.endswith(".localhost")):
+        return None
+    port = f":{parts.port}" if parts.port else ""
+    return f"{parts.scheme}://{host}{port}/"

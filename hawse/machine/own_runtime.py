@@ -1,0 +1,153 @@
+"""The runtime on this machine: a process of its own that serves one directory, and ends with this process.
+
+It reads a pipe that this process holds open. So it also ends everything that was started in the sandbox when this
+process is killed. If both are killed, the next runtime with the same state directory ends what was left.
+"""
+
+import asyncio
+import os
+import secrets
+import sys
+from asyncio.subprocess import DEVNULL, Process
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from hawse.sockets import socket_address
+from hawse.wire import HawseError
+
+START_TIMEOUT: Final = 30.0  # s
+STOP_TIMEOUT: Final = 15.0  # s for everything to end, after which the runtime is killed
+ALREADY_RUNNING: Final = 3  # the exit code of a runtime whose directory another one uses
+LOG_MAX: Final = 1 << 20  # bytes of the log, above which the next start begins a new one
+LOG_TAIL: Final = 2000  # bytes of it that an error repeats
+CHUNK: Final = 64 << 10  # bytes of one read
+SOCKET: Final = "runtime.sock"
+LOG: Final = "runtime.log"
+
+
+class OwnRuntime:
+    """The runtime. `start` and `stop` may be repeated; each start has an id of its own.
+
+    Args:
+        state: The directory of its own files, which no other runtime uses. It is created.
+        workspace: The directory that programs start in.
+        sandbox: What to call it in the process list.
+    """
+
+    def __init__(self, state: Path, workspace: Path, sandbox: str = "joined") -> None:
+        self.id = ""
+        self._state = state
+        self._workspace = workspace
+        self._sandbox = sandbox
+        self._process: Process | None = None
+        self._held: int | None = None  # our end of the pipe
+
+    @property
+    def alive(self) -> bool:
+        return self._process is not None and self._process.returncode is None
+
+    async def start(self) -> None:
+        """Start it, and return when it accepts connections.
+
+        Raises:
+            HawseError: `unavailable`: it did not start; `conflict`: another one uses the state directory.
+        """
+        self._release()
+        self.id = secrets.token_hex(8)
+        try:
+            self._state.mkdir(mode=0o700, parents=True, exist_ok=True)
+            log = self._state / LOG
+            keep = log.exists() and log.stat().st_size <= LOG_MAX
+            until, self._held = os.pipe()
+            ready, told = os.pipe()
+            try:
+                with log.open("ab" if keep else "wb") as output:
+                    self._process = await asyncio.create_subprocess_exec(
+                        *self._command(until, told),
+                        stdin=DEVNULL,
+                        stdout=output,
+                        stderr=output,
+                        cwd="/",
+                        env={name: value for name, value in os.environ.items() if not name.startswith("HAWSE_")},
+                        pass_fds=(until, told),
+                        start_new_session=True,  # Ctrl-C at the terminal ends this process, and this process ends it
+                    )
+            except BaseException:
+                os.close(ready)
+                raise
+            finally:
+                os.close(until)
+                os.close(told)
+        except OSError as error:
+            raise HawseError("unavailable", f"the runtime was not started: {error}") from error
+        try:
+            async with asyncio.timeout(START_TIMEOUT):
+                await self._ready(self._process, ready)
+        except TimeoutError:
+            await self.stop()
+            raise HawseError("unavailable", f"the runtime did not start within {START_TIMEOUT:g} s") from None
+        finally:
+            os.close(ready)
+
+    async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """Connect to it. Raises `OSError` if it has ended."""
+        with socket_address(self._state / SOCKET) as path:
+            return await asyncio.open_unix_connection(path, limit=CHUNK)
+
+    async def ended(self) -> int:
+        """Wait for its end, and return its exit code."""
+        assert self._process is not None
+        return await self._process.wait()
+
+    async def stop(self) -> None:
+        """End it and everything that was started in the sandbox. Returns when it has ended."""
+        self._release()
+        if (process := self._process) is None:
+            return
+        with suppress(ProcessLookupError):
+            process.terminate()
+        try:
+            async with asyncio.timeout(STOP_TIMEOUT):
+                await process.wait()
+        finally:
+            if process.returncode is None:
+                with suppress(ProcessLookupError):
+                    process.kill()
+        await process.wait()
+
+    # ---- inside
+
+    def _command(self, until: int, ready: int) -> list[str]:
+        command = [sys.executable, "-I", "-m", "runtime"]  # isolated: Python imports nothing from the workspace
+        places = ["--socket", str(self._state / SOCKET), "--private", str(self._state)]
+        places += ["--workspace", str(self._workspace)]
+        pipes = ["--until", str(until), "--ready", str(ready)]
+        return [*command, *places, "--id", self.id, "--sandbox", self._sandbox, *pipes]
+
+    async def _ready(self, process: Process, ready: int) -> None:
+        """Wait until the runtime writes that it listens. The pipe is at its end if it has not begun to."""
+        loop = asyncio.get_running_loop()
+        readable = asyncio.Event()
+        loop.add_reader(ready, readable.set)
+        try:
+            await readable.wait()
+        finally:
+            loop.remove_reader(ready)
+        if os.read(ready, 1):
+            return
+        code = await process.wait()
+        if code == ALREADY_RUNNING:
+            raise HawseError("conflict", "this directory of this machine is shared with that gateway already")
+        raise HawseError("unavailable", f"the runtime did not start, exit code {code}: {self._tail()}")
+
+    def _tail(self) -> str:
+        with suppress(OSError), (self._state / LOG).open("rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - LOG_TAIL))
+            return file.read().decode(errors="replace").strip()
+        return ""
+
+    def _release(self) -> None:
+        if self._held is not None:
+            os.close(self._held)
+            self._held = None

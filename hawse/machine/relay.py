@@ -1,0 +1,100 @@
+"""Carries the link between the gateway and the runtime of this machine: from a WebSocket to a Unix socket, and back.
+
+The connection to the runtime is made when the gateway sends the first bytes: the runtime closes one without a `hello`.
+Nobody sends more than the other end reads: each direction waits for room before it reads on.
+"""
+
+import asyncio
+from contextlib import suppress
+from typing import Final
+
+from websockets.asyncio.client import ClientConnection
+from websockets.exceptions import ConnectionClosed
+
+from hawse.machine.own_runtime import CHUNK, OwnRuntime
+from hawse.wire import RemoteProtocolError
+from hawse.wire.join import FromGateway, Join, Joined, Leave, Quit, Refused, encode_join, parse_gateway
+
+ANSWER_TIMEOUT: Final = 40.0  # s until the gateway has answered `join`: another driver's lease may have to expire
+
+
+class Relay:
+    """One WebSocket, from the message `join` to its end. Use `join` once, then `run` once."""
+
+    def __init__(self, websocket: ClientConnection, runtime: OwnRuntime) -> None:
+        self._websocket = websocket
+        self._runtime = runtime
+        self._stopping = False  # the runtime ends, and the WebSocket is still needed for `leave`
+
+    async def join(self, sandbox: str | None, name: str) -> Joined | Refused:
+        """Ask to be the sandbox, and return the answer.
+
+        Raises:
+            ConnectionClosed: The connection was closed without one.
+            TimeoutError: There was none in time.
+            RemoteProtocolError: It is not a message of the protocol.
+        """
+        await self._websocket.send(encode_join(Join(runtime=self._runtime.id, sandbox=sandbox, name=name)))
+        async with asyncio.timeout(ANSWER_TIMEOUT):
+            answer = _message(await self._websocket.recv())
+        if not isinstance(answer, Joined | Refused):
+            raise RemoteProtocolError("the gateway has not answered `join`")
+        return answer
+
+    async def run(self, tasks: asyncio.TaskGroup) -> Quit | Refused | None:
+        """Carry bytes until the connection has ended, or the gateway has asked for an end.
+
+        Args:
+            tasks: The parent of the task that reads from the runtime.
+
+        Returns:
+            What the gateway has sent last. None: the connection was lost, or the runtime does not answer.
+
+        Raises:
+            RemoteProtocolError: The gateway has violated the protocol.
+        """
+        writer: asyncio.StreamWriter | None = None
+        upstream: asyncio.Task[None] | None = None
+        try:
+            async for message in self._websocket:
+                if isinstance(message, str):
+                    order = _message(message)
+                    if isinstance(order, Joined):
+                        raise RemoteProtocolError("a second `joined`")
+                    return order
+                if writer is None:
+                    reader, writer = await self._runtime.connect()
+                    upstream = tasks.create_task(self._upstream(reader))
+                writer.write(message)
+                await writer.drain()
+        except (ConnectionClosed, OSError):  # of the WebSocket, or of the connection to the runtime
+            pass
+        finally:
+            if upstream is not None:
+                upstream.cancel()
+            if writer is not None:
+                writer.transport.abort()
+        return None
+
+    async def leave(self, reason: str) -> None:
+        """Let the gateway know that everything has ended here, and close the connection."""
+        with suppress(ConnectionClosed):
+            await self._websocket.send(encode_join(Leave(reason=reason)))
+        await self._websocket.close()
+
+    def stopping(self) -> None:
+        """Keep the WebSocket open when the runtime closes its connection."""
+        self._stopping = True
+
+    async def _upstream(self, reader: asyncio.StreamReader) -> None:
+        with suppress(ConnectionError, ConnectionClosed):
+            while data := await reader.read(CHUNK):
+                await self._websocket.send(data)
+        if not self._stopping:
+            await self._websocket.close()
+
+
+def _message(message: str | bytes) -> FromGateway:
+    if isinstance(message, bytes):
+        raise RemoteProtocolError("a binary message before the answer to `join`")
+    return parse_gateway(message)

@@ -1,0 +1,131 @@
+"""`backup_create`, `backup_list`, `backup_restore`, `backup_delete`: copies of directories, stored at the gateway."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Final, TypeVar
+
+from msgspec import Meta, field
+
+from hawse.api.backups import BackupInfo, BackupName, BackupProgress
+from hawse.api.types import Id, Path
+from hawse.client.backups import OnProgress
+from hawse.mcp.excerpt import excerpt
+from hawse.mcp.tool import PROGRESS_INTERVAL, Answer, Arguments, ToolCall, tool
+from hawse.wire import HawseError
+
+T = TypeVar("T")
+
+LISTED: Final = 100  # backups in one answer
+Globs = Annotated[list[str], Meta(max_length=100)]
+
+
+@tool("backup_create")
+class BackupCreate(Arguments):
+    """Save a copy of a directory at the gateway, for example before a risky change. It outlives the sandbox.
+
+    Args:
+        path: The directory, relative to the workspace unless it is absolute.
+        name: A name by which to recognize it.
+        exclude: Globs of what to leave out, such as node_modules.
+        gitignore: Whether to leave out what git ignores.
+    """
+
+    path: Path = "."
+    name: BackupName | None = None
+    exclude: Globs = field(default_factory=list)
+    gitignore: bool = False
+
+    async def run(self, call: ToolCall) -> Answer:
+        box = call.box
+        made = await _reporting(
+            call,
+            lambda report: box.backups.create(
+                self.path, name=self.name, exclude=self.exclude, gitignore=self.gitignore, on_progress=report
+            ),
+        )
+        notes = f", {made.changed} files changed while they were read" if made.changed else ""
+        return Answer(f"backup {made.id}: {made.entries:,} entries, {made.bytes:,} bytes{notes}", data=_data(made))
+
+
+@tool("backup_restore")
+class BackupRestore(Arguments):
+    """Make a directory what it was in a backup: all of it or nothing. What it contains now is removed.
+
+    Args:
+        backup: The id of the backup.
+        path: The directory, relative to the workspace unless it is absolute; without it, that of the backup.
+    """
+
+    backup: Id
+    path: Path | None = None
+
+    async def run(self, call: ToolCall) -> Answer:
+        box = call.box
+        done = await _reporting(
+            call,
+            lambda report: box.backups.restore(self.backup, path=self.path, on_progress=report),
+        )
+        data = {"entries": done.entries, "bytes": done.bytes, "skipped": done.skipped}
+        return Answer(f"{done.entries:,} entries, {done.bytes:,} bytes", data=data)
+
+
+@tool("backup_list", safe=True)
+class BackupList(Arguments):
+    """List the backups of this sandbox, the newest first."""
+
+    async def run(self, call: ToolCall) -> Answer:
+        found = await call.box.backups.list()
+        lines = [f"{one.id}  {one.bytes:,} bytes  {one.path}  {one.name or ''}".rstrip() for one in found[:LISTED]]
+        if len(found) > LISTED:
+            lines.append(f"[{len(found) - LISTED} older ones are left out]")
+        text = excerpt("\n".join(lines) or "there are none", call.limit)
+        return Answer(text, data={"backups": [_data(one) for one in found[:LISTED]]})
+
+
+@tool("backup_delete")
+class BackupDelete(Arguments):
+    """Delete a backup of this sandbox.
+
+    Args:
+        backup: The id of the backup.
+    """
+
+    backup: Id
+
+    async def run(self, call: ToolCall) -> Answer:
+        await call.box.backups.delete(self.backup)
+        return Answer(f"backup {self.backup} deleted")
+
+
+async def _reporting(call: ToolCall, work: Callable[[OnProgress], Awaitable[T]]) -> T:
+    """Do the work, and send its progress to the client."""
+    latest: list[BackupProgress] = []
+    done: list[T] = []
+    failed: list[HawseError] = []
+
+    def note(progress: BackupProgress) -> None:
+        latest[:] = [progress]
+
+    async def perform() -> None:
+        try:
+            done.append(await work(note))
+        except HawseError as error:  # the group would wrap it
+            failed.append(error)
+
+    async with asyncio.TaskGroup() as tasks:
+        performing = tasks.create_task(perform())
+        steps = 0
+        while not performing.done():
+            await asyncio.wait([performing], timeout=PROGRESS_INTERVAL)
+            if latest and not performing.done():
+                steps += 1
+                text = f"{latest[0].phase}: {latest[0].entries:,} entries, {latest[0].bytes:,} bytes"
+                await call.progress(steps, text)
+    if failed:
+        raise failed[0]
+    return done[0]
+
+
+def _data(info: BackupInfo) -> dict[str, object]:
+    found = {"id": info.id, "path": info.path, "name": info.name, "entries": info.entries, "bytes": info.bytes}
+    return {**found, "created": info.created}

@@ -1,0 +1,137 @@
+"""`desktop_*`: see and drive graphical programs. The desktop is started by the first of them that needs it."""
+
+from typing import Annotated, Final
+
+from msgspec import Meta
+
+from hawse.api.desktop_values import KeyNames, MouseButton, Position, Steps, TypedText
+from hawse.client.desktop import Desktop
+from hawse.mcp.excerpt import excerpt
+from hawse.mcp.tool import Answer, Arguments, Image, ToolCall, tool
+
+IMAGE_MAX: Final = 8 << 20  # bytes of an image
+Clicks = Annotated[int, Meta(ge=1, le=3)]
+CommandLine = Annotated[str, Meta(min_length=1, max_length=10_000)]
+
+
+async def _desktop(call: ToolCall) -> Desktop:
+    """Return the desktop `main`, which is started unless it runs."""
+    desktop = call.box.desktop
+    if not any(found.id == desktop.id for found in await desktop.list()):
+        await desktop.start()
+    return desktop
+
+
+@tool("desktop_screenshot")
+class DesktopScreenshotTool(Arguments):
+    """Look at the desktop: an image of the whole screen with the mouse pointer, and the list of its windows.
+
+    Positions in the other desktop tools are pixels of this image.
+    """
+
+    async def run(self, call: ToolCall) -> Answer:
+        desktop = await _desktop(call)
+        image = await desktop.screenshot()
+        windows = await desktop.windows()
+        lines = [f"{image.width} × {image.height} pixels"]
+        lines += [
+            f"window {each.name!r} {each.title!r} at {each.x},{each.y}, {each.width} × {each.height}"
+            f"{', active' if each.active else ''}{', minimized' if each.minimized else ''}"
+            for each in windows
+        ]
+        shown = (Image(image.data, "image/png"),) if len(image.data) <= IMAGE_MAX else ()
+        if not shown:
+            lines.append(f"[the image of {len(image.data):,} bytes is too large to be shown]")
+        return Answer(
+            excerpt("\n".join(lines), call.limit), images=shown, data={"width": image.width, "height": image.height}
+        )
+
+
+@tool("desktop_launch")
+class DesktopLaunchTool(Arguments):
+    """Start a program with a window on the desktop. It is not waited for.
+
+    Args:
+        command: A command line, such as `chromium https://example.com`.
+    """
+
+    command: CommandLine
+
+    async def run(self, call: ToolCall) -> Answer:
+        process = await (await _desktop(call)).launch(self.command)
+        return Answer(f"started as process {process.id}", data={"process": process.id})
+
+
+@tool("desktop_click")
+class DesktopClickTool(Arguments):
+    """Click on the desktop.
+
+    Args:
+        x: Pixels from the left edge.
+        y: Pixels from the top edge.
+        button: The mouse button.
+        count: How often: 2 is a double click.
+        hold: Keys that are held meanwhile, such as `ctrl`.
+    """
+
+    x: Position
+    y: Position
+    button: MouseButton = "left"
+    count: Clicks = 1
+    hold: Annotated[str, Meta(max_length=100)] = ""
+
+    async def run(self, call: ToolCall) -> Answer:
+        desktop = await _desktop(call)
+        await desktop.click(self.x, self.y, button=self.button, count=self.count, hold=self.hold)
+        return Answer(f"clicked at {self.x},{self.y}")
+
+
+@tool("desktop_type")
+class DesktopTypeTool(Arguments):
+    """Type text into the active window of the desktop. A line feed is the key Return.
+
+    Args:
+        text: The text.
+    """
+
+    text: TypedText
+
+    async def run(self, call: ToolCall) -> Answer:
+        await (await _desktop(call)).type(self.text)
+        return Answer(f"typed {len(self.text)} characters")
+
+
+@tool("desktop_key")
+class DesktopKeyTool(Arguments):
+    """Press a key on the desktop, or several at once, such as `Return`, `ctrl+l` or `alt+F4`.
+
+    Args:
+        keys: Their names, joined by `+`.
+    """
+
+    keys: KeyNames
+
+    async def run(self, call: ToolCall) -> Answer:
+        await (await _desktop(call)).key(self.keys)
+        return Answer(f"pressed {self.keys}")
+
+
+@tool("desktop_scroll")
+class DesktopScrollTool(Arguments):
+    """Turn the mouse wheel at a place of the desktop.
+
+    Args:
+        x: Pixels from the left edge.
+        y: Pixels from the top edge.
+        dy: Steps down; negative: up.
+        dx: Steps to the right; negative: to the left.
+    """
+
+    x: Position
+    y: Position
+    dy: Steps = 0
+    dx: Steps = 0
+
+    async def run(self, call: ToolCall) -> Answer:
+        await (await _desktop(call)).scroll(self.x, self.y, dx=self.dx, dy=self.dy)
+        return Answer(f"scrolled by {self.dx},{self.dy}")

@@ -1,0 +1,62 @@
+"""`egress_refusals`: why programs of a sandbox with the network `filtered` do not reach a host."""
+
+from datetime import UTC, datetime
+from typing import Annotated, Final
+
+from msgspec import Meta, to_builtins
+
+from hawse.api.egress import EgressReason, EgressRefusal
+from hawse.mcp.excerpt import excerpt
+from hawse.mcp.tool import Answer, Arguments, ToolCall, tool
+
+REASONS: Final[dict[EgressReason, str]] = {
+    "rule": "no rule allows it, or a rule denies it",
+    "method": "the rules for this host allow other methods",
+    "address": "the address of the host is private or of this machine",
+    "name": "the name of the host is not valid, or has no address",
+    "mismatch": "the request names another host than the connection",
+    "protocol": "the proxy does not speak this protocol: it passes on HTTP/1.1 and WebSockets over TLS",
+    "upgrade": "the handshake of the WebSocket is not valid",
+    "encoding": "the answer to a request with a secret is compressed",
+}
+Count = Annotated[int, Meta(ge=1, le=100)]
+
+
+@tool("egress_refusals", safe=True)
+class EgressRefusals(Arguments):
+    """Say what this sandbox may reach on the network, and which requests of its programs were refused last, and why.
+
+    Use it when a program such as curl, pip or git cannot connect, or gets the status 403. It changes no rules.
+
+    Args:
+        limit: How many refusals are returned, the newest first.
+    """
+
+    limit: Count = 20
+
+    async def run(self, call: ToolCall) -> Answer:
+        info = await call.box.egress.get()
+        if not info.filtered:
+            text = (
+                "The network of this sandbox is not filtered: no proxy refuses requests. A failure has another reason."
+            )
+            return Answer(text, data={"filtered": False, "allow": [], "deny": [], "refusals": []})
+        found = info.recent[::-1][: self.limit]
+        lines = [f"Allowed: {', '.join(info.allow) or 'nothing'}"]
+        if info.deny:
+            lines.append(f"Denied, whatever is allowed: {', '.join(info.deny)}")
+        if not info.running:
+            lines.append("The proxy of the sandbox does not run now.")
+        lines.append("Refused last:" if found else "Nothing was refused.")
+        lines += [_line(refusal) for refusal in found]
+        refusals = [to_builtins(refusal) for refusal in found]
+        data = {"filtered": True, "allow": info.allow, "deny": info.deny, "refusals": refusals}
+        return Answer(excerpt("\n".join(lines), call.limit, "ask for less"), data=data)
+
+
+def _line(refusal: EgressRefusal) -> str:
+    """Describe a refusal in a line, such as `12:00:00 UTC  GET evil.example:443  rule: no rule allows it`."""
+    at = datetime.fromtimestamp(refusal.time, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    request = f"{refusal.method or 'request'} {refusal.host or 'to an unknown host'}"
+    port = f":{refusal.port}" if refusal.port else ""
+    return f"{at}  {request}{port}  {refusal.reason}: {REASONS[refusal.reason]}"

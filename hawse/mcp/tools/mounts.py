@@ -1,0 +1,33 @@
+"""`mount_list`: the buckets and directories that are mounted in a sandbox."""
+
+from hawse.api.mounts import MountInfo
+from hawse.mcp.excerpt import excerpt
+from hawse.mcp.tool import Answer, Arguments, ToolCall, tool
+
+
+@tool("mount_list", safe=True)
+class MountList(Arguments):
+    """List the mounts of this sandbox: buckets and directories from outside, with their paths in the workspace.
+
+    What is written in one is uploaded about a second after the file was closed. Nothing can be written in one that is
+    read-only.
+    """
+
+    async def run(self, call: ToolCall) -> Answer:
+        found = await call.box.mounts.list()
+        text = "\n".join(map(_line, found)) or "there are none"
+        return Answer(excerpt(text, call.limit), data={"mounts": [_data(one) for one in found]})
+
+
+def _line(info: MountInfo) -> str:
+    facts = [info.state if info.reason is None else f"{info.state}: {info.reason}"]
+    if info.read_only:
+        facts.append("read-only")
+    if info.pending:
+        facts.append(f"{info.pending} files are not uploaded yet")
+    return f"{info.path}  {info.bucket}  {', '.join(facts)}"
+
+
+def _data(info: MountInfo) -> dict[str, object]:
+    found = {"id": info.id, "path": info.path, "bucket": info.bucket, "read_only": info.read_only}
+    return {**found, "state": info.state, "reason": info.reason, "pending": info.pending}

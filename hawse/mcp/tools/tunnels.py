@@ -1,0 +1,60 @@
+"""`tunnel_create`, `tunnel_list`, `tunnel_delete`: durable public addresses of ports."""
+
+import msgspec
+
+from hawse.api.ports import PortNumber
+from hawse.api.tunnels import TunnelKind, TunnelName
+from hawse.client.tunnels import Tunnel
+from hawse.mcp.tool import Answer, Arguments, ToolCall, tool
+
+
+@tool("tunnel_create")
+class TunnelCreate(Arguments):
+    """Give a port a public address that stays the same: anyone who knows it can connect, without a token.
+
+    Args:
+        port: The TCP port on which a program of the sandbox listens.
+        name: A name for the address, 1 to 40 lower-case letters, digits and hyphens, which others may guess; without
+            it, one that cannot be guessed.
+        kind: http for web sites, with WebSockets. Where the gateway has ports for it: tcp, or tls by name.
+        expires_in: Seconds until it ends; without it, it ends with the sandbox.
+    """
+
+    port: PortNumber
+    name: TunnelName | None = None
+    kind: TunnelKind = "http"
+    expires_in: float | None = None
+
+    async def run(self, call: ToolCall) -> Answer:
+        made = await call.box.tunnels.create(self.port, name=self.name, kind=self.kind, expires_in=self.expires_in)
+        return Answer(made.url, data=_data(made))
+
+
+@tool("tunnel_list", safe=True)
+class TunnelList(Arguments):
+    """List the tunnels of this sandbox."""
+
+    async def run(self, call: ToolCall) -> Answer:
+        found = await call.box.tunnels.list()
+        lines = [f"{one.id}  port {one.port}  {one.url}" for one in found]
+        return Answer("\n".join(lines) or "there are none", data={"tunnels": [_data(one) for one in found]})
+
+
+@tool("tunnel_delete")
+class TunnelDelete(Arguments):
+    """Delete a tunnel of this sandbox, and end its connections.
+
+    Args:
+        tunnel: The id of the tunnel.
+    """
+
+    tunnel: TunnelName
+
+    async def run(self, call: ToolCall) -> Answer:
+        await call.box.tunnels.delete(self.tunnel)
+        return Answer(f"tunnel {self.tunnel} deleted")
+
+
+def _data(tunnel: Tunnel) -> dict[str, object]:
+    found: dict[str, object] = msgspec.to_builtins(tunnel)
+    return {name: found[name] for name in ("id", "port", "kind", "url", "path_url", "expires")}

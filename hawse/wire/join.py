@@ -1,0 +1,109 @@
+"""The messages between a gateway and a machine that has joined it (docs/wire.md section 12).
+
+They are text messages of the WebSocket. Its binary messages carry the bytes of the link between the gateway and the
+runtime of the machine: they are one stream, and where a message ends means nothing.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta
+
+from hawse.wire.errors import RemoteProtocolError
+
+JOIN_SUBPROTOCOL: Final = "hawse.join.v1"
+JOIN_PATH: Final = "/v1/join"
+JOIN_TEXT: Final = 4096  # bytes of one message
+AGAIN: Final = 1012  # the close code that asks the machine to connect again (RFC 6455: service restart)
+CONFLICT: Final = 4409  # the close code for a sandbox that another machine has joined
+
+Text = Annotated[str, Meta(max_length=1024)]
+RuntimeId = Annotated[str, Meta(pattern=r"^[0-9a-f]{16}$")]
+SandboxId = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
+MachineName = Annotated[str, Meta(max_length=256)]
+
+
+class JoinMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type", tag=str.lower):
+    """The base: the `type` of a message is the name of its class in lower case."""
+
+
+class Join(JoinMessage, frozen=True, kw_only=True):
+    """The first message of the machine.
+
+    Attributes:
+        runtime: The id of its runtime.
+        sandbox: The sandbox to join. None: the only one that the token is for.
+        name: What to call the machine, such as `ann@laptop:/home/ann/project`.
+    """
+
+    runtime: RuntimeId
+    sandbox: SandboxId | None = None
+    name: MachineName = ""
+
+
+class Leave(JoinMessage, frozen=True, kw_only=True):
+    """From the machine: everything of the sandbox has ended there, and it will not connect again."""
+
+    reason: Text = ""
+
+
+class Joined(JoinMessage, frozen=True, kw_only=True):
+    """The answer of the gateway: the machine is the sandbox now."""
+
+    sandbox: SandboxId
+
+
+class Refused(JoinMessage, frozen=True, kw_only=True):
+    """From the gateway, before it closes the connection.
+
+    Attributes:
+        code: The code of an error of docs/wire.md section 8.
+        message: For people.
+        retryable: Whether another attempt may succeed.
+    """
+
+    code: str
+    message: Text = ""
+    retryable: bool = False
+
+
+class Quit(JoinMessage, frozen=True, kw_only=True):
+    """From the gateway: the machine must end everything of the sandbox, answer with `leave`, and not connect again."""
+
+    reason: Text = ""
+
+
+FromMachine = Join | Leave
+FromGateway = Joined | Refused | Quit
+
+_from_machine: msgspec.json.Decoder[FromMachine] = msgspec.json.Decoder(FromMachine)
+_from_gateway: msgspec.json.Decoder[FromGateway] = msgspec.json.Decoder(FromGateway)
+
+
+def encode_join(message: JoinMessage) -> str:
+    """Return the text of a message."""
+    return msgspec.json.encode(message).decode()
+
+
+def parse_machine(text: str) -> FromMachine:
+    """Decode a message of a machine. Raises `RemoteProtocolError`."""
+    with _bounded(text):
+        return _from_machine.decode(text)
+
+
+def parse_gateway(text: str) -> FromGateway:
+    """Decode a message of a gateway. Raises `RemoteProtocolError`."""
+    with _bounded(text):
+        return _from_gateway.decode(text)
+
+
+@contextmanager
+def _bounded(text: str) -> Iterator[None]:
+    if len(text) > JOIN_TEXT:
+        raise RemoteProtocolError(f"a message of {len(text)} characters; {JOIN_TEXT} are allowed", close_code=1009)
+    try:
+        yield
+    except (ValueError, RecursionError) as error:
+        raise RemoteProtocolError(str(error)[:256], code="invalid_message", close_code=1007) from None

@@ -1,0 +1,118 @@
+"""The messages of RFB (RFC 6143, and the extensions at https://github.com/rfbproto/rfbproto) that this package sends.
+
+It does no I/O.
+"""
+
+import struct
+import zlib
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+VERSION: Final = b"RFB 003.008\n"
+NO_SECURITY: Final = 1
+
+# Encodings and pseudo-encodings
+RAW: Final = 0
+DESKTOP_SIZE: Final = -223
+EXTENDED_DESKTOP_SIZE: Final = -308
+EXTENDED_CLIPBOARD: Final = 0xC0A1E5CE - (1 << 32)
+
+# Messages of the server
+FRAMEBUFFER_UPDATE: Final = 0
+BELL: Final = 2
+SERVER_CUT_TEXT: Final = 3
+
+# Flags of the extended clipboard
+TEXT: Final = 1 << 0
+CAPS: Final = 1 << 24
+REQUEST: Final = 1 << 25
+PEEK: Final = 1 << 26
+NOTIFY: Final = 1 << 27
+PROVIDE: Final = 1 << 28
+
+CLIPBOARD_MAX: Final = 256 << 10  # bytes of a clipboard's text, which is the limit of TigerVNC as well
+CUT_TEXT_MAX: Final = 1 << 20  # bytes of a message about it
+PIXELS_MAX: Final = 3840 * 2160  # of a desktop
+
+
+class ScreenSize(NamedTuple):
+    width: int  # pixels
+    height: int
+
+
+class Rect(NamedTuple):
+    """A rectangle of a screen, in pixels."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+
+    def within(self, size: ScreenSize) -> "Rect | None":
+        """Return the part that is inside of a screen of that size; None if there is none."""
+        width, height = min(self.width, size.width - self.x), min(self.height, size.height - self.y)
+        return Rect(self.x, self.y, width, height) if width > 0 and height > 0 else None
+
+    def contains(self, other: "Rect") -> bool:
+        return (
+            self.x <= other.x
+            and self.y <= other.y
+            and other.x + other.width <= self.x + self.width
+            and other.y + other.height <= self.y + self.height
+        )
+
+
+def set_pixel_format() -> bytes:
+    """Ask for four bytes for each pixel: red, green, blue and one that has no meaning."""
+    return struct.pack(">B3xBBBBHHHBBB3x", 0, 32, 24, 0, 1, 255, 255, 255, 0, 8, 16)
+
+
+def set_encodings(encodings: Iterable[int]) -> bytes:
+    listed = list(encodings)
+    return struct.pack(f">BxH{len(listed)}i", 2, len(listed), *listed)
+
+
+def update_request(rect: Rect, *, incremental: bool) -> bytes:
+    return struct.pack(">BB4H", 3, incremental, *rect)
+
+
+def key_event(keysym: int, *, down: bool) -> bytes:
+    return struct.pack(">BBxxI", 4, down, keysym)
+
+
+def pointer_event(x: int, y: int, buttons: int) -> bytes:
+    """`buttons`: a mask of the buttons that are pressed. The wheel is the buttons 8 (up), 16, 32 and 64."""
+    return struct.pack(">BBHH", 5, buttons, x, y)
+
+
+def set_desktop_size(size: ScreenSize) -> bytes:
+    return struct.pack(">BxHHBxIHHHHI", 251, *size, 1, 0, 0, 0, *size, 0)
+
+
+def clipboard_message(flags: int, data: bytes = b"") -> bytes:
+    """A message of the extended clipboard: a cut text with a negative length."""
+    return struct.pack(">B3xiI", 6, -(4 + len(data)), flags) + data
+
+
+def clipboard_caps() -> bytes:
+    """The text of the clipboard is wanted only when it was asked for: 0 bytes of it without that."""
+    return clipboard_message(CAPS | REQUEST | PEEK | NOTIFY | PROVIDE | TEXT, bytes(4))
+
+
+def provide_text(text: str) -> bytes:
+    """The contents of the clipboard, whose lines end with CR LF there."""
+    data = text.replace("\r\n", "\n").replace("\n", "\r\n").encode(errors="replace") + b"\0"
+    return clipboard_message(PROVIDE | TEXT, zlib.compress(struct.pack(">I", len(data)) + data))
+
+
+def provided_text(data: bytes) -> str:
+    """Decode what follows the flags of a message with the clipboard's text. Raises `ValueError`."""
+    unpacker = zlib.decompressobj()
+    try:
+        plain = unpacker.decompress(data, 4 + CLIPBOARD_MAX)
+    except zlib.error as error:
+        raise ValueError(f"the clipboard is not compressed correctly: {error}") from None
+    if len(plain) < 4 or (size := int.from_bytes(plain[:4], "big")) > len(plain) - 4:
+        raise ValueError("the clipboard is incomplete, or too long")
+    text = plain[4 : 4 + size].decode(errors="replace")
+    return text.removesuffix("\0").replace("\r\n", "\n")

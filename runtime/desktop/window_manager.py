@@ -1,0 +1,62 @@
+"""The configuration of openbox for a desktop: one workspace, the mouse as usual, and few keys of its own.
+
+The configuration that openbox comes with has four workspaces, which the wheel over the background switches: a program
+that drives the desktop would lose sight of its windows.
+"""
+
+from typing import Final
+
+OPENBOX: Final = "openbox"
+
+_FRAME: Final = """
+    <context name="Frame">
+      <mousebind button="A-Left" action="Drag"><action name="Move"/></mousebind>
+      <mousebind button="A-Right" action="Drag"><action name="Resize"/></mousebind>
+    </context>"""
+_TITLE: Final = """
+    <context name="Titlebar">
+      <mousebind button="Left" action="Press"><action name="Focus"/><action name="Raise"/></mousebind>
+      <mousebind button="Left" action="Drag"><action name="Move"/></mousebind>
+      <mousebind button="Left" action="DoubleClick"><action name="ToggleMaximize"/></mousebind>
+    </context>"""
+_CLIENT: Final = """
+    <context name="Client">
+      <mousebind button="Left" action="Press"><action name="Focus"/><action name="Raise"/></mousebind>
+      <mousebind button="Middle" action="Press"><action name="Focus"/><action name="Raise"/></mousebind>
+      <mousebind button="Right" action="Press"><action name="Focus"/><action name="Raise"/></mousebind>
+    </context>"""
+_EDGES: Final = "".join(
+    f"""
+    <context name="{names}">
+      <mousebind button="Left" action="Drag"><action name="Resize"><edge>{edge}</edge></action></mousebind>
+    </context>"""
+    for names, edge in (
+        *(("Top", "top"), ("Bottom", "bottom"), ("Left", "left"), ("Right", "right")),
+        *(("TLCorner", "topleft"), ("TRCorner", "topright"), ("BLCorner", "bottomleft"), ("BRCorner", "bottomright")),
+    )
+)
+_BUTTONS: Final = "".join(
+    f"""
+    <context name="{name}">
+      <mousebind button="Left" action="Click"><action name="{action}"/></mousebind>
+    </context>"""
+    for name, action in (("Close", "Close"), ("Maximize", "ToggleMaximize"), ("Iconify", "Iconify"))
+)
+
+CONFIGURATION: Final = f"""<?xml version="1.0" encoding="UTF-8"?>
+<openbox_config xmlns="http://openbox.org/3.4/rc">
+  <focus><focusNew>yes</focusNew><followMouse>no</followMouse></focus>
+  <placement><policy>Smart</policy><center>yes</center></placement>
+  <theme><name>Clearlooks</name><titleLayout>LIMC</titleLayout></theme>
+  <desktops><number>1</number><popupTime>0</popupTime></desktops>
+  <keyboard>
+    <keybind key="A-F4"><action name="Close"/></keybind>
+    <keybind key="A-Tab"><action name="NextWindow"/></keybind>
+  </keyboard>
+  <mouse>
+    <dragThreshold>3</dragThreshold>
+    <doubleClickTime>400</doubleClickTime>{_FRAME}{_TITLE}{_CLIENT}{_EDGES}{_BUTTONS}
+  </mouse>
+  <applications/>
+</openbox_config>
+"""

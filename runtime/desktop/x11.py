@@ -1,0 +1,186 @@
+"""Reads the windows of a desktop from its X server: the few requests of the X11 protocol that this needs.
+
+The properties are those of the Extended Window Manager Hints. The X server is user code: every answer has a bound, and
+all of them together a deadline. Why not python-xlib: docs/decisions/0246.
+"""
+
+import asyncio
+import struct
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Final, TypeVar
+
+from hawse.api.desktop_values import DesktopWindow
+from hawse.wire import HawseError
+
+T = TypeVar("T")
+
+COOKIE_NAME: Final = b"MIT-MAGIC-COOKIE-1"
+FAMILY_WILD: Final = 0xFFFF  # the secret is for any address
+TIMEOUT: Final = 5.0  # seconds for the whole list
+WINDOWS_MAX: Final = 200
+PROPERTY_MAX: Final = 4096  # bytes of a property that are read
+REPLY_MAX: Final = 64 << 10  # bytes
+SETUP_MAX: Final = 256 << 10
+TITLE_MAX: Final = 256  # characters
+ATOMS: Final = (
+    "_NET_CLIENT_LIST_STACKING",
+    "_NET_ACTIVE_WINDOW",
+    "_NET_WM_NAME",
+    "_NET_WM_PID",
+    "_NET_WM_STATE",
+    "_NET_WM_STATE_HIDDEN",
+    "WM_CLASS",
+    "WM_NAME",
+)
+
+
+def authority(cookie: bytes) -> bytes:
+    """Return the content of an Xauthority file with one secret, for any display of any host."""
+    return struct.pack(">HHHH", FAMILY_WILD, 0, 0, len(COOKIE_NAME)) + COOKIE_NAME + struct.pack(">H", 16) + cookie
+
+
+async def list_windows(display: int, cookie: bytes) -> list[DesktopWindow]:
+    """Return the windows that the window manager shows, from the lowest to the uppermost.
+
+    Args:
+        display: The number of the display.
+        cookie: Its secret, 16 bytes.
+
+    Raises:
+        HawseError: `io_error` if the X server does not answer as it should.
+    """
+    return await _asked(display, cookie, _windows)
+
+
+async def has_window_manager(display: int, cookie: bytes) -> bool:
+    """Return whether a window manager is ready. Arguments and errors are those of `list_windows`."""
+    return await _asked(display, cookie, _has_window_manager)
+
+
+async def _asked(display: int, cookie: bytes, ask: "Callable[[_Requests, int], Awaitable[T]]") -> T:
+    """Connect, and return what `ask` returns for the connection and the root window."""
+    try:
+        async with asyncio.timeout(TIMEOUT):
+            reader, writer = await asyncio.open_unix_connection(Path(f"/tmp/.X11-unix/X{display}"))
+            try:
+                return await ask(_Requests(reader, writer), await _setup(reader, writer, cookie))
+            finally:
+                writer.close()
+    except (OSError, EOFError, ValueError, struct.error) as error:  # TimeoutError is an OSError
+        raise HawseError("io_error", f"the X server does not answer: {error}") from None
+
+
+class _Requests:
+    """Sends requests, all of a batch at once, and reads their replies."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    async def send(self, requests: Sequence[bytes]) -> list[bytes | None]:
+        """Return the reply of each request; None where there was an error, such as a window that has gone."""
+        for request in requests:
+            self._writer.write(request)
+        return [await self._reply() for _ in requests]
+
+    async def _reply(self) -> bytes | None:
+        while True:
+            head = await self._reader.readexactly(32)
+            kind = head[0] & 0x7F
+            (more,) = struct.unpack_from("<I", head, 4)
+            rest = b""
+            if kind in (1, 35):  # a reply, or a generic event
+                if 4 * more > REPLY_MAX:
+                    raise ValueError(f"a reply of {4 * more} bytes")
+                rest = await self._reader.readexactly(4 * more)
+            if kind <= 1:
+                return None if kind == 0 else head + rest
+
+
+async def _setup(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, cookie: bytes) -> int:
+    """Log in and return the root window of the first screen."""
+    writer.write(struct.pack("<cxHHHHxx", b"l", 11, 0, len(COOKIE_NAME), len(cookie)))
+    writer.write(COOKIE_NAME + bytes(-len(COOKIE_NAME) % 4) + cookie + bytes(-len(cookie) % 4))
+    status, size = struct.unpack("<B5xH", await reader.readexactly(8))
+    body = await reader.readexactly(min(4 * size, SETUP_MAX))
+    if status != 1:
+        raise ValueError("it has refused the connection")
+    vendor, formats = struct.unpack_from("<H", body, 16)[0], body[21]
+    (root,) = struct.unpack_from("<I", body, 32 + vendor + -vendor % 4 + 8 * formats)
+    return int(root)
+
+
+async def _has_window_manager(requests: _Requests, root: int) -> bool:
+    (atom,) = await requests.send([_intern_atom("_NET_SUPPORTING_WM_CHECK")])
+    (found,) = await requests.send([_get_property(root, _u32(atom, 8))])
+    return bool(_numbers(found))
+
+
+async def _windows(requests: _Requests, root: int) -> list[DesktopWindow]:
+    replies = await requests.send([_intern_atom(name) for name in ATOMS])
+    atoms = {name: _u32(reply, 8) for name, reply in zip(ATOMS, replies, strict=True)}
+    stack, active = await requests.send(
+        [_get_property(root, atoms["_NET_CLIENT_LIST_STACKING"]), _get_property(root, atoms["_NET_ACTIVE_WINDOW"])]
+    )
+    ids = _numbers(stack)[-WINDOWS_MAX:]
+    found = [await _window(requests, root, window, atoms, _numbers(active)[:1]) for window in ids]
+    return [window for window in found if window is not None]
+
+
+async def _window(
+    requests: _Requests, root: int, window: int, atoms: dict[str, int], active: Iterable[int]
+) -> DesktopWindow | None:
+    """Return a window; None if it has gone."""
+    wanted = ("_NET_WM_NAME", "WM_NAME", "WM_CLASS", "_NET_WM_PID", "_NET_WM_STATE")
+    properties = [_get_property(window, atoms[name]) for name in wanted]
+    place = [struct.pack("<BxHI", 14, 2, window), struct.pack("<BxHIIhh", 40, 4, window, root, 0, 0)]
+    geometry, position, *values = await requests.send([*place, *properties])
+    if geometry is None or position is None:
+        return None
+    name, old_name, program, pid, state = values
+    classes = _text(program).split("\0")
+    width, height = struct.unpack_from("<HH", geometry, 16)
+    x, y = struct.unpack_from("<hh", position, 12)
+    return DesktopWindow(
+        id=window,
+        title=(_text(name) or _text(old_name, "latin-1"))[:TITLE_MAX],
+        name=(classes[1] if len(classes) > 1 else classes[0])[:TITLE_MAX],
+        pid=next(iter(_numbers(pid)), None),
+        x=x,
+        y=y,
+        width=width,
+        height=height,
+        active=window in active,
+        minimized=atoms["_NET_WM_STATE_HIDDEN"] in _numbers(state),
+    )
+
+
+def _intern_atom(name: str) -> bytes:
+    data = name.encode()
+    padding = -len(data) % 4
+    return struct.pack("<BxHHxx", 16, 2 + (len(data) + padding) // 4, len(data)) + data + bytes(padding)
+
+
+def _get_property(window: int, atom: int) -> bytes:
+    return struct.pack("<BxHIIIII", 20, 6, window, atom, 0, 0, PROPERTY_MAX // 4)
+
+
+def _u32(reply: bytes | None, at: int) -> int:
+    return 0 if reply is None else int(struct.unpack_from("<I", reply, at)[0])
+
+
+def _value(reply: bytes | None, width: int) -> bytes:
+    """Return the bytes of a property whose items have `width` bits; empty for any other."""
+    if reply is None or reply[1] != width:
+        return b""
+    return reply[32 : 32 + _u32(reply, 16) * width // 8]
+
+
+def _numbers(reply: bytes | None) -> tuple[int, ...]:
+    data = _value(reply, 32)
+    return struct.unpack(f"<{len(data) // 4}I", data[: len(data) // 4 * 4])
+
+
+def _text(reply: bytes | None, encoding: str = "utf-8") -> str:
+    return _value(reply, 8).decode(encoding, errors="replace").rstrip("\0")

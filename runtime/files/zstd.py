@@ -1,0 +1,82 @@
+"""zstd (RFC 8878), with the interface of `lzma`: of the standard library from Python 3.14 on, else of backports.zstd.
+
+It is loaded when it is first used. A runtime without either of them can do everything else.
+"""
+
+import sys
+from functools import cache
+from importlib import import_module
+from types import ModuleType
+from typing import Any, Final
+
+from hawse.wire import HawseError
+
+MAGIC: Final = b"\x28\xb5\x2f\xfd"
+LEVEL: Final = 3  # as small as gzip, and four times as fast
+WINDOW_LOG: Final = 27  # 128 MiB of memory to decompress: `zstd --long` needs as much
+
+
+@cache
+def _library() -> ModuleType | None:
+    try:
+        return import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
+    except ModuleNotFoundError:
+        return None
+
+
+def is_available() -> bool:
+    """Return whether this runtime has it."""
+    return _library() is not None
+
+
+class Compressor:
+    """Compresses one stream. Raises `HawseError` (`unavailable`) without a library."""
+
+    def __init__(self) -> None:
+        self._inner: Any = _needed().ZstdCompressor(level=LEVEL)
+
+    def compress(self, data: bytes) -> bytes:
+        compressed: bytes = self._inner.compress(data)
+        return compressed
+
+    def flush(self) -> bytes:
+        rest: bytes = self._inner.flush()
+        return rest
+
+
+class Decompressor:
+    """Decompresses one frame, as `lzma.LZMADecompressor` does. What is damaged is `ValueError`.
+
+    Raises:
+        HawseError: `unavailable` without a library.
+    """
+
+    def __init__(self) -> None:
+        library = _needed()
+        self._error: type[Exception] = library.ZstdError
+        self._inner: Any = library.ZstdDecompressor(options={library.DecompressionParameter.window_log_max: WINDOW_LOG})
+
+    @property
+    def eof(self) -> bool:
+        return bool(self._inner.eof)
+
+    @property
+    def unused_data(self) -> bytes:
+        return bytes(self._inner.unused_data)
+
+    @property
+    def needs_input(self) -> bool:
+        return bool(self._inner.needs_input)
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        try:
+            return bytes(self._inner.decompress(data, max_length))
+        except self._error as error:
+            raise ValueError(str(error)) from error
+
+
+def _needed() -> ModuleType:
+    library = _library()
+    if library is None:
+        raise HawseError("unavailable", "this runtime has no zstd: it needs the package backports.zstd", admitted="yes")
+    return library

@@ -1,0 +1,65 @@
+import os
+import signal
+import threading
+from pathlib import Path
+
+import pytest
+
+from hawse.cli import main
+from tests.support.stack import Stack
+
+# `hawse join` as a process, with its resume and its end, is in tests/integration/test_join.py.
+
+
+class Interrupt:
+    """Sends SIGINT to this process when a text was printed."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+        import click
+
+        self.printed: list[str] = []
+        echo = click.echo
+
+        def note(message: object = None, *arguments: object, **options: object) -> None:
+            self.printed.append(str(message))
+            if text in str(message):
+                threading.Timer(0, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+        monkeypatch.setattr("hawse.cli.join.click.echo", note)
+        assert echo is not note
+
+
+@pytest.fixture(autouse=True)
+def state(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "xdg"))
+
+
+def test_the_present_directory_is_shared_with_a_link_until_ctrl_c(
+    gateway: Stack, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    interrupt = Interrupt(monkeypatch, "Press Ctrl-C")
+    assert main(["share", "here"]) == 0
+    text = "\n".join(interrupt.printed)
+    assert f"directory  {tmp_path}" in text
+    assert f"{gateway.base}/?sandbox=" in text
+    assert "ended: the user of the machine has ended it" in text
+
+
+def test_a_refusal_is_reported(gateway: Stack, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["join", "--token", "wrong", "--directory", str(tmp_path)]) == 1
+    assert "unauthenticated" in capsys.readouterr().err
+    assert main(["join", "--token", gateway.viewer_token, "--directory", str(tmp_path)]) == 1
+    assert "forbidden" in capsys.readouterr().err
+    assert main(["join", "nonsense", "--directory", str(tmp_path)]) == 1
+    assert "not the URL of a gateway" in capsys.readouterr().err
+    assert main(["join", "--directory", str(tmp_path / "missing")]) == 2
+
+
+def test_a_token_for_joining_makes_no_links(gateway: Stack, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["token", "create", "--role", "joiner", "--only", "laptop"]) == 0
+    token = capsys.readouterr().out.strip()
+    assert main(["join", "--token", token, "--share=view", "--directory", str(tmp_path)]) == 1
+    assert "forbidden" in capsys.readouterr().err
+    assert main(["join", "--token", token, "--directory", str(tmp_path)]) == 1
+    assert "not_found" in capsys.readouterr().err

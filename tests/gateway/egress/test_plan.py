@@ -1,0 +1,20 @@
+"""The plan of a proxy, and the variables of programs."""
+
+import msgspec
+
+from gateway.egress.plan import CERTIFICATE_VARIABLES, Plan, Terms, proxy_variables
+from gateway.egress.secrets import Secret
+from hawse.api.egress import EgressPolicy
+
+
+def test_a_plan_survives_its_encoding() -> None:
+    secret = Secret(hosts=["api.test"], into="basic", name="u", value="v")
+    plan = Plan(folder="/f", socket="/s", terms=Terms(policy=EgressPolicy(allow=["api.test"]), secrets=[secret]))
+    assert msgspec.json.decode(msgspec.json.encode(plan), type=Plan) == plan
+
+
+def test_programs_find_the_proxy_and_the_certificates() -> None:
+    variables = proxy_variables("http://127.0.0.1:3128", "/etc/x.pem")
+    assert variables["https_proxy"] == variables["HTTP_PROXY"] == "http://127.0.0.1:3128"
+    assert {variables[name] for name in CERTIFICATE_VARIABLES} == {"/etc/x.pem"}
+    assert "127.0.0.1" in variables["NO_PROXY"]

@@ -1,0 +1,17 @@
+"""What is in progress is counted until it ends, also by an error."""
+
+from collections import Counter
+
+import pytest
+
+from gateway.limits.in_progress import in_progress
+
+
+def test_each_is_counted_until_it_ends_and_nothing_is_left() -> None:
+    counts = Counter[str]()
+    with in_progress(counts, "ada"):
+        with pytest.raises(ValueError, match="wrong"), in_progress(counts, "ada"):
+            assert counts == {"ada": 2}
+            raise ValueError("wrong")
+        assert counts == {"ada": 1}
+    assert dict(counts) == {}

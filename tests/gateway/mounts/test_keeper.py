@@ -1,0 +1,181 @@
+"""Mounts are as their rows say, whatever has happened to the processes."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+
+from gateway.mounts.keeper import MountKeeper
+from gateway.mounts.processes import MountProcesses
+from gateway.mounts.records import MountRecord, MountRecords
+from gateway.mounts.settings import DirectorySettings, MountSettings
+from gateway.sandboxes.records import RUNS, SANDBOXES
+from gateway.store.base import Delete
+from hawse.api.mounts import MountInfo
+from hawse.wire import HawseError
+from tests.support.gateway import eventually
+from tests.support.mount_place import Place, PlaceProvider, add_run, add_sandbox, entered, mount_place
+from tests.support.stores import MemoryStore
+
+
+def ended(process: psutil.Process) -> bool:
+    try:
+        return process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+class Kept:
+    """A keeper, with what it keeps."""
+
+    def __init__(self, folder: Path, place: Place) -> None:
+        self.folder = folder
+        self.source = folder / "source"
+        self.source.mkdir()
+        (self.source / "x").write_text("of the host")
+        self.settings = MountSettings(directories={"shared": DirectorySettings(path=str(self.source))})
+        self.store = MemoryStore()
+        self.records = MountRecords(self.store)
+        self.place = place
+        self.provider = PlaceProvider(place)
+        self.earlier: list[MountProcesses] = []
+        self.keeper = self.another()
+
+    def another(self) -> MountKeeper:
+        """The keeper of a later gateway."""
+        self.processes = MountProcesses(self.folder / "mounts", self.settings)
+        self.earlier.append(self.processes)
+        providers = {"model": self.provider}
+        return MountKeeper(self.store, providers, self.processes, self.settings, self.folder / "locks")
+
+    def record(self, *, bucket: str = "shared", generation: str = "g") -> MountRecord:
+        info = MountInfo(id="m-1", sandbox="box", path="data", bucket=bucket, owner="owner")
+        return MountRecord(info=info, generation=generation)
+
+    async def until(self, state: str | None) -> None:
+        """Wait until the mount has a state; None: until it is gone. The keeper polls as well."""
+        async with asyncio.timeout(30):
+            while True:
+                record = await self.records.get("m-1")
+                found = None if record is None else (await self.keeper.describe(record)).state
+                if found == state:
+                    return
+                await asyncio.sleep(0.05)
+
+    async def until_read(self, content: str) -> None:
+        """Wait until the file `x` can be read, which fails until rclone, which was killed, runs again."""
+        async with asyncio.timeout(30):
+            while True:
+                try:
+                    assert self.place.path("data/x").read_text() == content
+                    return
+                except OSError:
+                    await asyncio.sleep(0.05)
+
+    async def lose(self, table: str) -> None:
+        [(key, row)] = (await self.store.rows(table)).items()
+        await self.store.write(Delete(table, key, row.version))
+
+
+@asynccontextmanager
+async def kept(folder: Path) -> AsyncIterator[Kept]:
+    with mount_place(folder) as place:
+        await entered(place)
+        made = Kept(folder, place)
+        await add_sandbox(made.store)
+        async with asyncio.TaskGroup() as tasks:
+            running = tasks.create_task(made.keeper.run())
+            try:
+                yield made
+            finally:
+                running.cancel()
+                for processes in made.earlier:
+                    await processes.end("m-1")
+
+
+async def test_a_mount_lives_from_its_creation_to_its_deletion(tmp_path: Path) -> None:
+    async with kept(tmp_path) as made:
+        await made.keeper.create(made.record())
+        assert made.place.path("data/x").read_text() == "of the host"
+        await made.until("mounted")
+        made.place.path("data/y").write_text("written")
+        await made.keeper.unmount(made.record(), force=False)
+        await made.records.note_deleting("m-1", force=False, discard=False)
+        await made.keeper.wait_until_removed("m-1", 30)
+        assert (made.source / "y").read_text() == "written"
+        assert not made.processes.alive("m-1")
+        assert made.processes.ids() == []
+
+
+async def test_what_was_killed_is_mounted_again_also_by_a_later_gateway(tmp_path: Path) -> None:
+    async with kept(tmp_path) as made:
+        await made.keeper.create(made.record())
+        pid = int(made.processes.folder("m-1").process.read_text().split()[0])
+        process = psutil.Process(pid)
+        process.kill()
+        await eventually(lambda: ended(process))
+        await made.until_read("of the host")
+        later = made.another()
+        await later.ensure("box")
+        assert made.processes.alive("m-1")
+        assert made.place.path("data/x").read_text() == "of the host"
+
+
+async def test_a_mount_waits_for_its_sandbox_and_is_made_for_its_next_start(tmp_path: Path) -> None:
+    async with kept(tmp_path) as made:
+        await made.keeper.create(made.record())
+        made.place.path("data/y").write_text("late")
+        await made.lose(RUNS)
+        await made.until("waiting")
+        assert (made.source / "y").read_text() == "late"
+        await made.keeper.unmount(made.record(), force=True)
+        (tmp_path / "again").mkdir()
+        with mount_place(tmp_path / "again") as place:
+            await entered(place)
+            made.provider.place = place
+            await add_run(made.store, runtime="r2")
+            await made.keeper.ensure("box")
+            assert place.path("data/y").read_text() == "late"
+
+
+async def test_a_deleted_sandbox_loses_its_mounts_and_a_later_one_does_not_get_them(tmp_path: Path) -> None:
+    async with kept(tmp_path) as made:
+        await made.keeper.create(made.record())
+        made.place.path("data/y").write_text("late")
+        await made.lose(RUNS)
+        await made.lose(SANDBOXES)
+        await add_sandbox(made.store, generation="g2")
+        await made.until(None)
+        assert (made.source / "y").read_text() == "late"
+        assert not made.processes.alive("m-1")
+
+
+async def test_a_creation_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    async with kept(tmp_path) as made:
+        with pytest.raises(HawseError, match="any more"):
+            await made.keeper.create(made.record(bucket="gone"))
+        made.provider.place = None
+        with pytest.raises(HawseError, match="nothing can be mounted"):
+            await made.keeper.create(made.record())
+        with pytest.raises(HawseError, match="does not run"):
+            await made.keeper.create(made.record(generation="earlier"))
+        assert await made.records.all() == {}
+
+
+async def test_a_mount_that_fails_says_why_and_the_others_go_on(tmp_path: Path) -> None:
+    async with kept(tmp_path) as made:
+        await made.records.add(made.record(bucket="gone"))
+        await made.until("failed")
+        assert "any more" in ((await made.keeper.describe(made.record())).reason or "")
+        await made.keeper.ensure("box")  # it does not wait for it
+
+
+async def test_a_deletion_that_takes_longer_says_what_waits(tmp_path: Path) -> None:
+    async with kept(tmp_path) as made:
+        await made.records.add(made.record(bucket="gone"))
+        with pytest.raises(HawseError) as raised:
+            await made.keeper.wait_until_removed("m-1", 0)
+        assert (raised.value.code, raised.value.details) == ("unavailable", {"pending": 0})

@@ -1,0 +1,110 @@
+"""Who a visitor is. Visits of real sandboxes are in test_proxy.py and tests/integration/test_tunnels.py."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import cast
+
+import msgspec
+import pytest
+
+from gateway.auth.call_check import check_call
+from gateway.preview.visits import Visits, visit_preview, visit_tunnel
+from gateway.sandboxes.lifecycle import Sandboxes
+from gateway.sandboxes.records import SANDBOXES
+from gateway.store.base import Store
+from gateway.store.clock import Clock
+from gateway.tunnels.table import TunnelRecord, TunnelTable
+from gateway.upstream.links import Links
+from hawse.wire import Call, HawseError
+from hawse.wire.messages import to_raw
+from tests.support.stores import MemoryStore
+
+RECORD = TunnelRecord(name="shop", sandbox="box", generation="g", port=80, created=Clock().now())
+CONNECT = Call(ch=1, method="port.connect", params=to_raw({"port": 80}))
+
+
+class NoLinks:
+    """Links to sandboxes of which none runs."""
+
+    ready = False
+
+    def get(self, sandbox: str) -> "NoLinks":
+        return self
+
+
+class Sleeping:
+    """Sandboxes that sleep."""
+
+    state = "sleeping"
+
+    async def get(self, sandbox: str) -> "Sleeping":
+        if sandbox != "box":
+            raise HawseError("not_found", "unknown sandbox")
+        return self
+
+
+@pytest.fixture
+async def visits() -> AsyncIterator[Visits]:
+    store = MemoryStore()
+    store.put(SANDBOXES, "box", msgspec.json.encode({"generation": "g"}))
+    async with TunnelTable(cast(Store, store)).running() as table:
+        yield Visits(cast(Sandboxes, Sleeping()), lambda: cast(Links, NoLinks()), table)
+
+
+def test_the_name_of_a_visitor_does_not_contain_the_token() -> None:
+    visit = visit_preview("box", "secret-token", 80)
+    assert "secret" not in visit.visitor.id
+    assert visit.visitor.id != visit_preview("box", "other-token", 80).visitor.id
+
+
+def test_a_visitor_of_a_tunnel_is_a_guest_with_rights_in_its_sandbox_only() -> None:
+    visit = visit_tunnel(RECORD)
+    assert (visit.visitor.id, visit.visitor.kind) == ("tunnel shop", "guest")
+    assert check_call(visit.caller, CONNECT, "box").rights == ("operate",)
+    with pytest.raises(HawseError) as raised:
+        check_call(visit.caller, CONNECT, "other")
+    assert raised.value.code == "not_found"
+
+
+async def test_a_visit_starts_no_sandbox(visits: Visits) -> None:
+    with pytest.raises(HawseError) as raised:
+        async with visits.connected(visit_tunnel(RECORD), "127.0.0.1:1"):
+            pass
+    assert raised.value.code == "stale_handle"
+    with pytest.raises(HawseError, match="no such address"):
+        async with visits.connected(visit_preview("other", "token", None), "127.0.0.1:1"):
+            pass
+
+
+class Replaced:
+    """A table in which another sandbox has got the name of the tunnel."""
+
+    def find(self, name: str) -> TunnelRecord:
+        return msgspec.structs.replace(RECORD, sandbox="other")
+
+    def hold(self, name: str, end: Callable[[], None]) -> AbstractContextManager[None]:
+        return nullcontext()
+
+
+class Ready(NoLinks):
+    """Links to sandboxes that run."""
+
+    ready = True
+
+
+async def test_a_visitor_of_a_tunnel_does_not_get_what_it_led_to_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Connected:
+        port = 80
+
+        def __init__(self, *_: object, **__: object) -> None: ...
+
+        async def __aenter__(self) -> "Connected":
+            return self
+
+        async def __aexit__(self, *_: object) -> None: ...
+
+    monkeypatch.setattr("gateway.preview.visits.PortTunnel", Connected)
+    replaced = Visits(cast(Sandboxes, Sleeping()), lambda: cast(Links, Ready()), cast(TunnelTable, Replaced()))
+    with pytest.raises(HawseError, match="no such tunnel"):
+        async with replaced.connected(visit_tunnel(RECORD), "127.0.0.1:1"):
+            pass

@@ -1,0 +1,77 @@
+"""A cancellation ends a task, also if the code that it waits in loses the cancellation."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from gateway.cancellation import cancellation_kept
+from tests.support.waiting import TIMEOUT
+
+
+async def ignores() -> None:
+    """Return a result instead of the cancellation, as `asyncio.wait_for` of Python 3.11 may do."""
+    try:
+        await asyncio.Event().wait()
+    except asyncio.CancelledError:
+        return
+
+
+async def replaces() -> None:
+    """Raise an error of the connection that is closed because of the cancellation."""
+    try:
+        await asyncio.Event().wait()
+    finally:
+        raise ConnectionResetError("closed")
+
+
+@pytest.mark.parametrize("wait", [ignores, replaces])
+async def test_a_task_that_goes_on_after_errors_ends_when_it_is_cancelled(wait: Callable[[], Awaitable[None]]) -> None:
+    async def work() -> None:
+        while True:
+            try:
+                with cancellation_kept():
+                    await wait()
+            except OSError:
+                pass
+
+    async with asyncio.timeout(TIMEOUT), asyncio.TaskGroup() as tasks:
+        task = tasks.create_task(work())
+        await asyncio.sleep(0)  # it waits
+        task.cancel()
+    assert task.cancelled()
+
+
+async def test_errors_and_results_without_a_cancellation_are_kept() -> None:
+    with pytest.raises(ConnectionResetError), cancellation_kept():
+        raise ConnectionResetError
+    with cancellation_kept():
+        await asyncio.sleep(0)
+
+
+async def test_a_time_limit_inside_and_around_stays_a_time_limit() -> None:
+    with pytest.raises(TimeoutError), cancellation_kept():
+        async with asyncio.timeout(0):
+            await asyncio.Event().wait()
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0):
+            with cancellation_kept():
+                await ignores()
+
+
+async def test_a_task_that_was_cancelled_before_can_still_clean_up() -> None:
+    cleaned = asyncio.Event()
+
+    async def work() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            with cancellation_kept():
+                await asyncio.sleep(0)
+            cleaned.set()
+
+    async with asyncio.timeout(TIMEOUT), asyncio.TaskGroup() as tasks:
+        task = tasks.create_task(work())
+        await asyncio.sleep(0)
+        task.cancel()
+    assert cleaned.is_set()

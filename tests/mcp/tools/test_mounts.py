@@ -1,0 +1,35 @@
+"""An agent sees what is mounted in its sandbox."""
+
+from types import SimpleNamespace
+from typing import cast
+
+from hawse.api.mounts import MountInfo
+from hawse.client import Sandbox
+from hawse.mcp.tool import ToolCall
+from hawse.mcp.tools.mounts import MountList
+
+
+def call(*mounts: MountInfo) -> ToolCall:
+    async def found() -> list[MountInfo]:
+        return [*mounts]
+
+    return ToolCall(box=cast(Sandbox, SimpleNamespace(mounts=SimpleNamespace(list=found))))
+
+
+async def test_mounts_are_listed_with_their_state() -> None:
+    mounted = MountInfo(id="m-1", sandbox="s", path="data", bucket="sets", read_only=True, state="mounted")
+    failed = MountInfo(
+        id="m-2", sandbox="s", path="work", bucket="home", state="failed", reason="the store is away", pending=3
+    )
+    answer = await MountList().run(call(mounted, failed))
+    assert answer.text.splitlines() == [
+        "data  sets  mounted, read-only",
+        "work  home  failed: the store is away, 3 files are not uploaded yet",
+    ]
+    assert answer.data is not None
+    assert [one["id"] for one in answer.data["mounts"]] == ["m-1", "m-2"]
+    assert answer.data["mounts"][0]["read_only"] is True
+
+
+async def test_a_sandbox_without_mounts_has_none() -> None:
+    assert (await MountList().run(call())).text == "there are none"

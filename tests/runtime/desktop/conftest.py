@@ -1,0 +1,29 @@
+"""A desktop that runs, with xterm to type into."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+import pytest
+
+from tests.support.runtime import Client
+from tests.support.waiting import TIMEOUT
+
+T = TypeVar("T")
+
+XTERM = ["xterm", "-geometry", "80x24+40+60", "-bg", "white", "-fg", "black", "-fa", "DejaVu Sans Mono"]
+
+
+@pytest.fixture
+async def desktop(client: Client) -> Client:
+    """A client of a runtime with the desktop `main`, of 640 × 480 pixels."""
+    await client.ask("desktop.start", width=640, height=480)
+    return client
+
+
+async def until(read: Callable[[], Awaitable[T]]) -> T:
+    """Poll until `read` returns something true, and return it: a desktop reports no event when a program has drawn."""
+    async with asyncio.timeout(TIMEOUT):
+        while not (found := await read()):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    return found

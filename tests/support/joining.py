@@ -1,0 +1,45 @@
+"""A WebSocket of a machine in memory, for what is behind the endpoint."""
+
+from typing import Any
+
+import msgspec
+
+from gateway.providers.joined.machines import Machine
+
+RUNTIME = "0123456789abcdef"
+
+
+class FakeSocket:
+    """Notes what is written.
+
+    Attributes:
+        written: All messages.
+        has_room: Whether it accepts more.
+        reading: Whether it is read from.
+    """
+
+    def __init__(self) -> None:
+        self.written: list[str | bytes] = []
+        self.has_room = True
+        self.reading = True
+
+    def attach(self, receiver: Any) -> None: ...
+
+    def write(self, message: str | bytes) -> None:
+        self.written.append(message)
+
+    def pause_reading(self) -> None:
+        self.reading = False
+
+    def resume_reading(self) -> None:
+        self.reading = True
+
+    def texts(self) -> list[dict[str, Any]]:
+        """The text messages."""
+        return [msgspec.json.decode(message) for message in self.written if isinstance(message, str)]
+
+
+def machine(socket: FakeSocket | None = None, *, runtime: str = RUNTIME, running: bool = True) -> Machine:
+    made = Machine(socket or FakeSocket(), sandbox="laptop", unit="unit", runtime=runtime)
+    made.running = running
+    return made

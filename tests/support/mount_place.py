@@ -1,0 +1,91 @@
+"""A mount namespace with one process, in which mounts are made as in a sandbox, and the rows of that sandbox."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from gateway.mounts.plan import Inside
+from gateway.providers.base import MountPlace, SandboxSpec
+from gateway.sandboxes.records import Run, SandboxRecord, new
+from gateway.store.clock import Clock
+from hawse.wire import HawseError
+from tests.support.gateway import eventually
+from tests.support.providers import ModelProvider
+from tests.support.stores import MemoryStore
+
+
+class Place:
+    """The process, and what it sees."""
+
+    def __init__(self, process: subprocess.Popen[bytes], workspace: Path) -> None:
+        self.pid = process.pid
+        self.workspace = workspace
+        self._process = process
+
+    def inside(self, path: str = "data") -> Inside:
+        return Inside(pid=self.pid, user=0, workspace=str(self.workspace), path=path)
+
+    def path(self, path: str = "data") -> Path:
+        """Where this test sees what the process sees."""
+        return Path(f"/proc/{self.pid}/root{self.workspace}/{path}")
+
+    def end(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+
+async def entered(place: Place) -> None:
+    """Wait until the process has its own namespace, which is no event."""
+    own = os.readlink("/proc/self/ns/mnt")
+    await eventually(lambda: os.readlink(f"/proc/{place.pid}/ns/mnt") != own)
+
+
+@contextmanager
+def mount_place(folder: Path) -> Iterator[Place]:
+    """Run a process in a mount namespace of its own, with a workspace in `folder`."""
+    workspace = folder / "workspace"
+    workspace.mkdir()
+    with subprocess.Popen(["unshare", "--mount", "sleep", "1000"]) as process:
+        place = Place(process, workspace)
+        try:
+            yield place
+        finally:
+            place.end()
+
+
+class PlaceProvider(ModelProvider):
+    """A provider whose units are in one place. `place` is None for none."""
+
+    def __init__(self, place: Place | None) -> None:
+        super().__init__()
+        self.place = place
+
+    async def mount_place(self, unit: str) -> MountPlace:
+        if self.place is None:
+            raise HawseError("unavailable", "nothing can be mounted")
+        return MountPlace(pid=self.place.pid, user=0, workspace=str(self.place.workspace))
+
+
+async def add_sandbox(store: MemoryStore, id: str = "box", *, generation: str = "g", runtime: str = "r") -> None:
+    """Write the rows of a sandbox that runs."""
+    now = Clock().now()
+    sandbox = SandboxRecord(
+        id=id, unit=id, provider="model", spec=SandboxSpec(), wanted="running", generation=generation, created=now
+    )
+    await store.write(new(sandbox))
+    await add_run(store, id, generation=generation, runtime=runtime)
+
+
+async def add_run(store: MemoryStore, id: str = "box", *, generation: str = "g", runtime: str = "r") -> None:
+    run = Run(
+        unit=id,
+        sandbox=id,
+        generation=generation,
+        provider="model",
+        runtime=runtime,
+        state="running",
+        since=Clock().now(),
+    )
+    await store.write(new(run))

@@ -1,0 +1,55 @@
+// What a card shows of a sandbox: which of its terminals, how many lines of it, and which people.
+
+import type { Participant, TerminalInfo, TerminalViewer } from "../wire/methods";
+
+/** Lines and columns of a preview; more would not be readable. */
+export const PREVIEW_ROWS = 14;
+const PREVIEW_COLUMNS = 160;
+/** Maximum number of faces on a card; the rest are shown as a number. */
+const FACES = 5;
+
+/**
+ * Returns the terminal that was used last: one that has printed since the list before, otherwise one that a viewer looks at,
+ * otherwise `main`, otherwise the one that was started last. `before`: the offsets of that list, by instance.
+ */
+export function lastUsed(
+  terminals: readonly TerminalInfo[],
+  viewers: readonly TerminalViewer[],
+  before: ReadonlyMap<string, number>,
+): TerminalInfo | undefined {
+  const running = terminals.filter(({ state }) => state === "running");
+  const candidates = running.length ? running : terminals;
+  const looked = new Set(viewers.filter(({ viewer }) => viewer.focus).map(({ terminal }) => terminal));
+  const rank = ({ id, instance, offset }: TerminalInfo): number => {
+    const known = before.get(instance);
+    if (known !== undefined && offset > known) return 3;
+    if (looked.has(id)) return 2;
+    return id === "main" ? 1 : 0;
+  };
+  return [...candidates].sort((a, b) => rank(b) - rank(a) || b.started - a.started)[0];
+}
+
+/** Returns the last lines of a screen, without the empty ones below them. */
+export function preview(screen: string): string {
+  const lines = screen.split("\n");
+  while (lines.length && !lines.at(-1)?.trim()) lines.pop();
+  return lines
+    .slice(-PREVIEW_ROWS)
+    .map(line => line.slice(0, PREVIEW_COLUMNS))
+    .join("\n");
+}
+
+/** Returns each person and agent once, however many terminals they are at, and how many more there are. */
+export function faces(
+  viewers: readonly TerminalViewer[],
+  total: number,
+): { shown: Participant[]; more: number } {
+  const known = new Map<string, Participant>();
+  for (const { viewer } of viewers) {
+    const key = `${viewer.kind} ${viewer.name}`;
+    if (!known.has(key)) known.set(key, viewer);
+  }
+  const all = [...known.values()];
+  const unlisted = Math.max(0, total - viewers.length);
+  return { shown: all.slice(0, FACES), more: Math.max(0, all.length - FACES) + unlisted };
+}

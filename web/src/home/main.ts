@@ -1,0 +1,102 @@
+// The page with all sandboxes: what each does, who is there, and the actions to create, open, start, stop and delete them.
+
+import "../page/style/base.css";
+import "../page/style/inter.css";
+import "../page/style/strip.css";
+import "../page/style/people.css";
+import "../page/style/overlays.css";
+import "../page/style/sheet.css";
+import "../page/style/sandboxes.css";
+import "./home.css";
+import { HawseClient } from "../index";
+import { readAddress, sandboxLink, withoutToken } from "../page/address";
+import { byId, setText } from "../page/dom";
+import { SandboxForm } from "../page/sandbox-form";
+import { SandboxList } from "../page/sandbox-list";
+import { BY_SESSION, PageSession } from "../page/session";
+import { loadSettings } from "../page/settings";
+import { showSingleSignOn } from "../page/single-sign-on";
+import { statusOf } from "../page/status";
+import { PageTheme } from "../page/theme";
+import { Glance } from "./glance";
+
+const address = readAddress(location.href);
+history.replaceState(history.state, "", withoutToken(location.href));
+const session = new PageSession({ tab: () => sessionStorage, browser: () => localStorage }, address);
+new PageTheme(
+  document.documentElement,
+  matchMedia("(prefers-color-scheme: light)"),
+  loadSettings(() => localStorage).theme,
+);
+const client = new HawseClient({ token: session.credential, ticket: session.ticket });
+const open = (sandbox: string) => sandboxLink(location.href, sandbox);
+
+// The page lives as long as these, so nothing disposes them.
+const form = new SandboxForm(client, ({ id }) => location.assign(open(id)));
+const list = new SandboxList(client, {
+  element: byId("sandboxes-list"),
+  href: open,
+  current: undefined,
+  changed: showState,
+  keepFocus: () => byId(list.readOnly ? "sandboxes-title" : "sandboxes-new").focus(),
+  extend: (row, info) => {
+    const glance = new Glance(client.sandbox(info.id), open(info.id));
+    row.element.prepend(glance.screen);
+    row.element.append(glance.people);
+    return {
+      update: ({ state }) => {
+        glance.state = state;
+      },
+      dispose: () => glance.dispose(),
+    };
+  },
+});
+
+byId("empty-new").addEventListener("click", () => form.setOpen(true));
+byId("sign-in").addEventListener("submit", event => {
+  event.preventDefault();
+  const field = byId<HTMLInputElement>("token");
+  const token = field.value.trim();
+  field.value = "";
+  if (!token) return;
+  session.signIn(token);
+  client.signIn(BY_SESSION);
+});
+client.onState(showState);
+client.connect();
+list.start();
+setInterval(() => client.state.phase === "waiting" && showState(), 500);
+
+function showState(): void {
+  const { phase } = client.state;
+  const status = statusOf({
+    connection: client.state,
+    terminal: { phase: "live" },
+    online: navigator.onLine,
+    now: Date.now(),
+    connectedBefore: list.complete,
+    readOnly: false,
+  });
+  document.documentElement.dataset.state = status.kind;
+  setText(byId("connection"), status.kind === "live" || phase === "signed-out" ? "" : status.text);
+  showSignIn(phase === "signed-out", status.text);
+  byId("sandboxes-new").hidden = list.readOnly || phase === "signed-out";
+  const empty = list.complete && list.size === 0 && !list.error;
+  byId("empty").hidden = !empty;
+  byId("empty-new").hidden = list.readOnly;
+  setText(byId("count"), list.size ? String(list.size) : "");
+  setText(byId("sandboxes-status"), list.status === "There are no sandboxes." ? "" : list.status);
+}
+
+function showSignIn(signedOut: boolean, reason: string): void {
+  const dialog = byId("sign-in");
+  if (signedOut) setText(byId("sign-in-error"), reason);
+  if (dialog.hidden === !signedOut) return;
+  dialog.hidden = !signedOut;
+  byId("sandboxes-list").inert = signedOut;
+  if (!signedOut) return;
+  session.forget();
+  byId("token").focus();
+  const link = byId<HTMLAnchorElement>("single-sign-on");
+  void showSingleSignOn(link, new URL(".", document.baseURI), location.href).catch(() => {}); // the token works without it
+}

@@ -1,0 +1,52 @@
+// What panes and views of the rail may do with the page.
+
+import type { AppContext } from "../frame/pane";
+import { copyText } from "./clipboard";
+import type { PageCore } from "./page-core";
+
+/** Width in CSS pixels below which the panes of files and previews open in tabs of their own; as in panes.css. */
+const NARROW = 700;
+
+/** `opening`: called with the kind of each pane that is opened. */
+export function appContext(page: PageCore, opening: (kind: string) => void): AppContext {
+  const { client, sandbox, readOnly, facts, lastTerminal, toast, workspace, rail, session } = page;
+  return {
+    client,
+    sandbox,
+    readOnly,
+    directory: facts.directory,
+    people: page.peopleContext,
+    terminal: lastTerminal,
+    toast,
+    open: (kind, state, place) => {
+      // A narrow page has no room for two panes side by side.
+      const narrow = innerWidth < NARROW;
+      const where = place === "right" && narrow ? "tab" : place;
+      opening(kind);
+      if (narrow) rail.open.value = false; // it covers the panes
+      const panes = [...workspace.panes.peek().values()];
+      const found = panes.find(pane => pane.kind === kind && pane.adopt?.(state));
+      if (!workspace.open(kind, found?.state() ?? state, where))
+        toast("This tab has as many panes as fit. Open a new tab.");
+    },
+    show: view => {
+      rail.open.value = true;
+      rail.view.value = view;
+    },
+    changed: pane => {
+      for (const [id, each] of workspace.panes.peek())
+        if (each === pane) workspace.setState(id, pane.state());
+    },
+    copy: async text => {
+      toast((await copyText(text)) ? "Copied." : "The browser does not allow copying on this page");
+    },
+    screen: async (element, host) =>
+      (await import("./screen")).openScreen(element, host, page.settings.value, page.theme),
+    ticket: () => session.downloadTicket(),
+    type: text => {
+      page.opened?.terminal.input(text);
+      return page.opened !== undefined;
+    },
+    focus: page.focus,
+  };
+}

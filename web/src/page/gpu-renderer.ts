@@ -1,0 +1,28 @@
+// Loads the renderer that draws with the GPU, where there is one.
+
+let found: boolean | undefined;
+
+/** Names of renderers that draw on the CPU: those of Chromium, Mesa and Windows. */
+const SOFTWARE = /swiftshader|llvmpipe|softpipe|software|basic render/i;
+
+/** Whether WebGL draws with a GPU. On the CPU it is several times as slow as the DOM renderer of xterm.js. */
+export function hasGpu(): boolean {
+  found ??= findGpu();
+  return found;
+}
+
+/** The renderer, a chunk of its own; undefined if it cannot be loaded. */
+export function loadGpuRenderer(): Promise<typeof import("@xterm/addon-webgl") | undefined> {
+  return import("@xterm/addon-webgl").catch(() => undefined);
+}
+
+function findGpu(): boolean {
+  const context = document
+    .createElement("canvas")
+    .getContext("webgl2", { failIfMajorPerformanceCaveat: true });
+  if (!context) return false;
+  const names = context.getExtension("WEBGL_debug_renderer_info");
+  const name = context.getParameter(names?.UNMASKED_RENDERER_WEBGL ?? context.RENDERER);
+  context.getExtension("WEBGL_lose_context")?.loseContext(); // browsers limit the number of contexts
+  return !SOFTWARE.test(String(name));
+}

@@ -1,0 +1,103 @@
+// What the parts of the page share: the client, the user's settings, the workspace of panes, and signals derived from them.
+
+import { computed, effect, type ReadonlySignal, signal, untracked } from "@preact/signals";
+import type { PeopleContext } from "../frame/pane";
+import type { RailState } from "../frame/rail";
+import { Workspace } from "../frame/workspace";
+import { type Disposable, DisposableList, HawseClient } from "../index";
+import type { People } from "../terminal/people";
+import { readAddress, withoutToken } from "./address";
+import { Overlays } from "./overlays";
+import { PageFacts } from "./page-facts";
+import { PageSession } from "./session";
+import { loadViewerKey, SettingsStore } from "./settings";
+import { runningIds } from "./terminal-list";
+import { TerminalPane } from "./terminal-pane";
+import { Terminals } from "./terminals";
+import { PageTheme } from "./theme";
+
+export class PageCore implements Disposable {
+  /** The page owns what it adds here until it is disposed. */
+  readonly disposables = new DisposableList();
+  readonly address = readAddress(location.href);
+  /** Whether this is one of Apple's systems, which have other shortcuts. */
+  readonly apple = /Mac|iPhone|iPad/.test(navigator.platform);
+  /** Id of the sandbox that the page shows. */
+  readonly sandbox = this.address.sandbox;
+  readonly session = new PageSession(
+    { tab: () => sessionStorage, browser: () => localStorage },
+    this.address,
+  );
+  readonly settings = new SettingsStore(() => localStorage);
+  readonly theme = new PageTheme(
+    document.documentElement,
+    matchMedia("(prefers-color-scheme: light)"),
+    this.settings.value.theme,
+  );
+  readonly overlays = new Overlays();
+  readonly viewerKey = loadViewerKey(() => sessionStorage);
+  readonly client = new HawseClient({ token: this.session.credential, ticket: this.session.ticket });
+  readonly workspace = new Workspace();
+  readonly rail: RailState = { open: signal(false), view: signal("") };
+  readonly terminals = new Terminals(this.client, { sandbox: this.sandbox, toast: text => this.toast(text) });
+  /** The active pane, if it is a terminal. */
+  readonly activeTerminal = computed(() => {
+    const pane = this.workspace.active.value;
+    return pane instanceof TerminalPane ? pane : undefined;
+  });
+  /** Id of the terminal that is active, or was before another pane. */
+  readonly lastTerminal: ReadonlySignal<string>;
+  /** The viewers of the active terminal. */
+  readonly people: ReadonlySignal<{ people: People } | undefined> = computed(
+    () => this.activeTerminal.value?.people.value,
+  );
+  readonly facts = new PageFacts(this.client, this.sandbox, {
+    terminals: this.terminals.list,
+    active: this.activeTerminal,
+  });
+  /** Set when that part of the page has been loaded. */
+  readonly peopleContext = signal<PeopleContext | undefined>(undefined);
+  /** Counts the events of the connection. */
+  readonly connection = signal(0);
+  readonly readOnly: ReadonlySignal<boolean> = computed(() => {
+    this.connection.value;
+    return this.people.value?.people.readOnly || this.client.welcome?.role === "viewer";
+  });
+  /** The bell has rung while the page was in the background. */
+  readonly unseenBell = signal(false);
+
+  constructor() {
+    history.replaceState(history.state, "", withoutToken(location.href));
+    this.client.connect();
+    const { disposables, workspace, terminals } = this;
+    disposables.add(this.theme, this.overlays, terminals, this.facts);
+    const last = signal(this.address.terminal);
+    this.lastTerminal = last;
+    disposables.defer(
+      effect(() => {
+        last.value = this.activeTerminal.value?.id ?? last.peek();
+      }),
+    );
+    disposables.defer(
+      effect(() => {
+        const running = runningIds(terminals.list.value);
+        untracked(() => running.length && workspace.syncTerminals(running));
+      }),
+    );
+  }
+
+  /** Shows a short message. */
+  readonly toast = (text: string): void => this.overlays.toast(text);
+
+  /** The active terminal, once its emulator is open. */
+  get opened() {
+    return this.activeTerminal.peek()?.opened.peek();
+  }
+
+  /** Gives the focus to the active pane. */
+  readonly focus = (): void => this.workspace.active.peek()?.focus();
+
+  dispose(): void {
+    this.disposables.dispose();
+  }
+}

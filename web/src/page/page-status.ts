@@ -1,0 +1,87 @@
+// Shows the state of the connection and of the active terminal: overlays, the page's title, and what follows a change.
+
+import { computed, effect, type ReadonlySignal } from "@preact/signals";
+import { visible } from "../base/visible";
+import { byId } from "./dom";
+import type { Later } from "./later";
+import type { PageCore } from "./page-core";
+import { BY_SESSION } from "./session";
+import { type Status, statusOf } from "./status";
+
+/** Milliseconds between two notes to the gateway that the session is used: it ends after days without use. */
+const SESSION_USE = 3_600_000;
+
+/** Milliseconds after the first prompt before modules are loaded that the user has not asked for, if the page is busy. */
+const PRELOAD_DELAY = 500;
+
+/** Starts to show the status, and returns it. */
+export function showStatus(page: PageCore, later: Later): ReadonlySignal<Status> {
+  const { client, overlays, session, workspace, disposables, readOnly } = page;
+  const status = computed<Status>(() => {
+    page.connection.value;
+    const terminal = page.activeTerminal.value;
+    if (terminal) return terminal.state$.value;
+    return statusOf({
+      connection: client.state,
+      terminal: { phase: "live" },
+      online: navigator.onLine,
+      now: Date.now(),
+      connectedBefore: true,
+      readOnly: false,
+    });
+  });
+  disposables.add(
+    overlays.onRetry(() => client.retryNow()),
+    overlays.onSignIn(token => {
+      session.signIn(token);
+      client.signIn(BY_SESSION);
+    }),
+    overlays.onKind(kind => {
+      if (kind === "live") void later.showKeys();
+      if (kind === "live" || kind === "ended") void later.showTogether();
+      if (kind === "live" || kind === "ended" || kind === "signed-out" || kind === "failed") later.fonts();
+      if (kind === "signed-out") {
+        session.forget();
+        void later.offerSingleSignOn().catch(() => {}); // without it, the token can be entered
+      }
+      if (kind !== "live") return;
+      page.focus();
+      // What the user may ask for next, so that no key is typed into the terminal meanwhile.
+      whenIdle(() => void later.preload().catch(() => {})); // the next connection tries it again
+    }),
+  );
+  const refresh = () => {
+    page.connection.value++;
+    page.activeTerminal.peek()?.refresh();
+  };
+  disposables.add(client.onState(refresh));
+  disposables.defer(
+    effect(() => {
+      document.documentElement.dataset.role = readOnly.value ? "viewer" : "owner";
+      overlays.show(status.value, status.value.kind === "failed" && client.state.phase === "failed");
+      byId("people").classList.toggle("stale", status.value.kind !== "live");
+    }),
+  );
+  disposables.defer(
+    effect(() => {
+      const title = workspace.active.value?.title.value;
+      const first = page.address.terminal;
+      const name = visible(!title || title === first ? `${title || "hawse"} @ ${page.sandbox}` : title);
+      document.title = `${page.unseenBell.value ? "● " : ""}${name} · hawse`;
+    }),
+  );
+  every(500, () => client.state.phase === "waiting" && refresh());
+  every(SESSION_USE, () => void session.keep().catch(() => {}));
+  return status;
+
+  function every(milliseconds: number, work: () => void): void {
+    const timer = setInterval(work, milliseconds);
+    disposables.defer(() => clearInterval(timer));
+  }
+}
+
+/** Safari has no `requestIdleCallback`. */
+function whenIdle(work: () => void): void {
+  if ("requestIdleCallback" in window) requestIdleCallback(work, { timeout: PRELOAD_DELAY });
+  else setTimeout(work, PRELOAD_DELAY);
+}

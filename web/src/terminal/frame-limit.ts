@@ -1,0 +1,82 @@
+// Draws less while output scrolls past: xterm.js draws every frame of a flood, which nobody can read, and draws each
+// row twice if it scrolls. Parsing and the programs get that time instead. Internal interfaces are checked first: an
+// xterm.js without them is left unchanged.
+
+import type { Terminal } from "@xterm/xterm";
+
+/** Bytes of output since the last frame from which on frames are limited: more than a screen of text. */
+const FLOOD = 16_384;
+/** Milliseconds between two frames then. */
+const INTERVAL = 50;
+
+interface Debouncer {
+  _animationFrame: number | undefined;
+  _innerRefresh(): void;
+}
+
+interface WriteBuffer {
+  _action(data: string | Uint8Array, promiseResult?: boolean): unknown;
+}
+
+interface Selection {
+  readonly _model: { readonly finalSelectionStart: unknown };
+  refresh(isLinuxMouseSelection?: boolean): void;
+}
+
+interface Core {
+  readonly _writeBuffer: WriteBuffer;
+  readonly _renderService: { readonly _renderDebouncer: Debouncer };
+  readonly _selectionService: Selection;
+}
+
+/** Installs the limits. `terminal` must be open. Full-screen programs and single screens of text are not affected. */
+export function limitFrames(terminal: Pick<Terminal, "buffer">): void {
+  const core = coreOf(terminal);
+  if (!core) return;
+  limitDrawing(terminal, core._writeBuffer, core._renderService._renderDebouncer);
+  skipEmptySelections(core._selectionService);
+}
+
+function limitDrawing({ buffer }: Pick<Terminal, "buffer">, writes: WriteBuffer, debouncer: Debouncer): void {
+  let written = 0;
+  let drawn = 0;
+  const parse = writes._action;
+  writes._action = (data, promiseResult) => {
+    written += data.length;
+    return parse(data, promiseResult);
+  };
+  const draw = debouncer._innerRefresh;
+  debouncer._innerRefresh = () => {
+    const now = performance.now();
+    if (written >= FLOOD && now - drawn < INTERVAL && buffer.active.type === "normal") {
+      debouncer._animationFrame = requestAnimationFrame(() => debouncer._innerRefresh());
+      return;
+    }
+    written = 0;
+    drawn = now;
+    draw.call(debouncer);
+  };
+}
+
+/** xterm.js draws the selection anew with each line that scrolls, and for that all rows, also if nothing is selected. */
+function skipEmptySelections(selection: Selection): void {
+  const refresh = selection.refresh;
+  let shown = false;
+  selection.refresh = isLinuxMouseSelection => {
+    const selected = selection._model.finalSelectionStart !== undefined;
+    if (selected || shown) refresh.call(selection, isLinuxMouseSelection);
+    shown = selected;
+  };
+}
+
+/** Returns undefined if this version of xterm.js has other internals. */
+function coreOf(terminal: object): Core | undefined {
+  const { _core: core } = terminal as { _core?: Partial<Core> };
+  const functions = [
+    core?._writeBuffer?._action,
+    core?._renderService?._renderDebouncer?._innerRefresh,
+    core?._selectionService?.refresh,
+  ];
+  const known = functions.every(one => typeof one === "function") && core?._selectionService?._model;
+  return known ? (core as Core) : undefined;
+}

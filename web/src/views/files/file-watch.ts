@@ -1,0 +1,31 @@
+// Reports when a file may have changed, also after a lost connection.
+
+import type { Disposable } from "../../base/disposables";
+import type { Namespace } from "../../client/sandbox";
+import { follow } from "../follow";
+import { parentOf } from "./tree";
+
+/**
+ * Follows the directory of a file until the result is disposed. Without the right to do so, nothing is reported.
+ *
+ * @param changed - The file may have another version. It is called after each lost connection, too.
+ */
+export function watchFile(
+  box: { readonly watch: Pick<Namespace<"watch">, "start"> },
+  path: string,
+  changed: () => void,
+): Disposable {
+  const end = `/${path.split("/").at(-1)}`;
+  let connected = false;
+  return follow({
+    open: () => box.watch.start({ path: parentOf(path) || ".", recursive: false, exclude: [] }),
+    item: item => {
+      if (item.event === "data") return;
+      const first = item.event === "watching" && !connected;
+      connected = true;
+      const others =
+        item.event === "changes" && !item.value.changes.some(each => `/${each.path}`.endsWith(end));
+      if (!first && !others) changed();
+    },
+  });
+}

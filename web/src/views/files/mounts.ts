@@ -1,0 +1,74 @@
+// The mounts of the sandbox, which the tree of files marks: buckets and directories from outside of it.
+
+import { type ReadonlySignal, signal } from "@preact/signals";
+import type { Disposable } from "../../base/disposables";
+import { HawseError } from "../../wire/errors";
+import type { MountInfo } from "../../wire/methods";
+
+/** Milliseconds between two looks: while there are mounts, and while there are none. */
+export const INTERVAL = 3_000;
+export const IDLE_INTERVAL = 30_000;
+
+export type Mounts = ReadonlyMap<string, MountInfo>;
+
+/** Asks again and again, because changes of mounts are no events. It stops for a user who may not see them. */
+export class MountList implements Disposable {
+  readonly #list: () => Promise<readonly MountInfo[]>;
+  readonly #mounts = signal<Mounts>(new Map());
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #disposed = false;
+
+  /** `list` returns the mounts. It throws HawseError. */
+  constructor(list: () => Promise<readonly MountInfo[]>) {
+    this.#list = list;
+  }
+
+  /** By their paths, relative to the workspace. */
+  get mounts(): ReadonlySignal<Mounts> {
+    return this.#mounts;
+  }
+
+  /** Asks now, and from then on. */
+  async start(): Promise<void> {
+    clearTimeout(this.#timer);
+    try {
+      const found = await this.#list();
+      if (this.#disposed) return;
+      if (found.length || this.#mounts.peek().size)
+        this.#mounts.value = new Map(found.map(info => [info.path, info]));
+    } catch (error) {
+      if (!(error instanceof HawseError)) throw error;
+      if (!error.retryable && error.code !== "interrupted") return; // this gateway has no mounts, or the user may not see them
+    }
+    if (this.#disposed) return;
+    clearTimeout(this.#timer); // of another start meanwhile
+    const delay = this.#mounts.peek().size ? INTERVAL : IDLE_INTERVAL;
+    this.#timer = setTimeout(() => void this.start(), delay);
+  }
+
+  dispose(): void {
+    this.#disposed = true;
+    clearTimeout(this.#timer);
+  }
+}
+
+/** What the tree says about a mount beside its name; empty if there is nothing but that it is one. */
+export function stateOf({ state = "waiting", read_only, pending = 0 }: MountInfo): string {
+  if (state === "failed") return "failed";
+  if (state === "waiting") return "not mounted";
+  if (pending) return `${pending} to upload`;
+  if (state === "deleting") return "being removed";
+  return read_only ? "read-only" : "";
+}
+
+/** Describes a mount in a sentence. */
+export function describeMount(info: MountInfo): string {
+  const { bucket, prefix, read_only, state = "waiting", reason, pending = 0 } = info;
+  const parts = [`Mount of ${prefix ? `${bucket}/${prefix}` : bucket}${read_only ? ", read-only" : ""}`];
+  if (state === "failed") parts.push(`failed${reason ? `: ${reason}` : ""}`);
+  if (state === "waiting") parts.push("not mounted while the sandbox does not run");
+  if (state === "deleting") parts.push("removed when everything is uploaded");
+  if (pending)
+    parts.push(pending === 1 ? "1 file is not uploaded yet" : `${pending} files are not uploaded yet`);
+  return parts.join("; ");
+}

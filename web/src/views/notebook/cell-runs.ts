@@ -1,0 +1,254 @@
+// The runs of a notebook's cells: those that the page has begun, and those of others in the same context.
+
+import type { Signal } from "@preact/signals";
+import type { Disposable } from "../../base/disposables";
+import { randomId } from "../../base/random-id";
+import type { CodeRunInfo } from "../../wire/methods";
+import { type Cell, type CellState, IDLE, newCell } from "./cell";
+import { Outputs } from "./outputs";
+import { type CodeCalls, RunFollower, type RunListener, type Which } from "./run";
+
+export interface CellRunsOptions {
+  readonly box: CodeCalls;
+  readonly context: string;
+  readonly cells: Signal<readonly Cell[]>;
+  /** Whether a run of others is shown in the cell with the same source, if there is one. */
+  readonly matching: boolean;
+  /** Outputs or runs have changed. `mine`: since this page has run a cell. */
+  readonly changed: (mine: boolean) => void;
+  /** What is to be stored has changed, but nothing that a file keeps. */
+  readonly stored: () => void;
+}
+
+/** Cells of a notebook: a run of others beyond it is not shown. */
+export const CELLS_MAX = 500;
+/** Milliseconds within which outputs are collected before they are drawn. */
+const DRAW = 40;
+/** Ids of runs that are not shown. */
+const HIDDEN_MAX = 256;
+
+/** The cell that shows a run: that of a run of others is known only when its source is. */
+interface Place {
+  cell: Cell;
+}
+
+export class CellRuns implements Disposable {
+  readonly #options: CellRunsOptions;
+  readonly #followers = new Map<Cell, RunFollower>();
+  readonly #outputs = new Map<Cell, Outputs>();
+  /** Cells whose runs have no id yet: a run that is not known may be theirs. */
+  readonly #unnamed = new Set<Cell>();
+  /** Runs that are not to be shown: those of removed cells and earlier ones of the cells. */
+  readonly #hidden = new Set<string>();
+  #latest: readonly CodeRunInfo[] = [];
+
+  constructor(options: CellRunsOptions) {
+    this.#options = options;
+  }
+
+  get hidden(): readonly string[] {
+    return [...this.#hidden];
+  }
+
+  /** The server keeps 64 runs, so ids of older ones are not needed. */
+  hide(run: string | undefined): void {
+    if (run) this.#hidden.add(run);
+    for (const oldest of this.#hidden) {
+      if (this.#hidden.size <= HIDDEN_MAX) break;
+      this.#hidden.delete(oldest);
+    }
+  }
+
+  /** Runs the source of a cell. */
+  start(cell: Cell): void {
+    this.#unnamed.add(cell);
+    cell.cleared = false;
+    this.#follow({ cell }, { context: this.#options.context, source: cell.source.peek() });
+  }
+
+  /** Shows outputs that were not made by a run of this context. */
+  show(cell: Cell, outputs: Outputs): void {
+    this.#outputs.set(cell, outputs);
+    cell.outputs.value = outputs.list;
+  }
+
+  /** Attaches cells to the runs that the context has, and makes cells of the runs of others. */
+  adopt(runs: readonly CodeRunInfo[]): void {
+    this.#latest = runs;
+    const byRun = new Map(this.#options.cells.peek().map(cell => [cell.run, cell]));
+    for (const [cell] of this.#followers) byRun.set(cell.run, cell); // those without a place yet, too
+    for (const info of runs) {
+      const known = byRun.get(info.run);
+      if (known) {
+        if (known.kind.peek() === "code" && !this.#followers.has(known)) this.#attach(known, info);
+      } else if (this.#unnamed.size === 0 && !this.#hidden.has(info.run)) this.#addOthers(info);
+    }
+  }
+
+  /** Removes the run and the outputs of a cell. */
+  reset(cell: Cell): void {
+    this.drop(cell);
+    cell.run = undefined;
+    cell.outputs.value = [];
+    cell.state.value = IDLE;
+  }
+
+  /** Ends the work for a cell that is removed. */
+  drop(cell: Cell): void {
+    this.#followers.get(cell)?.dispose();
+    this.#followers.delete(cell);
+    this.#outputs.delete(cell);
+    this.#unnamed.delete(cell);
+    this.hide(cell.run);
+  }
+
+  dispose(): void {
+    for (const follower of this.#followers.values()) follower.dispose();
+  }
+
+  #addOthers(info: CodeRunInfo): void {
+    const { cells, matching } = this.#options;
+    if (info.state === "waiting" || cells.peek().length >= CELLS_MAX) return;
+    const by = info.by || info.kind || "another client";
+    const cell = newCell({ id: randomId().slice(0, 12), kind: "code", source: "", run: info.run, by });
+    if (!matching) this.#insert(cell);
+    this.#attach(cell, info);
+  }
+
+  /** An empty cell at the end stays there: the user is about to write in it. */
+  #insert(cell: Cell): void {
+    const cells = this.#options.cells.peek();
+    const last = cells.at(-1);
+    const at = last && !last.run && !last.source.peek().trim() ? cells.length - 1 : cells.length;
+    this.#options.cells.value = cells.toSpliced(at, 0, cell);
+    this.#options.changed(false);
+  }
+
+  /** Gives a run of others a place: the cell with its source, else a new one. */
+  #settle(place: Place, source: string): void {
+    const { cell } = place;
+    const cells = this.#options.cells.peek();
+    if (cells.includes(cell)) return;
+    const same = cells.find(
+      each =>
+        each.kind.peek() === "code" &&
+        each.source.peek().trimEnd() === source.trimEnd() &&
+        !/queued|running/.test(each.state.peek().phase),
+    );
+    if (!same) {
+      this.#insert(cell);
+      return;
+    }
+    const [follower, outputs] = [this.#followers.get(cell), this.#outputs.get(cell)];
+    this.#followers.delete(cell);
+    this.#outputs.delete(cell);
+    this.#followers.get(same)?.dispose();
+    this.hide(same.run);
+    if (follower) this.#followers.set(same, follower);
+    if (outputs) this.#outputs.set(same, outputs);
+    same.run = cell.run;
+    same.by.value = cell.by.peek();
+    same.cleared = false;
+    same.state.value = { ...same.state.peek(), phase: "running" };
+    place.cell = same;
+  }
+
+  #attach(cell: Cell, info: CodeRunInfo): void {
+    cell.state.value = { ...cell.state.peek(), phase: info.state === "waiting" ? "queued" : "running" };
+    this.#follow({ cell }, { context: this.#options.context, run: info.run });
+  }
+
+  #follow(place: Place, which: Which): void {
+    const outputs = new Outputs();
+    const first = place.cell;
+    const { box } = this.#options;
+    let follower: RunFollower | undefined;
+    const current = () => follower !== undefined && this.#followers.get(place.cell) === follower;
+    const named = (run: string, source: string | undefined) => {
+      place.cell.run = run;
+      if (source !== undefined && !place.cell.source.peek()) place.cell.source.value = source;
+      if (source !== undefined) this.#settle(place, source);
+      this.#name(first);
+      this.#options.stored();
+    };
+    const listener = this.#listener(place, outputs, { current, named, mine: "source" in which });
+    follower = new RunFollower(box, which, listener);
+    this.#followers.set(place.cell, follower);
+    this.#outputs.set(place.cell, outputs);
+  }
+
+  #name(cell: Cell): void {
+    if (this.#unnamed.delete(cell)) this.adopt(this.#latest);
+  }
+
+  #listener(
+    place: Place,
+    outputs: Outputs,
+    { current, named, mine }: { current: () => boolean; named: RunListener["named"]; mine: boolean },
+  ): RunListener {
+    let drawing: ReturnType<typeof setTimeout> | undefined;
+    const draw = () => {
+      clearTimeout(drawing);
+      drawing = undefined;
+      if (!current()) return;
+      place.cell.outputs.value = outputs.list;
+      if (mine) this.#options.changed(true);
+    };
+    const later = () => {
+      drawing ??= setTimeout(draw, DRAW);
+    };
+    const set = (state: Partial<CellState>) => {
+      if (current()) place.cell.state.value = { ...place.cell.state.peek(), ...state };
+    };
+    return {
+      named,
+      began: () => set({ phase: "running" }),
+      text: (stream, text) => {
+        outputs.text(stream, text);
+        later();
+      },
+      display: (value, data) => {
+        outputs.display(value, data);
+        later();
+      },
+      update: (value, data) => {
+        if (outputs.update(value, data)) later();
+        else this.#updateOthers(value, data);
+      },
+      clear: wait => {
+        outputs.clear(wait);
+        later();
+      },
+      error: error => {
+        outputs.error(error);
+        later();
+      },
+      input: input => {
+        draw();
+        set({ input });
+      },
+      ended: ({ status, execution_count, duration, exit, error }) => {
+        if (error && !outputs.list.some(({ kind }) => kind === "error")) outputs.error(error);
+        draw();
+        const count = execution_count ?? undefined;
+        // A run of others is in the file already if the cell of the file has its number.
+        if (current() && !mine && (count === undefined || count !== place.cell.state.peek().count))
+          this.#options.changed(false);
+        const problem = exit ? `The program ended with ${exit.signal ?? `code ${exit.code}`}.` : undefined;
+        set({ phase: "ended", status, count, duration, input: undefined, problem });
+      },
+      failed: error => {
+        this.#name(place.cell);
+        draw();
+        if (!this.#options.cells.peek().includes(place.cell)) this.drop(place.cell); // it never got a place
+        set({ phase: "ended", status: undefined, input: undefined, problem: error.message || error.code });
+      },
+    };
+  }
+
+  /** A display may be updated by the code of another cell. */
+  #updateOthers(...update: Parameters<Outputs["update"]>): void {
+    for (const [cell, outputs] of this.#outputs)
+      if (outputs.update(...update)) cell.outputs.value = outputs.list;
+  }
+}

@@ -1,0 +1,75 @@
+// One cell of a notebook, and what is stored of it for a reload of the page.
+
+import { type Signal, signal } from "@preact/signals";
+import type { CodeInputRequest, CodeRunResult } from "../../wire/methods";
+import type { Output } from "./outputs";
+
+export type CellKind = "code" | "text";
+
+export interface CellState {
+  readonly phase: "idle" | "queued" | "running" | "ended";
+  readonly status?: CodeRunResult["status"] | undefined;
+  readonly count?: number | undefined;
+  /** Seconds from its start to its end. */
+  readonly duration?: number | undefined;
+  /** Why it did not run, or how its executor ended. */
+  readonly problem?: string | undefined;
+  /** The program waits for a line. */
+  readonly input?: CodeInputRequest | undefined;
+}
+
+export interface Cell {
+  readonly id: string;
+  readonly kind: Signal<CellKind>;
+  readonly source: Signal<string>;
+  readonly state: Signal<CellState>;
+  readonly outputs: Signal<readonly Output[]>;
+  /** Id of its last run. */
+  run: string | undefined;
+  /** Who has begun the run, if it was not this page. */
+  readonly by: Signal<string | undefined>;
+  /** Its outputs were removed and it was not run since: those of the file are not shown again. */
+  cleared: boolean;
+}
+
+/** What is stored of a cell. */
+export interface CellDraft {
+  readonly id: string;
+  readonly kind: CellKind;
+  readonly source: string;
+  readonly run?: string | undefined;
+  readonly by?: string | undefined;
+  readonly cleared?: boolean | undefined;
+}
+
+export const IDLE: CellState = { phase: "idle" };
+
+export function newCell({ id, kind, source, run, by, cleared }: CellDraft): Cell {
+  return {
+    id,
+    kind: signal(kind),
+    source: signal(source),
+    state: signal<CellState>(IDLE),
+    outputs: signal<readonly Output[]>([]),
+    run,
+    by: signal(by),
+    cleared: cleared === true,
+  };
+}
+
+export function draftOf({ id, kind, source, run, by, cleared }: Cell): CellDraft {
+  return { id, kind: kind.peek(), source: source.peek(), run, by: by.peek(), cleared: cleared || undefined };
+}
+
+export function isDraft(value: unknown): value is CellDraft {
+  if (typeof value !== "object" || value === null) return false;
+  const { id, kind, source, run, by } = value as Record<string, unknown>;
+  const text = (each: unknown) => each === undefined || typeof each === "string";
+  return (
+    typeof id === "string" &&
+    typeof source === "string" &&
+    (kind === "code" || kind === "text") &&
+    text(run) &&
+    text(by)
+  );
+}

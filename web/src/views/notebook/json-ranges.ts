@@ -1,0 +1,41 @@
+// Where the members of a JSON object and the elements of a JSON array are in a text, so that one of them can be replaced
+// and all others stay as they were written. Every text must be valid JSON.
+
+import { skipSpace, stringEnd, valueEnd } from "../../wire/json-slice";
+
+export interface Range {
+  readonly start: number;
+  /** The index after its last character. */
+  readonly end: number;
+}
+
+/** Returns the ranges of an object's values by their names. `from`: index of its `{`. A later name replaces an equal one. */
+export function membersOf(text: string, from: number): Map<string, Range> {
+  const members = new Map<string, Range>();
+  let at = skipSpace(text, from + 1);
+  while (text[at] === '"') {
+    const keyEnd = stringEnd(text, at);
+    const start = skipSpace(text, skipSpace(text, keyEnd) + 1);
+    const end = valueEnd(text, start);
+    members.set(JSON.parse(text.slice(at, keyEnd)), { start, end });
+    at = afterComma(text, end);
+  }
+  return members;
+}
+
+/** Returns the ranges of an array's elements. `from`: index of its `[`. */
+export function elementsOf(text: string, from: number): Range[] {
+  const elements: Range[] = [];
+  let at = skipSpace(text, from + 1);
+  while (at < text.length && text[at] !== "]") {
+    const end = valueEnd(text, at);
+    elements.push({ start: at, end });
+    at = afterComma(text, end);
+  }
+  return elements;
+}
+
+function afterComma(text: string, end: number): number {
+  const at = skipSpace(text, end);
+  return text[at] === "," ? skipSpace(text, at + 1) : at;
+}

@@ -1,0 +1,50 @@
+// The contexts that exist already, for example those of agents: a new notebook can show one of them.
+
+import { useEffect, useState } from "preact/hooks";
+import type { AppContext } from "../../frame/pane";
+import type { CodeContextInfo } from "../../wire/methods";
+import { nameOf, stateText } from "./notebook-toolbar";
+
+export function OtherContexts({
+  app,
+  own,
+  show,
+}: {
+  app: AppContext;
+  own: string;
+  show: (id: string) => void;
+}) {
+  const [contexts, setContexts] = useState<readonly CodeContextInfo[]>([]);
+  useEffect(() => {
+    let shown = true;
+    void app.client
+      .sandbox(app.sandbox)
+      .code.list({})
+      .then(
+        ({ contexts: found }) => shown && setContexts(found.filter(({ id }) => id !== own)),
+        () => {}, // a guest may not ask
+      );
+    return () => {
+      shown = false;
+    };
+  }, [own]);
+  if (contexts.length === 0) return null;
+  return (
+    <section class="others" aria-label="Contexts that run">
+      <h3>Or follow code that runs already</h3>
+      <ul>
+        {contexts.map(context => (
+          <li key={context.id}>
+            <button type="button" onClick={() => show(context.id)}>
+              <i class={`dot ${context.running ? "busy" : context.state}`} aria-hidden="true" />
+              <strong>{context.id}</strong>
+              <span>
+                {nameOf(context.language)} · {stateText(context)}
+              </span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,70 @@
+// The viewers of all terminals of a sandbox, asked for again and again: the gateway sends no events about terminals that
+// the page has not joined.
+
+import { type ReadonlySignal, signal } from "@preact/signals";
+import type { Disposable } from "../../base/disposables";
+import type { SandboxHandle } from "../../client/sandbox";
+import { HawseError } from "../../wire/errors";
+import type { Participant, TerminalViewer } from "../../wire/methods";
+
+/** Milliseconds between two questions. */
+const INTERVAL = 2000;
+/** Milliseconds after which a question is given up. */
+const TIMEOUT = 10_000;
+
+export interface People {
+  /** By id; only those at which someone is. */
+  readonly terminals: readonly { readonly terminal: string; readonly viewers: readonly Participant[] }[];
+  /** Number of viewers that are not listed. */
+  readonly more: number;
+}
+
+type PeopleSource = { readonly terminal: Pick<SandboxHandle["terminal"], "viewers"> };
+
+export function groupPeople(found: readonly TerminalViewer[], total: number): People {
+  const ids = [...new Set(found.map(({ terminal }) => terminal))].sort((a, b) => a.localeCompare(b));
+  const terminals = ids.map(terminal => ({
+    terminal,
+    viewers: found.filter(each => each.terminal === terminal).map(({ viewer }) => viewer),
+  }));
+  return { terminals, more: Math.max(0, total - found.length) };
+}
+
+export class PeopleList implements Disposable {
+  readonly #source: PeopleSource;
+  readonly #people = signal<People | undefined>(undefined);
+  readonly #error = signal("");
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #disposed = false;
+
+  constructor(source: PeopleSource) {
+    this.#source = source;
+    void this.#refresh();
+  }
+
+  /** Undefined until the first list has arrived. */
+  readonly people: ReadonlySignal<People | undefined> = this.#people;
+  /** Empty, or why there is no list. */
+  readonly error: ReadonlySignal<string> = this.#error;
+
+  dispose(): void {
+    this.#disposed = true;
+    clearTimeout(this.#timer);
+  }
+
+  async #refresh(): Promise<void> {
+    try {
+      if (!document.hidden) {
+        const { viewers, total } = await this.#source.terminal.viewers({}, { timeout: TIMEOUT });
+        this.#people.value = groupPeople(viewers, total);
+      }
+      this.#error.value = "";
+    } catch (problem) {
+      if (!(problem instanceof HawseError)) throw problem;
+      this.#error.value =
+        problem.code === "forbidden" ? "You may not see who is in this sandbox." : problem.message;
+    } finally {
+      if (!this.#disposed) this.#timer = setTimeout(() => void this.#refresh(), INTERVAL);
+    }
+  }
+}

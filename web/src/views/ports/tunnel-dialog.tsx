@@ -1,0 +1,119 @@
+// A dialog with the public addresses of a port: those that exist, and a form for another one.
+
+import "../style/views.css";
+import "../style/ports.css";
+import { signal } from "@preact/signals";
+import { render } from "preact";
+import { randomId } from "../../base/random-id";
+import { visible } from "../../base/visible";
+import type { AppContext } from "../../frame/pane";
+import type { TunnelInfo } from "../../wire/methods";
+import { attempt } from "../attempt";
+import { tunnelAddress } from "./tunnel-address";
+
+const DAY = 24 * 3_600;
+/** Seconds until a tunnel ends, by what the user chooses; null: with the sandbox. */
+const UNTIL: readonly [string, number | null][] = [
+  ["with the sandbox", null],
+  ["in 1 hour", 3_600],
+  ["in 1 day", DAY],
+  ["in 1 week", 7 * DAY],
+];
+
+export async function showTunnels(app: AppContext, port: number): Promise<void> {
+  const { client, sandbox } = app;
+  const tunnels = signal<readonly TunnelInfo[]>([]);
+  const refresh = async () => {
+    const found = await client.call("tunnel.list", { sandbox });
+    tunnels.value = found.tunnels.filter(each => each.port === port);
+  };
+  const act = (work: () => Promise<unknown>) =>
+    void attempt(app, async () => {
+      await work();
+      await refresh();
+    });
+  await refresh();
+
+  const dialog = document.createElement("dialog");
+  dialog.className = "question tunnels";
+  dialog.ariaLabel = `Public addresses of port ${port}`;
+  dialog.addEventListener("click", event => event.target === dialog && dialog.close());
+  dialog.addEventListener("close", () => {
+    render(null, dialog);
+    dialog.remove();
+  });
+  const View = () => (
+    <>
+      <h2>Public addresses of port {port}</h2>
+      <p>Anyone who knows an address can use the port, without a token.</p>
+      <ul aria-label="Addresses">
+        {tunnels.value.map(tunnel => {
+          const address = tunnelAddress(document.baseURI, tunnel);
+          return (
+            <li key={tunnel.id}>
+              <code>{visible(address)}</code>
+              <button type="button" aria-label={`Copy ${address}`} onClick={() => void app.copy(address)}>
+                Copy
+              </button>
+              <button
+                type="button"
+                aria-label={`Delete ${address}`}
+                onClick={() =>
+                  act(() => client.call("tunnel.delete", { sandbox, tunnel: tunnel.id }, { key: randomId() }))
+                }
+              >
+                Delete
+              </button>
+            </li>
+          );
+        })}
+      </ul>
+      <form
+        onSubmit={event => {
+          event.preventDefault();
+          const form = new FormData(event.currentTarget);
+          const name = String(form.get("name") ?? "");
+          const params = { sandbox, port, ...(name ? { name } : {}) };
+          const expires_in = UNTIL[Number(form.get("until"))]?.[1] ?? null;
+          act(() => client.call("tunnel.create", { ...params, expires_in }, { key: randomId() }));
+          event.currentTarget.reset();
+        }}
+      >
+        <label>
+          Name
+          <input
+            name="name"
+            maxLength={40}
+            pattern="[a-z0-9]+(-[a-z0-9]+)*"
+            title="lower-case letters, digits and single hyphens"
+            placeholder="a random one"
+            autocomplete="off"
+            autocapitalize="none"
+            spellcheck={false}
+          />
+        </label>
+        <label>
+          Ends
+          <select name="until">
+            {UNTIL.map(([label], index) => (
+              <option key={label} value={index}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </label>
+        <div class="answers">
+          <button type="button" onClick={() => dialog.close()}>
+            Close
+          </button>
+          <button type="submit" class="primary">
+            Create
+          </button>
+        </div>
+      </form>
+    </>
+  );
+  document.body.append(dialog);
+  render(<View />, dialog);
+  dialog.showModal();
+}
