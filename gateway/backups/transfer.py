@@ -175,6 +175,7 @@ class BackupTransfers:
         source = BackupPack(
             path=params.path, exclude=params.exclude, gitignore=params.gitignore, compression=params.compression
         )
+        report(BackupProgress(phase="packing"))  # the sandbox reports at intervals, a small directory never
         digest, size = hashlib.sha256(), 0
         link = self._links().get(params.sandbox)
         async with (
@@ -225,6 +226,7 @@ class BackupTransfers:
         self, link: SandboxLink, archive: str, info: BackupInfo, caller: Principal, report: Report, moved: Moved
     ) -> None:
         """Write the archive to a file in the sandbox."""
+        report(BackupProgress(phase="reading"))
         sent = reported = 0
         upload = {"path": archive, "input": secrets.token_hex(8), "mode": 0o600}
         async with UpstreamCall(link, "file.write", upload, principal=caller) as call:

@@ -20,7 +20,7 @@ Digest = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
 
 
 class BackupProgress(Reply, frozen=True, kw_only=True):
-    """How far a backup or a restore is, a few times in a second.
+    """How far a backup or a restore is: at its beginning, and a few times in a second.
 
     Attributes:
         phase: `packing` and `unpacking` happen in the sandbox, `storing` and `reading` at the store of the gateway.

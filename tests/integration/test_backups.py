@@ -28,6 +28,14 @@ def stored(stack: Stack) -> list[str]:
     return sorted(os.listdir(folder)) if folder.exists() else []
 
 
+async def first(begun: asyncio.Event, work: "asyncio.Task[object]") -> None:
+    """Wait for the event, which must happen before the work is done."""
+    waiting = asyncio.create_task(begun.wait())
+    await asyncio.wait([waiting, work], return_when=asyncio.FIRST_COMPLETED)
+    waiting.cancel()
+    assert not work.done(), "it was done before"
+
+
 async def test_a_workspace_is_restored_in_another_sandbox(stack: Stack) -> None:
     async with hawse.connect(stack.base, token=stack.token) as hw:
         plant(workspace(stack) / "s", TREE)
@@ -71,7 +79,7 @@ async def test_a_caller_that_gives_up_leaves_nothing(stack: Stack) -> None:
     async with hawse.connect(stack.base, token=stack.token) as hw:
         begun = asyncio.Event()
         creating = asyncio.create_task(hw.backups.create("local", "s", on_progress=lambda _: begun.set()))
-        await begun.wait()
+        await first(begun, creating)
         creating.cancel()
         with pytest.raises(asyncio.CancelledError):
             await creating
@@ -89,7 +97,7 @@ async def test_a_caller_that_gives_up_leaves_nothing(stack: Stack) -> None:
                 begun.set()
 
         restoring = asyncio.create_task(hw.backups.restore(backup.id, on_progress=note))
-        await begun.wait()
+        await first(begun, restoring)
         restoring.cancel()
         with pytest.raises(asyncio.CancelledError):
             await restoring

@@ -125,7 +125,7 @@ async def test_what_was_sent_is_stored() -> None:
     assert bench.store.archives == {info.id: DATA}
     assert (info.sandbox, info.path, info.name, info.owner) == ("box", "p", "n", "owner")
     assert (info.size, info.entries, info.changed, info.skipped) == (len(DATA), 3, 1, 2)
-    assert bench.reports == [BackupProgress(phase="packing", entries=1, bytes=2)]
+    assert bench.reports == [BackupProgress(phase="packing"), BackupProgress(phase="packing", entries=1, bytes=2)]
     assert (await bench.records.get(info.id, OWNER)).info == info
 
 

@@ -122,9 +122,10 @@ async def test_a_reader_that_takes_too_little_in_time_is_ignored(source: Source)
     source.pacer.add(drip)
     source.prints(2 * ROOM)
 
-    while not source.reading:
-        source.takes(drip, 1)
-        await asyncio.sleep(0)
+    source.takes(drip, PROGRESS - 1)
+    await source.resumed.wait()
+    source.takes(drip, 1)
+    assert source.pacer.stalled(drip), "it has taken enough, but not in time"
     source.prints(2 * CAPACITY)
     source.takes(drip, source.journal.start - (drip.cursor or 0))
     source.prints(CAPACITY // 2)

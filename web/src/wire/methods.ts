@@ -178,7 +178,7 @@ export interface BackupPackResult {
   skipped: number;
 }
 
-/** How far a backup or a restore is, a few times in a second. */
+/** How far a backup or a restore is: at its beginning, and a few times in a second. */
 export interface BackupProgress {
   /** `packing` and `unpacking` happen in the sandbox, `storing` and `reading` at the store of the gateway. */
   phase: "packing" | "reading" | "storing" | "unpacking";
