@@ -62,9 +62,11 @@ from gateway.sandboxes.records import RUNS, read_run
 from gateway.shared_limits import SharedLimits
 from gateway.static import SecurityHeaders, pages
 from gateway.store.base import ANY_TABLE, StoreError
+from gateway.tunnels.connections import TunnelConnections
 from gateway.tunnels.listeners import TunnelListeners
 from gateway.tunnels.methods import TunnelMethods
 from gateway.tunnels.options import TunnelOptions
+from gateway.tunnels.publications import Publications
 from gateway.tunnels.table import TunnelTable
 from gateway.upstream.links import Links
 from gateway.upstream.observer import CallObserver, Observers
@@ -164,7 +166,7 @@ def create_app(
         user_networks: The networks that users without every right may choose. None: all.
         backups_size: Bytes that all backups may have.
         mounts: How mounts are made. None: there are none.
-        tunnel_options: What TCP tunnels may use. None: there are none.
+        tunnel_options: What tunnels may use beside this gateway's own HTTP port. None: nothing.
     """
     trail = AuditTrail(audit or AuditLog(None))
     allowed = tuple(origins)
@@ -220,12 +222,13 @@ def create_app(
 
     visits = Visits(sandboxes, links, tunnels, byte_rates=byte_rates, connections=connections, audit=trail)
     tunnel_options = tunnel_options or TunnelOptions()
-    listeners = TunnelListeners(
-        tunnels,
-        tunnel_options,
-        lambda record, address, ended: visits.connected(visit_tunnel(record), address, ended),
-        preview_host=preview_host,
+    tunnel_connections = TunnelConnections(
+        lambda record, address, ended: visits.connected(visit_tunnel(record), address, ended)
     )
+    listeners = TunnelListeners(tunnels, tunnel_options, tunnel_connections, preview_host=preview_host)
+    publications = None
+    if tunnel_options.providers and tunnel_options.root is not None:
+        publications = Publications(tunnels, tunnel_options.providers, tunnel_connections, tunnel_options.root)
     methods.append(
         TunnelMethods(
             tunnels,
@@ -233,6 +236,7 @@ def create_app(
             limit=quotas.number("user", "tunnels"),
             options=tunnel_options,
             ports=listeners,
+            publications=publications,
         )
     )
 
@@ -300,6 +304,8 @@ def create_app(
             if shared is not None:
                 running.append(tasks.create_task(shared.run(), name="limits"))
             running.append(tasks.create_task(listeners.run(), name="tunnels"))
+            if publications is not None:
+                running.append(tasks.create_task(publications.run(), name="tunnels of others"))
             if keeper is not None:
                 running.append(tasks.create_task(keeper.run(), name="mounts"))
             if about_backups is not None:

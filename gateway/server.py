@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from importlib import import_module
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, cast
 from urllib.parse import quote
 
 import uvicorn
@@ -121,6 +121,7 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
         sign_on = None if settings.oidc.issuer is None else _sign_on(settings.oidc, credentials)
         if settings.proxy_user_header is not None:
             sign_on = ProxySignOn(settings.proxy_roles, credentials)
+        tunnels = settings.resolved_tunnels(state.root / "tunnels")
         listener = _listen(settings.host, settings.port)
     except CertificateError as error:
         print(f"hawse: --tls-cert, --tls-key: {error}", file=sys.stderr)
@@ -145,7 +146,7 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
         user_networks=settings.user_networks or None,
         backups_size=settings.backups_size,
         mounts=mounts,
-        tunnel_options=settings.tunnels(),
+        tunnel_options=tunnels,
     )
 
     async def announce() -> None:
@@ -155,7 +156,7 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
         known = settings.token is not None and settings.log_format == "json"
         print(f"  {_address(settings, listener)}/{'' if known else '#token=' + quote(token, safe='')}", flush=True)
 
-    _allow_files(settings.max_connections + SPARE_CONNECTIONS + SPARE_FILES + settings.tunnels().sockets)
+    _allow_files(settings.max_connections + SPARE_CONNECTIONS + SPARE_FILES + tunnels.sockets)
     gc.freeze()  # the garbage collector need not visit what is loaded for ever
     try:
         with listener:
@@ -343,8 +344,7 @@ def _spans() -> Spans:
         telemetry = import_module("gateway.telemetry")  # only then: it needs packages that are optional
     except ModuleNotFoundError as error:
         raise SettingsError(f"--otel needs {error.name}: pip install 'hawse[otel]'") from error
-    found: Spans = telemetry.CallSpans()
-    return found
+    return cast(Spans, telemetry.CallSpans())
 
 
 def _listen(host: str, port: int) -> socket.socket:

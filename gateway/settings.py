@@ -3,7 +3,7 @@
 import ipaddress
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -109,6 +109,8 @@ class Settings:
         tunnel_ports: The ports that TCP tunnels may have, as `[ADDRESS:]FIRST-LAST`. None: there are no such tunnels.
         tunnel_tls_port: The port of TLS tunnels, as `[ADDRESS:]PORT`. None: there are no such tunnels.
         tunnel_host: The name or address by which others reach the ports. None: that of the gateway.
+        tunnel_cloudflared: Whether tunnels may have addresses of Cloudflare (quick tunnels).
+        tunnel_ssh: The SSH server whose ports tunnels may have, as `[USER@]HOST` or a URL. None: there is none.
         max_connections: How many clients may be connected at once.
         calls_per_second: How many calls a user without every right may make in a second; ten times as many at once.
         limit: Limits of users, links and addresses, as `WHO:WHAT=NUMBER`.
@@ -155,6 +157,8 @@ class Settings:
     tunnel_ports: str | None = None
     tunnel_tls_port: str | None = None
     tunnel_host: str | None = None
+    tunnel_cloudflared: bool = False
+    tunnel_ssh: str | None = None
     max_connections: int = MAX_CONNECTIONS
     calls_per_second: int = CALLS_PER_SECOND
     limit: Sequence[str] = ()
@@ -179,8 +183,28 @@ class Settings:
         return Quotas.parse(self.limit, {("user", "calls"): calls, ("link", "calls"): calls})
 
     def tunnels(self) -> TunnelOptions:
-        """Return what TCP tunnels may use. Raises `ValueError`."""
-        return TunnelOptions.parse(self.tunnel_ports, self.tunnel_tls_port, address=self.host, host=self.tunnel_host)
+        """Return what tunnels may use beside the gateway's own port. Raises `ValueError`."""
+        if self.store is not None and (self.tunnel_cloudflared or self.tunnel_ssh is not None):
+            raise ValueError("--tunnel-cloudflared and --tunnel-ssh need a gateway of its own, without --store")
+        return TunnelOptions.parse(
+            self.tunnel_ports,
+            self.tunnel_tls_port,
+            address=self.host,
+            host=self.tunnel_host,
+            cloudflared=self.tunnel_cloudflared,
+            ssh=self.tunnel_ssh,
+        )
+
+    def resolved_tunnels(self, root: Path) -> TunnelOptions:
+        """Return the same, with IP addresses instead of names, and with the directory of the programs. Blocks.
+
+        Raises:
+            SettingsError: A name has no address.
+        """
+        try:
+            return replace(self.tunnels().resolved(), root=root)
+        except OSError as error:
+            raise SettingsError(f"an address for tunnels cannot be resolved: {error.strerror or error}") from error
 
     def check(self) -> None:
         """Raise `SettingsError` for values that are not allowed."""

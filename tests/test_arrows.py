@@ -213,7 +213,14 @@ RULES = {
         exactly=("gateway.limits.in_progress", "gateway.settings"),
     ),
     "gateway.tunnels": Rule(
-        ours=(*SERVED, "gateway.sandboxes.records", "gateway.store", "gateway.transport.listener", "gateway.tunnels")
+        ours=(
+            *SERVED,
+            "gateway.sandboxes.records",
+            "gateway.store",
+            "gateway.transport.listener",
+            "gateway.tunnels",
+            "hawse.sockets",
+        )
     ),
     "gateway.transport": Rule(ours=("hawse.sockets", "gateway.transport")),
     "gateway.store": Rule(ours=("hawse.wire", "gateway.cancellation", "gateway.store")),

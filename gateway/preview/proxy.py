@@ -132,7 +132,7 @@ class PreviewProxy:
         if not target.tunnel:
             return visit_preview(target.sandbox, target.token, target.port)
         record = self._tunnels.find(target.token)
-        if record is None or record.kind != "http":
+        if record is None or record.kind != "http" or record.provider != "gateway":
             raise no_tunnel()
         return visit_tunnel(record)
 

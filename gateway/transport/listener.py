@@ -34,6 +34,12 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
+def numeric(host: str) -> str:
+    """Return the first IP address of a host name, to listen on. Blocks. Raises `OSError`: it has none."""
+    found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0][4][0]
+    return str(found)
+
+
 def accepts_connections(path: Path) -> bool:
     """Whether a process listens on the Unix socket `path`. Not for a symbolic link: a sandbox may make one."""
     if not path.exists() or path.is_symlink():

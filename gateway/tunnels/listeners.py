@@ -4,14 +4,9 @@ Each connection becomes a connection to the port of the sandbox. With several ga
 """
 
 import asyncio
-import errno
 import logging
 import socket
-import struct
-from collections import Counter
-from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, suppress
-from functools import partial
+from contextlib import suppress
 from typing import Final
 
 from gateway.transport.listener import listen
@@ -23,49 +18,15 @@ from gateway.tunnels.client_hello import (
     record_length,
     server_name,
 )
-from gateway.tunnels.options import AT_ONCE, TunnelOptions
-from gateway.tunnels.relay import CHUNK, IDLE, Channel, relay
+from gateway.tunnels.connections import Place, TunnelConnections, reset, streams
+from gateway.tunnels.options import TunnelOptions
 from gateway.tunnels.table import TunnelRecord, TunnelTable
-from hawse.wire import HawseError
 
 log = logging.getLogger(__name__)
 
-AT_ONCE_EACH: Final = 256  # of one tunnel
-AT_ONCE_UNNAMED: Final = 64  # TLS clients that have not said yet which name they want
 HELLO_TIME: Final = 10.0  # s for a client to say which name it wants
 RETRY: Final = 10.0  # s until a port that could not be opened is tried again
-ACCEPT_PAUSE: Final = 1.0  # s until the next connection is accepted after descriptors have run out
-EXHAUSTED: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
-NO_LINGER: Final = struct.pack("ii", 1, 0)  # closing sends RST (socket(7))
 MARK: Final = "t-"  # begins the label of a host name
-
-# Connects to the port of a tunnel, for an address, `HOST:PORT`; the function is called when the tunnel ends.
-Connect = Callable[[TunnelRecord, str, Callable[[], None]], AbstractAsyncContextManager[Channel]]
-
-
-class Place:
-    """The place of one connection in the counts of connections, by tunnel."""
-
-    def __init__(self, counts: Counter[str], name: str) -> None:
-        """Take a place of a tunnel; "" for a connection that has not named one."""
-        self._counts = counts
-        self._name = name
-        counts[name] += 1
-
-    def move(self, name: str) -> bool:
-        """Take a place of a tunnel instead. Return whether there was one."""
-        if self._counts[name] >= AT_ONCE_EACH:
-            return False
-        self.leave()
-        self._name = name
-        self._counts[name] += 1
-        return True
-
-    def leave(self) -> None:
-        """Give the place back."""
-        self._counts[self._name] -= 1
-        if not self._counts[self._name]:
-            del self._counts[self._name]
 
 
 class TunnelListeners:
@@ -75,10 +36,9 @@ class TunnelListeners:
         self,
         table: TunnelTable,
         options: TunnelOptions,
-        connect: Connect,
+        connections: TunnelConnections,
         *,
         preview_host: str | None = None,
-        idle: float = IDLE,
         hello_time: float = HELLO_TIME,
     ) -> None:
         """Create it with nothing open.
@@ -86,20 +46,18 @@ class TunnelListeners:
         Args:
             table: The tunnels.
             options: Which ports they may have.
-            connect: Connects to the port of a tunnel.
+            connections: Serves what they accept.
             preview_host: The name below which tunnels of the kind `tls` have their names.
-            idle: Seconds without a byte until a connection is closed.
             hello_time: Seconds for a TLS client to say which name it wants.
         """
         self._table = table
         self._options = options
-        self._connect = connect
+        self._connections = connections
         self._suffix = None if preview_host is None else f".{preview_host.lower()}"
-        self._idle = idle
         self._hello_time = hello_time
         self._opened: dict[int, socket.socket] = {}  # ports of tunnels that are being created
         self._serving: dict[str, tuple[TunnelRecord, asyncio.Task[None]]] = {}
-        self._open: Counter[str] = Counter()  # connections, by tunnel; "" for those that have not named one
+        self._refused: set[int] = set()  # ports that could not be opened
         self._wake = asyncio.Event()
 
     # ---- ports
@@ -148,22 +106,15 @@ class TunnelListeners:
             try:
                 self.open(port)
             except OSError as error:
-                log.warning("! port %d of a tunnel cannot be opened: %s", port, error)
+                if port not in self._refused:
+                    log.warning("! port %d of a tunnel cannot be opened: %s", port, error)
+                self._refused.add(port)
                 missing = True
                 continue
-            serving = self._serve(record, self._opened.pop(port))
+            self._refused.discard(port)
+            serving = self._connections.serve(record, self._opened.pop(port))
             self._serving[name] = (record, tasks.create_task(serving, name=f"tunnel {name}"))
         return missing
-
-    async def _serve(self, record: TunnelRecord, listener: socket.socket) -> None:
-        async def visit(connection: socket.socket, address: str, place: Place) -> None:
-            reader, writer = await streams(connection)
-            try:
-                await self._pass(record, reader, writer, address)
-            finally:
-                reset(writer)
-
-        await self._accept(listener, record.name, visit)
 
     async def _serve_tls(self, port: int) -> None:
         async def visit(connection: socket.socket, address: str, place: Place) -> None:
@@ -177,63 +128,21 @@ class TunnelListeners:
                     writer.close()
                     await writer.wait_closed()
                 elif place.move(record.name):
-                    await self._pass(record, reader, writer, address, first)
+                    await self._connections.pass_on(record, reader, writer, address, first)
             finally:
                 reset(writer)
 
+        refused = False
         while True:
             try:
                 listener = listen(self._options.tls_address, port)
                 break
             except OSError as error:
-                log.warning("! port %d of tunnels by name cannot be opened: %s", port, error)
+                if not refused:
+                    log.warning("! port %d of tunnels by name cannot be opened: %s", port, error)
+                refused = True
                 await asyncio.sleep(RETRY)
-        await self._accept(listener, "", visit)
-
-    # ---- connections
-
-    async def _accept(
-        self, listener: socket.socket, name: str, visit: Callable[[socket.socket, str, Place], Awaitable[None]]
-    ) -> None:
-        """Accept connections until it is cancelled. Those beyond the limits are closed at once."""
-        loop = asyncio.get_running_loop()
-
-        async def serve(connection: socket.socket, address: str, place: Place) -> None:
-            try:
-                await visit(connection, address, place)
-            except* (HawseError, OSError, HelloError) as errors:
-                log.info("! connection of tunnel %s: %s", name or "by name", errors.exceptions[0])
-            except* Exception:  # a bug must not end the others
-                log.exception("! connection of tunnel %s", name or "by name")
-
-        with listener:
-            async with asyncio.TaskGroup() as tasks:
-                while True:
-                    try:
-                        connection, peer = await loop.sock_accept(listener)
-                    except OSError as error:
-                        if error.errno in EXHAUSTED:
-                            log.warning("! connections of tunnel %s are not accepted: %s", name or "by name", error)
-                            await asyncio.sleep(ACCEPT_PAUSE)
-                        continue
-                    most = AT_ONCE_EACH if name else AT_ONCE_UNNAMED
-                    if self._open.total() >= AT_ONCE or self._open[name] >= most:
-                        connection.close()
-                        continue
-                    place = Place(self._open, name)
-                    task = tasks.create_task(serve(connection, f"{peer[0]}:{peer[1]}", place), name=f"tunnel {name}")
-                    task.add_done_callback(partial(_leave, place))
-
-    async def _pass(
-        self,
-        record: TunnelRecord,
-        reader: asyncio.StreamReader,
-        writer: asyncio.StreamWriter,
-        address: str,
-        first: bytes = b"",
-    ) -> None:
-        async with self._connect(record, address, lambda: reset(writer)) as channel:
-            await relay(reader, writer, channel, first=first, idle=self._idle)
+        await self._connections.accept(listener, visit)
 
     async def _hello(self, reader: asyncio.StreamReader) -> tuple[str, bytes]:
         """Return the name that a TLS client asks for, and all that it has sent. Raises `HelloError`, `TimeoutError`."""
@@ -255,23 +164,3 @@ class TunnelListeners:
             return None
         record = self._table.find(label.removeprefix(MARK))
         return record if record is not None and record.kind == "tls" else None
-
-
-def _leave(place: Place, _: asyncio.Task[None]) -> None:
-    place.leave()
-
-
-async def streams(connection: socket.socket) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """Return the two halves of a connection, which own it."""
-    try:
-        return await asyncio.open_connection(sock=connection, limit=CHUNK)
-    except BaseException:
-        connection.close()
-        raise
-
-
-def reset(writer: asyncio.StreamWriter) -> None:
-    """Break a connection that has not ended: the visitor must not take what it got for all that there is."""
-    with suppress(OSError):
-        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, NO_LINGER)
-    writer.transport.abort()

@@ -1,10 +1,16 @@
-"""What an operator lets TCP tunnels use: a range of ports, and a port for TLS by name. No I/O."""
+"""What an operator lets tunnels use: ports, a port for TLS by name, and other providers than the gateway. No I/O."""
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Final
 
+from gateway.transport.listener import numeric
+from gateway.tunnels.providers import Cloudflared, Provider, Ssh
+
 AT_ONCE: Final = 512  # connections of all TCP tunnels: each is a socket, a channel of a link and up to 0.5 MiB
+PUBLISHED_MAX: Final = 32  # tunnels of other providers: each is a program of some 30 MB
 PORT_MAX: Final = 65_535
 RANGE_FORM: Final = "[ADDRESS:]FIRST-LAST"
 TLS_FORM: Final = "[ADDRESS:]PORT"
@@ -21,6 +27,8 @@ class TunnelOptions:
         host: The name or address by which others reach the ports. None: that of the gateway.
         tls_port: The port for tunnels of the kind `tls`. None: there are no such tunnels.
         tls_address: The address to listen on for them.
+        providers: The providers beside the gateway, by name.
+        root: The directory in which their programs run. None: they do not.
     """
 
     ports: range = field(default=range(0))
@@ -28,16 +36,31 @@ class TunnelOptions:
     host: str | None = None
     tls_port: int | None = None
     tls_address: str = "127.0.0.1"
+    providers: Mapping[str, Provider] = field(default_factory=dict)
+    root: Path | None = None
+
+    def resolved(self) -> "TunnelOptions":
+        """Return the options with IP addresses instead of names. Blocks. Raises `OSError`: a name has no address."""
+        if not self.ports and self.tls_port is None:
+            return self
+        return replace(self, address=numeric(self.address), tls_address=numeric(self.tls_address))
 
     @property
     def sockets(self) -> int:
         """The number of sockets that they may need."""
-        listening = len(self.ports) + (self.tls_port is not None)
+        listening = len(self.ports) + (self.tls_port is not None) + (PUBLISHED_MAX * 3 if self.providers else 0)
         return listening + AT_ONCE if listening else 0
 
     @classmethod
     def parse(
-        cls, ports: str | None, tls_port: str | None, *, address: str, host: str | None = None
+        cls,
+        ports: str | None,
+        tls_port: str | None,
+        *,
+        address: str,
+        host: str | None = None,
+        cloudflared: bool = False,
+        ssh: str | None = None,
     ) -> "TunnelOptions":
         """Parse the texts of the command line.
 
@@ -46,6 +69,8 @@ class TunnelOptions:
             tls_port: A port such as `8443` or `[::]:8443`. None: there is none.
             address: The address to listen on where a text names none.
             host: The name or address by which others reach the ports.
+            cloudflared: Whether there are quick tunnels of Cloudflare.
+            ssh: The SSH server whose ports tunnels may have. None: there is none.
 
         Raises:
             ValueError: A text has another form. The message begins with its option.
@@ -56,12 +81,19 @@ class TunnelOptions:
             raise ValueError(f"--tunnel-ports {ports}: the last port is below the first")
         if tls_port is not None and none:
             raise ValueError(f"--tunnel-tls-port {tls_port}: expected {TLS_FORM}")
+        providers: list[Provider] = [Cloudflared()] if cloudflared else []
+        if ssh is not None:
+            try:
+                providers.append(Ssh(ssh))
+            except ValueError as error:
+                raise ValueError(f"--tunnel-ssh {ssh}: {error}") from None
         return cls(
             ports=range(0) if ports is None else range(first, last + 1),
             address=found,
             host=host,
             tls_port=None if tls_port is None else port,
             tls_address=tls_address,
+            providers={provider.name: provider for provider in providers},
         )
 
 

@@ -16,7 +16,7 @@ from gateway.sandboxes.records import SANDBOXES
 from gateway.store.base import ABSENT, ConflictError, Delete, Put, Row, Store, StoreError, store_errors_unavailable
 from gateway.store.clock import Clock, Moment
 from gateway.store.table_follower import TableFollower
-from hawse.api.tunnels import TunnelKind
+from hawse.api.tunnels import TunnelKind, TunnelProvider
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +38,8 @@ class TunnelRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
         created: When it was created.
         expires: When it ends. None: with the sandbox.
         owner: The id of the user that has created it.
+        provider: Who gives it its address.
+        remote_port: The port that an SSH server has given it, or is to give it. None: any port.
     """
 
     name: str
@@ -48,15 +50,17 @@ class TunnelRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     kind: TunnelKind = "http"
     expires: Moment | None = None
     owner: str | None = None
+    provider: TunnelProvider = "gateway"
+    remote_port: int | None = None
 
     @property
     def public_port(self) -> int | None:
         """The port of the gateway that it has. Its name is made of it, so no two tunnels have the same."""
-        return int(self.name.removeprefix(TCP)) if self.kind == "tcp" else None
+        return int(self.name.removeprefix(TCP)) if self.kind == "tcp" and self.provider == "gateway" else None
 
     def leads_where(self, other: "TunnelRecord") -> bool:
-        """Return whether both are the same tunnel, perhaps with another expiry."""
-        return msgspec.structs.replace(self, expires=other.expires) == other
+        """Return whether both are the same tunnel, perhaps with another expiry or remote port."""
+        return msgspec.structs.replace(self, expires=other.expires, remote_port=other.remote_port) == other
 
 
 class _Sandbox(msgspec.Struct):
@@ -64,6 +68,7 @@ class _Sandbox(msgspec.Struct):
 
     generation: str = ""
     pool: bool = False
+    wanted: str = ""
 
 
 class TunnelTable:
@@ -108,7 +113,11 @@ class TunnelTable:
 
     def tcp(self) -> list[TunnelRecord]:
         """Return the tunnels that have a port of the gateway."""
-        return [record for record, _ in self._rows.values() if record.kind == "tcp" and self._alive(record)]
+        return [record for record, _ in self._rows.values() if record.public_port is not None and self._alive(record)]
+
+    def of_others(self) -> list[TunnelRecord]:
+        """Return the tunnels that have their addresses from other providers."""
+        return [record for record, _ in self._rows.values() if record.provider != "gateway" and self._alive(record)]
 
     def listen(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Call `listener` when tunnels were created or have ended. Returns what ends the calls."""
@@ -204,7 +213,7 @@ class TunnelTable:
 
     def _put_sandbox(self, id: str, row: Row | None) -> None:
         found = None if row is None else msgspec.json.decode(row.value, type=_Sandbox)
-        if found is None or found.pool:
+        if found is None or found.pool or found.wanted == "deleted":
             before = self._generations.pop(id, None)
         else:
             before = self._generations.get(id)

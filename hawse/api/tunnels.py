@@ -13,6 +13,7 @@ from hawse.api.types import Id
 TunnelName = Annotated[str, Meta(min_length=1, max_length=40, pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$(?!\n)")]
 
 TunnelKind = Literal["http", "tcp", "tls"]
+TunnelProvider = Literal["gateway", "cloudflared", "ssh"]
 
 # ---- values
 
@@ -27,11 +28,14 @@ class TunnelInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
         kind: What passes through it: `http`, with WebSockets; `tcp`; or `tls`, by the name that clients ask for.
         path: Path of its address at the gateway, `/t/ID/`; null: it has none.
         host: Host name of its address, without a port; null: that of the gateway.
-        public_port: Port of its address, for `tcp` and `tls`; null: that of the gateway.
+        public_port: Port of its address, for `tcp` and `tls`; null: that of the gateway, or it has none now.
+        provider: Who gives it its address.
+        url: Its whole address, of another provider than the gateway; null: the fields above make it, or there is none.
+        problem: Why it cannot be reached now. Null: it can.
         owner: Id of the user that created it.
         created: When it was created, in seconds since 1970.
         expires: When it ends, in seconds since 1970. Null: with the sandbox.
-        connections: Number of its requests and WebSockets at this gateway now.
+        connections: Number of its open requests and connections at this gateway.
     """
 
     id: str
@@ -45,6 +49,9 @@ class TunnelInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
     created: float = 0.0
     expires: float | None = None
     connections: int = 0
+    provider: TunnelProvider = "gateway"
+    url: str | None = None
+    problem: str | None = None
 
 
 class TunnelListResult(Reply, frozen=True, kw_only=True):
@@ -68,29 +75,36 @@ class TunnelCreate(Params[TunnelInfo], kw_only=True):
     for all: the program in the sandbox terminates TLS, with a certificate for this name. `unavailable`: the operator
     has not enabled this kind.
 
+    Another `provider` than the gateway has a program, which the gateway runs: `cloudflared` gives an address for
+    `http`, another one after each start; `ssh` gives a port of an SSH server for `tcp`. The call waits until the
+    address can be used. `unavailable`: the operator has not enabled the provider, or its program is missing or cannot
+    connect.
+
     The address stays the same until the tunnel expires, is deleted, or the sandbox is deleted; a restart of the sandbox
     or the gateway does not change it. The sandbox is not started, neither now nor by visitors. A call with the kind,
     the name or `public_port`, the sandbox and the port of a tunnel returns that one, with the new `expires_in`.
 
     `conflict`: another tunnel has this name or port. `limit_exceeded`: a sandbox has at most 16 tunnels, a gateway
-    1,000.
+    1,000, of which 32 have other providers.
 
     Args:
         sandbox: Id of the sandbox.
         port: Number of the port. No program needs to listen yet.
         name: Its id, 1 to 40 lower-case letters, digits and single hyphens, which others may guess; null: a random one
-            that cannot be guessed. Not for `tcp`.
-        kind: What passes through it.
-        public_port: Port of the gateway, for `tcp`; null: a free one.
+            that cannot be guessed. Not for `tcp` of the gateway.
+        kind: What passes through it; null: `tcp` with `ssh`, else `http`.
+        public_port: Port of the gateway or the SSH server, for `tcp`; null: a free one.
         expires_in: Seconds until it ends; null: it ends with the sandbox.
+        provider: Who gives it its address.
     """
 
     sandbox: Id
     port: PortNumber
     name: TunnelName | None = None
-    kind: TunnelKind = "http"
+    kind: TunnelKind | None = None
     public_port: PortNumber | None = None
     expires_in: Lifetime | None = None
+    provider: TunnelProvider = "gateway"
 
 
 @method("tunnel.list", safe=True, sandbox=False, target="sandbox", raises=("not_found",))

@@ -24,9 +24,13 @@ PACKAGES: Final = (
     ("screenshots as JPEG and WebP", "PIL", "desktop"),
     ("hawse mcp", "mcp", "mcp"),
 )
-# What needs a program on the machine of the gateway: the program, and its package in Debian.
-PROGRAMS: Final = (("workspaces of a fixed size", "mkfs.ext4", "e2fsprogs"),)
-# What needs a program in the sandbox, as above.
+# What needs a program on the machine of the gateway: the program, and how to install it.
+PROGRAMS: Final = (
+    ("workspaces of a fixed size", "mkfs.ext4", "apt install e2fsprogs"),
+    ("tunnels through Cloudflare", "cloudflared", "see the downloads of Cloudflare Tunnel"),
+    ("tunnels through an SSH server", "ssh", "apt install openssh-client"),
+)
+# What needs a program in the sandbox: the program, and its package in Debian.
 INSIDE: Final = (("git", "git", "git"),)
 
 
@@ -53,9 +57,9 @@ def of_machine() -> Iterator[Check]:
     if platform.system() != "Linux":
         yield missing("mounts", "a gateway needs Linux")
         return
-    for name, program, package in PROGRAMS:
-        path = shutil.which(program, path=SYSTEM)
-        yield missing(name, f"apt install {package}") if path is None else Check(name, "ok", path)
+    for name, program, install in PROGRAMS:
+        path = shutil.which(program) or shutil.which(program, path=SYSTEM)
+        yield missing(name, install) if path is None else Check(name, "ok", path)
     try:
         rclone = import_module("gateway.mounts.rclone").check_available()
     except HawseError as error:

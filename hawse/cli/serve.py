@@ -157,6 +157,16 @@ OIDC = "oidc_"  # begins the names of options of the OpenID provider
 @click.option(
     "--tunnel-host", metavar="NAME", help="the name or address by which others reach TCP tunnels (that of the gateway)"
 )
+@click.option(
+    "--tunnel-cloudflared",
+    is_flag=True,
+    help="let tunnels have addresses of Cloudflare, without an account; needs the program cloudflared (no)",
+)
+@click.option(
+    "--tunnel-ssh",
+    metavar="SERVER",
+    help="let TCP tunnels have ports of an SSH server, such as user@gw.example.org; needs the program ssh (none)",
+)
 @click.option("--max-connections", type=int, metavar="N", help="how many clients may be connected (1024)")
 @click.option(
     "--calls-per-second", type=int, metavar="N", help="how many calls a user without every right may make (500)"

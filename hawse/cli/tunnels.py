@@ -5,7 +5,7 @@ from typing import Final
 
 import click
 
-from hawse.api.tunnels import TunnelKind
+from hawse.api.tunnels import TunnelKind, TunnelProvider
 from hawse.cli.access import Lifetime
 from hawse.cli.candidates import offer, tunnels
 from hawse.cli.confirm import confirm, yes_option
@@ -27,7 +27,14 @@ def tunnel() -> None:
 @click.option("--name", help="the name in the address: lower-case letters, digits and hyphens (a random one)")
 @click.option("--tcp", "kind", flag_value="tcp", help="pass TCP connections to a port of the gateway")
 @click.option("--tls", "kind", flag_value="tls", help="pass TLS connections by name; the program has the certificate")
-@click.option("--public-port", type=PORT, metavar="N", help="the port of the gateway, with --tcp (a free one)")
+@click.option("--public-port", type=PORT, metavar="N", help="the port of the address, for TCP (a free one)")
+@click.option(
+    "--via",
+    "provider",
+    type=click.Choice(["gateway", "cloudflared", "ssh"]),
+    default="gateway",
+    help="who gives the address: Cloudflare, for HTTP, or the gateway's SSH server, for TCP (the gateway)",
+)
 @click.option("--expires", type=Lifetime(), metavar="DURATION", help="when it ends, such as 8h or 30d (never)")
 @target_options
 def create(
@@ -37,6 +44,7 @@ def create(
     kind: TunnelKind | None,
     public_port: int | None,
     expires: float | None,
+    provider: TunnelProvider,
 ) -> None:
     """Give PORT of a sandbox a public address, and print it. Anyone who knows it can connect to the port.
 
@@ -46,10 +54,10 @@ def create(
 
     async def work(client: Client, box: Sandbox) -> Tunnel:
         return await box.tunnels.create(
-            port, name=name, kind=kind or "http", public_port=public_port, expires_in=expires
+            port, name=name, kind=kind, public_port=public_port, expires_in=expires, provider=provider
         )
 
-    target.print_result(work, lambda made: made.url)
+    target.print_result(work, address)
 
 
 @tunnel.command("ls")
@@ -79,4 +87,9 @@ def rm(target: Target, tunnel: str, yes: bool) -> None:
 
 def _row(one: Tunnel) -> list[object]:
     left = "never" if one.expires is None else duration(one.expires - time.time())
-    return [one.id, one.port, left, one.connections, one.url]
+    return [one.id, one.port, left, one.connections, address(one)]
+
+
+def address(one: Tunnel) -> str:
+    """Return where a tunnel can be reached, or why it cannot."""
+    return one.url or f"none: {one.problem}"

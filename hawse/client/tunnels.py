@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from hawse.api.tunnels import TunnelCreate, TunnelDelete, TunnelInfo, TunnelKind, TunnelList
+from hawse.api.tunnels import TunnelCreate, TunnelDelete, TunnelInfo, TunnelKind, TunnelList, TunnelProvider
 from hawse.client.calls.call_table import CallTable
 from hawse.client.ports import LOOPBACK
 
@@ -18,23 +18,27 @@ class Tunnel(msgspec.Struct, frozen=True, kw_only=True):
         port: The port that it leads to.
         kind: What passes through it: `http`, `tcp` or `tls`.
         url: Its address. By host name, it is an origin of its own, and everything works. `tcp://HOST:PORT` or
-            `tls://HOST:PORT` for the other kinds.
+            `tls://HOST:PORT` for the other kinds. None: it cannot be reached now.
         path_url: Its address below the gateway's URL, with its pages in a sandboxed document. None: it is not HTTP.
         owner: The id of the user that created it.
         created: When, in seconds since 1970.
         expires: When it ends, in seconds since 1970. None: with the sandbox.
-        connections: The number of its requests and WebSockets now.
+        connections: The number of its open requests and connections.
+        provider: Who gives it its address: `gateway`, `cloudflared` or `ssh`.
+        problem: Why it cannot be reached now. None: it can.
     """
 
     id: str
     port: int
-    url: str
+    url: str | None
     path_url: str | None = None
     kind: TunnelKind = "http"
     owner: str | None = None
     created: float = 0.0
     expires: float | None = None
     connections: int = 0
+    provider: TunnelProvider = "gateway"
+    problem: str | None = None
 
 
 class Tunnels:
@@ -60,9 +64,10 @@ class Tunnels:
         port: int,
         *,
         name: str | None = None,
-        kind: TunnelKind = "http",
+        kind: TunnelKind | None = None,
         public_port: int | None = None,
         expires_in: float | None = None,
+        provider: TunnelProvider = "gateway",
     ) -> Tunnel:
         """Give a port a public address: anyone who knows it can connect to the port, without a token.
 
@@ -72,15 +77,17 @@ class Tunnels:
         Args:
             port: The port. No program needs to listen yet.
             name: 1 to 40 lower-case letters, digits and single hyphens. None: a random one that cannot be guessed.
-                Not for `tcp`.
+                Not for `tcp` of the gateway.
             kind: `http`, with WebSockets; `tcp`, at a port of the gateway; or `tls`, by the name that clients ask for:
-                the program has the certificate.
-            public_port: The port of the gateway, for `tcp`. None: a free one.
+                the program has the certificate. None: `tcp` with `ssh`, else `http`.
+            public_port: The port of the gateway or the SSH server, for `tcp`. None: a free one.
             expires_in: Seconds until it ends. None: it ends with the sandbox.
+            provider: Who gives it its address: `gateway`; `cloudflared`, for `http`; or `ssh`, an SSH server, for
+                `tcp`. The gateway's machine runs the program of the provider.
 
         Raises:
             HawseError: `conflict` if another tunnel has the name or port, `limit_exceeded`, `not_found`; `unavailable`
-                if the operator has not enabled the kind.
+                if the operator has not enabled the kind or the provider, or the provider gives no address.
         """
         params = TunnelCreate(
             sandbox=self._sandbox,
@@ -89,6 +96,7 @@ class Tunnels:
             kind=kind,
             public_port=public_port,
             expires_in=expires_in,
+            provider=provider,
         )
         return self._tunnel(await self._calls.request(params, sandbox=None))
 
@@ -103,7 +111,10 @@ class Tunnels:
 
     def _tunnel(self, info: TunnelInfo) -> Tunnel:
         path = None if info.path is None else self._gateway + info.path
-        if path is None:
+        url: str | None
+        if info.url is not None or info.problem is not None:
+            url = info.url
+        elif path is None:
             host = info.host or urlsplit(self._gateway).hostname or ""
             url = f"{info.kind}://{f'[{host}]' if ':' in host else host}:{info.public_port}"
         else:
@@ -118,6 +129,8 @@ class Tunnels:
             created=info.created,
             expires=info.expires,
             connections=info.connections,
+            provider=info.provider,
+            problem=info.problem,
         )
 
 

@@ -78,6 +78,7 @@ from hawse.api.terminals import RecordOptions
 from hawse.api.terminals import TerminalInfo
 from hawse.api.terminals import TerminalViewersResult
 from hawse.api.tunnels import TunnelKind
+from hawse.api.tunnels import TunnelProvider
 from hawse.api.types import Exit
 from hawse.api.types import OutputMatch
 from hawse.api.types import StreamName
@@ -1525,7 +1526,7 @@ class PortListener:
 
 class Tunnels:
     """The tunnels of a sandbox. It holds nothing open."""
-    def create(self, port: int, *, name: str | None=None, kind: TunnelKind='http', public_port: int | None=None, expires_in: float | None=None) -> Tunnel:
+    def create(self, port: int, *, name: str | None=None, kind: TunnelKind | None=None, public_port: int | None=None, expires_in: float | None=None, provider: TunnelProvider='gateway') -> Tunnel:
         """Give a port a public address: anyone who knows it can connect to the port, without a token.
 
         The address stays the same when the sandbox or the gateway starts again. With the name or `public_port` of a
@@ -1534,15 +1535,17 @@ class Tunnels:
         Args:
             port: The port. No program needs to listen yet.
             name: 1 to 40 lower-case letters, digits and single hyphens. None: a random one that cannot be guessed.
-                Not for `tcp`.
+                Not for `tcp` of the gateway.
             kind: `http`, with WebSockets; `tcp`, at a port of the gateway; or `tls`, by the name that clients ask for:
-                the program has the certificate.
-            public_port: The port of the gateway, for `tcp`. None: a free one.
+                the program has the certificate. None: `tcp` with `ssh`, else `http`.
+            public_port: The port of the gateway or the SSH server, for `tcp`. None: a free one.
             expires_in: Seconds until it ends. None: it ends with the sandbox.
+            provider: Who gives it its address: `gateway`; `cloudflared`, for `http`; or `ssh`, an SSH server, for
+                `tcp`. The gateway's machine runs the program of the provider.
 
         Raises:
             HawseError: `conflict` if another tunnel has the name or port, `limit_exceeded`, `not_found`; `unavailable`
-                if the operator has not enabled the kind.
+                if the operator has not enabled the kind or the provider, or the provider gives no address.
         """
 
     def list(self) -> builtins.list[Tunnel]:

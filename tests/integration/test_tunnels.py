@@ -46,8 +46,9 @@ def path_of(tunnel: Tunnel) -> str:
     return tunnel.path_url
 
 
-async def get(site: Previewed, url: str, **headers: str) -> httpx.Response:
+async def get(site: Previewed, url: str | None, **headers: str) -> httpx.Response:
     """Send a request to a tunnel. A host name below `localhost` need not resolve here."""
+    assert url is not None
     address = httpx.URL(url)
     async with http_client(site.stack.base, timeout=TIMEOUT) as http:
         return await http.get(address.raw_path.decode(), headers={"Host": address.netloc.decode(), **headers})

@@ -3,7 +3,7 @@
 import msgspec
 
 from hawse.api.ports import PortNumber
-from hawse.api.tunnels import TunnelKind, TunnelName
+from hawse.api.tunnels import TunnelKind, TunnelName, TunnelProvider
 from hawse.client.tunnels import Tunnel
 from hawse.mcp.tool import Answer, Arguments, ToolCall, tool
 
@@ -16,18 +16,24 @@ class TunnelCreate(Arguments):
         port: The TCP port on which a program of the sandbox listens.
         name: A name for the address, 1 to 40 lower-case letters, digits and hyphens, which others may guess; without
             it, one that cannot be guessed.
-        kind: http for web sites, with WebSockets. Where the gateway has ports for it: tcp, or tls by name.
+        kind: http for web sites, with WebSockets. Where the gateway has ports for it: tcp, or tls by name. Without it,
+            tcp with ssh, else http.
         expires_in: Seconds until it ends; without it, it ends with the sandbox.
+        provider: Who gives the address: the gateway; where the operator has enabled them, cloudflared for http, or
+            ssh for tcp.
     """
 
     port: PortNumber
     name: TunnelName | None = None
-    kind: TunnelKind = "http"
+    kind: TunnelKind | None = None
     expires_in: float | None = None
+    provider: TunnelProvider = "gateway"
 
     async def run(self, call: ToolCall) -> Answer:
-        made = await call.box.tunnels.create(self.port, name=self.name, kind=self.kind, expires_in=self.expires_in)
-        return Answer(made.url, data=_data(made))
+        made = await call.box.tunnels.create(
+            self.port, name=self.name, kind=self.kind, expires_in=self.expires_in, provider=self.provider
+        )
+        return Answer(_address(made), data=_data(made))
 
 
 @tool("tunnel_list", safe=True)
@@ -36,7 +42,7 @@ class TunnelList(Arguments):
 
     async def run(self, call: ToolCall) -> Answer:
         found = await call.box.tunnels.list()
-        lines = [f"{one.id}  port {one.port}  {one.url}" for one in found]
+        lines = [f"{one.id}  port {one.port}  {_address(one)}" for one in found]
         return Answer("\n".join(lines) or "there are none", data={"tunnels": [_data(one) for one in found]})
 
 
@@ -57,4 +63,8 @@ class TunnelDelete(Arguments):
 
 def _data(tunnel: Tunnel) -> dict[str, object]:
     found: dict[str, object] = msgspec.to_builtins(tunnel)
-    return {name: found[name] for name in ("id", "port", "kind", "url", "path_url", "expires")}
+    return {name: found[name] for name in ("id", "port", "kind", "provider", "url", "path_url", "expires", "problem")}
+
+
+def _address(tunnel: Tunnel) -> str:
+    return tunnel.url or f"none: {tunnel.problem}"

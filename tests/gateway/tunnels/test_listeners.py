@@ -11,8 +11,9 @@ import pytest
 
 from gateway.sandboxes.records import SANDBOXES
 from gateway.store.base import Store
-from gateway.tunnels import listeners
+from gateway.tunnels import connections, listeners
 from gateway.tunnels.client_hello import RECORDS_MAX, UNRECOGNIZED_NAME, server_name
+from gateway.tunnels.connections import TunnelConnections
 from gateway.tunnels.listeners import TunnelListeners
 from gateway.tunnels.options import TunnelOptions
 from gateway.tunnels.relay import Channel
@@ -53,8 +54,9 @@ class Served:
         self.options = options
         self.error: HawseError | None = None
         self.addresses: list[str] = []
+        self.connections = TunnelConnections(self.connect)
         self.listeners = TunnelListeners(
-            table, options, self.connect, preview_host="example.org", hello_time=hello_time
+            table, options, self.connections, preview_host="example.org", hello_time=hello_time
         )
 
     @asynccontextmanager
@@ -138,7 +140,7 @@ async def test_a_port_that_is_being_created_is_kept(served: Served) -> None:
     port = served.options.ports[0]
     served.listeners.open(port)
     with pytest.raises(OSError, match="in use"):
-        served_elsewhere = TunnelListeners(served.table, served.options, served.connect)
+        served_elsewhere = TunnelListeners(served.table, served.options, served.connections)
         served_elsewhere.open(port)
     served.listeners.release(port)
     served.listeners.open(port)
@@ -241,8 +243,8 @@ async def test_a_hello_in_too_many_records_is_refused(served: Served) -> None:
 
 
 async def test_clients_without_a_name_leave_places_to_others(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listeners, "AT_ONCE_UNNAMED", 1)
-    monkeypatch.setattr(listeners, "AT_ONCE", 2)
+    monkeypatch.setattr(connections, "AT_ONCE_UNNAMED", 1)
+    monkeypatch.setattr(connections, "AT_ONCE", 2)
     port, tls_port = served.options.ports[0], served.options.tls_port
     assert tls_port is not None
     await served.add(f"tcp-{port}")
@@ -258,8 +260,8 @@ async def test_clients_without_a_name_leave_places_to_others(served: Served, mon
 async def test_a_tls_client_counts_for_its_tunnel_before_it_is_connected(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(listeners, "AT_ONCE_UNNAMED", 1)
-    monkeypatch.setattr(listeners, "AT_ONCE_EACH", 1)
+    monkeypatch.setattr(connections, "AT_ONCE_UNNAMED", 1)
+    monkeypatch.setattr(connections, "AT_ONCE_EACH", 1)
     assert served.options.tls_port is not None
     await served.add("one", 1)
     hello = client_hello("t-one.example.org")

@@ -1,5 +1,6 @@
 """What callers may create, and what they see. Requests through tunnels are in tests/integration/test_tunnels.py."""
 
+import errno
 from collections.abc import AsyncIterator
 from typing import Any, cast
 
@@ -133,7 +134,7 @@ class FakePorts:
 
     def open(self, port: int) -> None:
         if port in self.used:
-            raise OSError("in use")
+            raise OSError(errno.EADDRINUSE, "in use")
         self.opened.append(port)
 
     def release(self, port: int) -> None:

@@ -4058,23 +4058,27 @@ export interface TokenRevoke {
  *
  * `http` has a host name and a path. `tcp` has a port of the gateway. `tls` has a host name at one port of the gateway for all: the program in the sandbox terminates TLS, with a certificate for this name. `unavailable`: the operator has not enabled this kind.
  *
+ * Another `provider` than the gateway has a program, which the gateway runs: `cloudflared` gives an address for `http`, another one after each start; `ssh` gives a port of an SSH server for `tcp`. The call waits until the address can be used. `unavailable`: the operator has not enabled the provider, its program is not installed, or cannot connect.
+ *
  * The address stays the same until the tunnel expires, is deleted, or the sandbox is deleted; a restart of the sandbox or the gateway does not change it. The sandbox is not started, neither now nor by visitors. A call with the kind, the name or `public_port`, the sandbox and the port of a tunnel returns that one, with the new `expires_in`.
  *
- * `conflict`: another tunnel has this name or port. `limit_exceeded`: a sandbox has at most 16 tunnels, a gateway 1,000.
+ * `conflict`: another tunnel has this name or port. `limit_exceeded`: a sandbox has at most 16 tunnels, a gateway 1,000, of which 32 have other providers.
  */
 export interface TunnelCreate {
   /** Id of the sandbox. */
   sandbox: string;
   /** Number of the port. No program needs to listen yet. */
   port: number;
-  /** Its id, 1 to 40 lower-case letters, digits and single hyphens, which others may guess; null: a random one that cannot be guessed. Not for `tcp`. */
+  /** Its id, 1 to 40 lower-case letters, digits and single hyphens, which others may guess; null: a random one that cannot be guessed. Not for `tcp` of the gateway. */
   name?: string | null;
-  /** What passes through it. */
-  kind?: "http" | "tcp" | "tls";
-  /** Port of the gateway, for `tcp`; null: a free one. */
+  /** What passes through it; null: `tcp` with `ssh`, else `http`. */
+  kind?: "http" | "tcp" | "tls" | null;
+  /** Port of the gateway or the SSH server, for `tcp`; null: a free one. */
   public_port?: number | null;
   /** Seconds until it ends; null: it ends with the sandbox. */
   expires_in?: number | null;
+  /** Who gives it its address. */
+  provider?: "cloudflared" | "gateway" | "ssh";
 }
 
 /** Delete a tunnel and end its connections. After that, any user may create one with its name. */
@@ -4099,7 +4103,7 @@ export interface TunnelInfo {
   path?: string | null;
   /** Host name of its address, without a port; null: that of the gateway. */
   host?: string | null;
-  /** Port of its address, for `tcp` and `tls`; null: that of the gateway. */
+  /** Port of its address, for `tcp` and `tls`; null: that of the gateway, or it has none now. */
   public_port?: number | null;
   /** Id of the user that created it. */
   owner?: string | null;
@@ -4107,8 +4111,14 @@ export interface TunnelInfo {
   created?: number;
   /** When it ends, in seconds since 1970. Null: with the sandbox. */
   expires?: number | null;
-  /** Number of its requests and WebSockets at this gateway now. */
+  /** Number of its open requests and connections at this gateway. */
   connections?: number;
+  /** Who gives it its address. */
+  provider?: "cloudflared" | "gateway" | "ssh";
+  /** Its whole address, of another provider than the gateway; null: the fields above make it, or there is none. */
+  url?: string | null;
+  /** Why it cannot be reached now. Null: it can. */
+  problem?: string | null;
 }
 
 /** List the tunnels of a sandbox. It is not started. */

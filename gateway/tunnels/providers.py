@@ -1,0 +1,175 @@
+"""The providers of tunnels beside the gateway: the program of each, its arguments, and what its output says. No I/O.
+
+A program runs in a directory of its own and connects to a Unix socket there: a tunnel takes no port of the machine.
+"""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from hawse.api.tunnels import TunnelKind, TunnelProvider
+
+SOCKET: Final = "socket"  # in the directory of a tunnel: what the program connects to
+SAID_MAX: Final = 300  # characters of the line that explains an end
+SSH_FORM: Final = "[USER@]HOST or ssh://[USER@]HOST[:PORT]"
+
+_LOGGED: Final = re.compile(r"\d{4}-\d\d-\d\dT\S+ [A-Z]{3} ")  # how a line of cloudflared begins
+_QUICK: Final = re.compile(r"https://(?!api\.)[a-z0-9-]+\.trycloudflare\.com(?![a-z0-9.-])")
+_ALLOCATED: Final = re.compile(r"Allocated port ([0-9]{1,5}) for remote forward to ")
+_FORWARDED: Final = re.compile(r"debug1: remote forward success for: listen .*?([0-9]{1,5}), connect ")
+_USER: Final = r"(?:[A-Za-z0-9_][A-Za-z0-9_.+-]*@)?"
+_HOST: Final = r"([A-Za-z0-9_][A-Za-z0-9_.-]*|\[[0-9A-Fa-f:.]+\])"
+_DESTINATION: Final = re.compile(rf"{_USER}{_HOST}")
+_URI: Final = re.compile(rf"ssh://{_USER}{_HOST}(?::[0-9]{{1,5}})?")
+
+
+class Published(NamedTuple):
+    """What a program has reported.
+
+    Attributes:
+        url: The address for visitors.
+        port: Its port, which is asked for again at the next start. None: the provider chooses each time.
+    """
+
+    url: str
+    port: int | None = None
+
+
+class Output(ABC):
+    """Reads the lines that one run of a program writes.
+
+    Attributes:
+        said: The last line that may explain why the program has ended, up to SAID_MAX characters.
+    """
+
+    said = ""
+
+    def read(self, line: str) -> Published | None:
+        """Return the address when a line completes what is needed to know that it can be used."""
+        text = "".join(character for character in line if character.isprintable()).strip()
+        if explanation := self._explanation(text):
+            self.said = explanation[:SAID_MAX]
+        return self._published(text)
+
+    @abstractmethod
+    def _explanation(self, line: str) -> str: ...
+
+    @abstractmethod
+    def _published(self, line: str) -> Published | None: ...
+
+
+class Provider(ABC):
+    """A provider.
+
+    Attributes:
+        name: Its name in calls.
+        kind: What passes through its tunnels.
+        program: The program that it needs.
+        install: How to install it.
+        files: What the program reads in its directory, by name.
+    """
+
+    name: TunnelProvider
+    kind: TunnelKind
+    program: str
+    install: str
+    files: Mapping[str, str] = {}
+
+    @abstractmethod
+    def arguments(self, port: int | None) -> list[str]:
+        """Return the arguments of the program. `port`: the port that visitors are to use; None: any."""
+
+    @abstractmethod
+    def output(self) -> Output:
+        """Return what reads the output of one run."""
+
+
+class Cloudflared(Provider):
+    """Quick tunnels of Cloudflare: HTTP, without an account, with another address after each start of the program."""
+
+    name = "cloudflared"
+    kind = "http"
+    program = "cloudflared"
+    install = "see the downloads of Cloudflare Tunnel"
+    # Without it, the program would follow the rules of the user's own tunnels.
+    files: Mapping[str, str] = {"config.yml": "no-autoupdate: true\n"}
+
+    def arguments(self, port: int | None) -> list[str]:
+        common = ["--config", "config.yml", "--no-autoupdate", "--metrics", "127.0.0.1:0"]
+        return ["tunnel", *common, "--unix-socket", SOCKET]
+
+    def output(self) -> Output:
+        return _CloudflaredOutput()
+
+
+class _CloudflaredOutput(Output):
+    def __init__(self) -> None:
+        self._url: str | None = None
+
+    def _explanation(self, line: str) -> str:
+        return "" if " INF " in line[:40] else _LOGGED.sub("", line)
+
+    def _published(self, line: str) -> Published | None:
+        if found := _QUICK.search(line):
+            self._url = found[0]
+        if self._url is not None and "Registered tunnel connection" in line:
+            return Published(self._url)
+        return None
+
+
+class Ssh(Provider):
+    """Ports of an SSH server (`ssh -R`): TCP, with the same port after each start of the program."""
+
+    name = "ssh"
+    kind = "tcp"
+    program = "ssh"
+    install = "apt install openssh-client"
+
+    def __init__(self, destination: str) -> None:
+        """Create it.
+
+        Args:
+            destination: The server, SSH_FORM. Its host is what visitors connect to.
+
+        Raises:
+            ValueError: It has another form.
+        """
+        match = _DESTINATION.fullmatch(destination) or _URI.fullmatch(destination)
+        if match is None:
+            raise ValueError(f"expected {SSH_FORM}")
+        self._destination = destination
+        self._host = match[1]
+
+    def arguments(self, port: int | None) -> list[str]:
+        options = {
+            "BatchMode": "yes",  # there is nobody to answer questions
+            "ExitOnForwardFailure": "yes",
+            "ConnectTimeout": 10,
+            "ServerAliveInterval": 15,
+            "ServerAliveCountMax": 3,
+            "ControlMaster": "no",  # the connection must end with the program
+            "ControlPath": "none",
+            "ForwardAgent": "no",
+            "ForwardX11": "no",
+            "PermitLocalCommand": "no",
+        }
+        arguments = [part for name, value in options.items() for part in ("-o", f"{name}={value}")]
+        # `-v` reports also a port that was asked for. `*`: the server decides which addresses that means.
+        return ["-v", "-N", "-T", *arguments, "-R", f"*:{port or 0}:./{SOCKET}", "--", self._destination]
+
+    def output(self) -> Output:
+        return _SshOutput(self._host)
+
+
+class _SshOutput(Output):
+    def __init__(self, host: str) -> None:
+        self._host = host
+
+    def _explanation(self, line: str) -> str:
+        return "" if line.startswith(("debug1:", "OpenSSH_", "Allocated port", "Warning: Permanently")) else line
+
+    def _published(self, line: str) -> Published | None:
+        found = _ALLOCATED.match(line) or _FORWARDED.match(line)
+        port = 0 if found is None else int(found[1])
+        return Published(f"tcp://{self._host}:{port}", port) if port else None

@@ -1,0 +1,273 @@
+"""Tunnels with addresses of other providers: a program for each, which connects to a Unix socket of the gateway.
+
+A program that has ended is started again, later after each failure. It ends with its tunnel and with the gateway.
+"""
+
+import asyncio
+import logging
+import os
+import shutil
+import socket
+from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from gateway.store.base import ConflictError
+from gateway.tunnels.connections import TunnelConnections
+from gateway.tunnels.providers import SOCKET, Provider
+from gateway.tunnels.table import TunnelRecord, TunnelTable
+from hawse.sockets import socket_address
+from hawse.wire import HawseError
+
+log = logging.getLogger(__name__)
+
+PAUSE: Final = 1.0  # s until a program is started again; doubled with each failure
+PAUSE_MAX: Final = 60.0  # s
+END_GRACE: Final = 3.0  # s from SIGTERM to SIGKILL
+LINE_MAX: Final = 8 << 10  # bytes; the rest of a longer line is dropped
+BACKLOG: Final = 128  # connections not yet accepted
+OURS: Final = "HAWSE_"  # begins the names of variables that the programs do not get: tokens among them
+
+
+class Publication:
+    """The address of one tunnel.
+
+    Attributes:
+        url: The address. None: there is none now.
+        problem: Why there is none. None: the program has not said yet.
+    """
+
+    def __init__(self) -> None:
+        self.url: str | None = None
+        self.problem: str | None = None
+        self._changed = asyncio.Event()
+
+    def update(self, url: str | None, problem: str | None) -> None:
+        """Replace both."""
+        self.url, self.problem = url, problem
+        self._changed.set()
+
+    async def settled(self) -> None:
+        """Wait until it has an address or a problem."""
+        await self._changed.wait()
+
+
+class Publications:
+    """All of them. `run` runs their programs."""
+
+    def __init__(
+        self,
+        table: TunnelTable,
+        providers: Mapping[str, Provider],
+        connections: TunnelConnections,
+        root: Path,
+        *,
+        pause: float = PAUSE,
+    ) -> None:
+        """Create it; nothing runs.
+
+        Args:
+            table: The tunnels.
+            providers: Those that are enabled, by name.
+            connections: Serves what the programs connect.
+            root: The directory in which each tunnel has one. It is emptied at the beginning and at the end.
+            pause: Seconds until a program that has ended is started again.
+        """
+        self._table = table
+        self._providers = providers
+        self._connections = connections
+        self._root = root
+        self._pause = pause
+        self._running: dict[str, tuple[TunnelRecord, Publication, asyncio.Task[None]]] = {}
+        self._tasks: asyncio.TaskGroup | None = None  # while `run` runs
+        self._changing = asyncio.Lock()
+        self._wake = asyncio.Event()
+
+    def find(self, record: TunnelRecord) -> Publication | None:
+        """Return the address of a tunnel. None: there is no such tunnel, or its provider is not enabled."""
+        running = self._running.get(record.name)
+        return running[1] if running is not None and running[0].leads_where(record) else None
+
+    async def run(self) -> None:
+        """Run the programs of all tunnels until it is cancelled."""
+        stop = self._table.listen(self._wake.set)
+        try:
+            await asyncio.to_thread(self._clear)
+            async with asyncio.TaskGroup() as self._tasks:
+                while True:
+                    self._wake.clear()
+                    await self._reconcile()
+                    await self._wake.wait()
+        finally:
+            stop()
+            self._tasks = None
+            self._running.clear()
+            self._clear()
+
+    async def start(self, record: TunnelRecord) -> Publication:
+        """Start the program of a tunnel that was created, unless it runs. Return its address, which may come later.
+
+        Raises:
+            HawseError: `unavailable` if the gateway stops.
+        """
+        async with self._changing:
+            if (found := self.find(record)) is not None:
+                return found
+            await self._stop(record.name)
+            if self._tasks is None:
+                raise HawseError("unavailable", "the gateway stops")
+            publication = Publication()
+            task = self._tasks.create_task(self._publish(record, publication), name=f"tunnel {record.name}")
+            self._running[record.name] = (record, publication, task)
+            return publication
+
+    async def _reconcile(self) -> None:
+        """Run the programs of the tunnels that there are, and no others."""
+        wanted = {record.name: record for record in self._table.of_others() if record.provider in self._providers}
+        for name in self._running.keys() - wanted.keys():
+            async with self._changing:
+                await self._stop(name)
+        for record in wanted.values():
+            await self.start(record)
+
+    async def _stop(self, name: str) -> None:
+        running = self._running.pop(name, None)
+        if running is not None:
+            running[2].cancel()
+            await asyncio.wait([running[2]])
+
+    def _clear(self) -> None:
+        """Remove what an earlier gateway has left. Blocks for a moment."""
+        shutil.rmtree(self._root, ignore_errors=True)
+
+    async def _publish(self, record: TunnelRecord, publication: Publication) -> None:
+        """Serve a tunnel, and log what goes wrong."""
+        home = self._root / record.name
+        try:
+            await self._serve(record, publication, home)
+        except* OSError as errors:
+            log.warning("! tunnel %s: %s", record.name, errors.exceptions[0])
+            publication.update(None, "the gateway's machine lacks room or descriptors for it")
+        except* Exception:  # a bug must not end the others
+            log.exception("! tunnel %s", record.name)
+            publication.update(None, "it has failed: see the log of the gateway")
+        finally:
+            shutil.rmtree(home, ignore_errors=True)
+
+    async def _serve(self, record: TunnelRecord, publication: Publication, home: Path) -> None:
+        """Run the program of one tunnel, again and again, and serve what it connects."""
+        provider = self._providers[record.provider]
+        with self._prepare(home, provider) as listener:
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(self._connections.serve(record, listener), name=f"tunnel {record.name}")
+                pause = self._pause
+                while True:
+                    said = await self._run(record, provider, publication, home)
+                    pause = self._pause if publication.url is not None else min(pause * 2, PAUSE_MAX)
+                    publication.update(None, said)
+                    log.warning("! tunnel %s has no address: %s", record.name, said)
+                    await asyncio.sleep(pause)
+
+    def _prepare(self, home: Path, provider: Provider) -> socket.socket:
+        """Make the directory of a tunnel, and listen there. Raises `OSError`."""
+        home.mkdir(mode=0o700, parents=True)
+        for name, text in provider.files.items():
+            (home / name).write_text(text)
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            with socket_address(home / SOCKET) as address:
+                listener.bind(address)
+            listener.listen(BACKLOG)
+            listener.setblocking(False)
+        except OSError:
+            listener.close()
+            raise
+        return listener
+
+    async def _run(self, record: TunnelRecord, provider: Provider, publication: Publication, home: Path) -> str:
+        """Run the program of a tunnel once, and return why it has ended."""
+        try:
+            program = find_program(provider)
+        except HawseError as error:
+            return error.message
+        known = self._table.find(record.name)
+        port = None if known is None else known.remote_port
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *_dies_with_gateway(),
+                program,
+                *provider.arguments(port),
+                cwd=home,
+                env={name: value for name, value in os.environ.items() if not name.startswith(OURS)},
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.DEVNULL,
+                stderr=asyncio.subprocess.PIPE,
+                start_new_session=True,
+            )
+        except OSError as error:
+            return f"{provider.program} cannot be started: {error.strerror or error}"
+        assert process.stderr is not None
+        output = provider.output()
+        try:
+            async for line in lines(process.stderr):
+                published = output.read(line)
+                if published is not None and published.url != publication.url:
+                    publication.update(published.url, None)
+                    log.info("= tunnel %s has the address %s", record.name, published.url)
+                    if published.port != port:
+                        await self._remember(record, published.port)
+            code = await process.wait()
+        finally:
+            await asyncio.shield(_end(process))
+        return output.said or f"{provider.program} has ended with code {code}"
+
+    async def _remember(self, record: TunnelRecord, port: int | None) -> None:
+        """Note the port of a tunnel, for the next start. Without it, the next start gets another one."""
+        known = self._table.find(record.name)
+        if known is None or not known.leads_where(record):
+            return
+        try:
+            await self._table.put(msgspec.structs.replace(known, remote_port=port))
+        except (ConflictError, HawseError) as error:
+            log.warning("! the port of tunnel %s is not noted: %s", record.name, error)
+
+
+def find_program(provider: Provider) -> str:
+    """Return the path of the program of a provider. Raises `HawseError` `unavailable`: it is not installed."""
+    path = shutil.which(provider.program)
+    if path is None:
+        raise HawseError("unavailable", f"the gateway's machine lacks {provider.program}: {provider.install}")
+    return path
+
+
+async def lines(reader: asyncio.StreamReader) -> AsyncIterator[str]:
+    """Yield the lines that a program writes, and the last one without its end. Of a line, up to LINE_MAX bytes."""
+    rest = b""
+    while data := await reader.read(LINE_MAX):
+        *whole, rest = (rest + data).split(b"\n")
+        for line in whole:
+            yield line[:LINE_MAX].decode(errors="replace")
+        rest = rest[:LINE_MAX]
+    if rest:
+        yield rest.decode(errors="replace")
+
+
+def _dies_with_gateway() -> list[str]:
+    """Return what makes the kernel end a program with the gateway, also if that is killed."""
+    setpriv = shutil.which("setpriv")  # of util-linux
+    return [] if setpriv is None else [setpriv, "--pdeathsig", "TERM", "--"]
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """End a program, and reap it."""
+    with suppress(ProcessLookupError):
+        process.terminate()
+        try:
+            async with asyncio.timeout(END_GRACE):
+                await process.wait()
+        except TimeoutError:
+            process.kill()
+    await process.wait()

@@ -1,0 +1,88 @@
+"""How programs are started, and which of their lines give an address. The lines are those of real programs."""
+
+import pytest
+
+from gateway.tunnels.providers import SAID_MAX, Cloudflared, Output, Published, Ssh
+
+CLOUDFLARED = """\
+2026-11-24T09:06:46Z INF Thank you for trying Cloudflare Tunnel. See: https://developers.cloudflare.com/cloudflare-one
+2026-11-24T09:06:46Z INF Requesting new quick Tunnel on trycloudflare.com...
+2026-11-24T09:06:49Z INF +-----------------------------------------------------------------------------------------+
+2026-11-24T09:06:49Z INF |  Your quick Tunnel has been created! Visit it at (it may take some time to be reachable):  |
+2026-11-24T09:06:49Z INF |  https://buffalo-marco-cardiff-motel.trycloudflare.com                                     |
+2026-11-24T09:06:49Z INF +-----------------------------------------------------------------------------------------+
+2026-11-24T09:06:49Z ERR Failed to dial a quic connection error="timeout: no recent network activity" connIndex=0
+"""
+REGISTERED = "2026-11-24T09:06:50Z INF Registered tunnel connection connIndex=0 connection=c206cf44 location=ORD"
+SSH = """\
+OpenSSH_9.2p1 Debian-2+deb12u6, OpenSSL 3.0.22 25 Aug 2026
+debug1: Reading configuration data /etc/ssh/ssh_config
+Warning: Permanently added 'gw.example.org' (ED25519) to the list of known hosts.
+debug1: Remote connections from *:0 forwarded to local address ./socket:-2
+debug1: remote forward success for: listen *:0, connect ./socket:-2
+"""
+
+
+def feed(output: Output, text: str) -> list[Published]:
+    found = [output.read(line) for line in text.splitlines()]
+    return [one for one in found if one is not None]
+
+
+def test_cloudflared_has_its_address_when_it_is_connected() -> None:
+    output = Cloudflared().output()
+    assert feed(output, CLOUDFLARED) == []
+    assert output.said.startswith("Failed to dial a quic connection")
+    assert feed(output, REGISTERED) == [Published("https://buffalo-marco-cardiff-motel.trycloudflare.com")]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'failed to request quick Tunnel: Post "https://api.trycloudflare.com/tunnel": dial tcp: no such host',
+        "2026-11-24T09:06:49Z INF |  https://a.trycloudflare.com.example.org  |",
+        "2026-11-24T09:06:49Z INF |  http://a.trycloudflare.com  |",
+    ],
+)
+def test_other_addresses_are_not_that_of_a_quick_tunnel(line: str) -> None:
+    assert feed(Cloudflared().output(), f"{line}\n{REGISTERED}") == []
+
+
+def test_the_last_error_explains_an_end() -> None:
+    output = Cloudflared().output()
+    feed(output, 'failed to request quick Tunnel: Post "https://api.trycloudflare.com/tunnel": no such host')
+    assert output.said.startswith("failed to request quick Tunnel")
+    output = Ssh("gw.example.org").output()
+    feed(output, SSH + "\x1b[31mada@gw.example.org: Permission denied (publickey).\r\n" + "debug1: Exit status -1")
+    assert output.said == "[31mada@gw.example.org: Permission denied (publickey)."
+    feed(output, "x" * 10_000)
+    assert len(output.said) == SAID_MAX
+
+
+def test_ssh_reports_the_port_that_it_was_given() -> None:
+    output = Ssh("ada@gw.example.org").output()
+    assert feed(output, SSH) == []
+    expected = [Published("tcp://gw.example.org:41234", 41234)]
+    assert feed(output, "Allocated port 41234 for remote forward to ./socket:-2\r\n") == expected
+    output = Ssh("ssh://ada@[::1]:2222").output()
+    line = "debug1: remote forward success for: listen *:41234, connect ./socket:-2"
+    assert feed(output, line) == [Published("tcp://[::1]:41234", 41234)]
+
+
+def test_ssh_asks_for_the_port() -> None:
+    arguments = Ssh("ada@gw.example.org").arguments
+    assert arguments(None)[-4:] == ["-R", "*:0:./socket", "--", "ada@gw.example.org"]
+    assert "*:41234:./socket" in arguments(41234)
+
+
+@pytest.mark.parametrize(
+    "destination",
+    ["", "-oProxyCommand=id", "a b", "ada@-x", "ssh://-oProxyCommand=id", "ssh://host:port", "host:22", "a@b@c", "h/x"],
+)
+def test_a_destination_that_is_none_is_refused(destination: str) -> None:
+    with pytest.raises(ValueError, match="expected"):
+        Ssh(destination)
+
+
+@pytest.mark.parametrize("destination", ["gw", "gw.example.org", "a.b+c@gw-1", "[::1]", "ssh://gw", "ssh://a@gw:2222"])
+def test_destinations(destination: str) -> None:
+    assert Ssh(destination).arguments(None)[-1] == destination
