@@ -7,6 +7,7 @@ import asyncio
 import logging
 import os
 import shutil
+import signal
 import socket
 from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
@@ -83,6 +84,7 @@ class Publications:
         self._pause = pause
         self._running: dict[str, tuple[TunnelRecord, Publication, asyncio.Task[None]]] = {}
         self._tasks: asyncio.TaskGroup | None = None  # while `run` runs
+        self._begun = asyncio.Event()
         self._changing = asyncio.Lock()
         self._wake = asyncio.Event()
 
@@ -97,6 +99,7 @@ class Publications:
         try:
             await asyncio.to_thread(self._clear)
             async with asyncio.TaskGroup() as self._tasks:
+                self._begun.set()
                 while True:
                     self._wake.clear()
                     await self._reconcile()
@@ -104,6 +107,7 @@ class Publications:
         finally:
             stop()
             self._tasks = None
+            self._begun.set()
             self._running.clear()
             self._clear()
 
@@ -113,6 +117,7 @@ class Publications:
         Raises:
             HawseError: `unavailable` if the gateway stops.
         """
+        await self._begun.wait()
         async with self._changing:
             if (found := self.find(record)) is not None:
                 return found
@@ -262,12 +267,17 @@ def _dies_with_gateway() -> list[str]:
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """End a program, and reap it."""
+    """End a program with what it has started, and reap it."""
+    assert process.stderr is not None
     with suppress(ProcessLookupError):
-        process.terminate()
-        try:
-            async with asyncio.timeout(END_GRACE):
-                await process.wait()
-        except TimeoutError:
-            process.kill()
+        os.killpg(process.pid, signal.SIGTERM)  # it is the leader of its group
+    with suppress(TimeoutError):
+        async with asyncio.timeout(END_GRACE):
+            await process.wait()
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
     await process.wait()
+    with suppress(TimeoutError):
+        async with asyncio.timeout(END_GRACE):
+            while await process.stderr.read(LINE_MAX):  # until all have closed it
+                pass

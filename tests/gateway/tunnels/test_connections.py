@@ -1,4 +1,4 @@
-"""What the connections of a listener do that has no address of its own: a Unix socket. The rest is in test_listeners.py."""
+"""Connections through a Unix socket, as programs of providers make them. The others are in test_listeners.py."""
 
 import asyncio
 import socket
