@@ -34,10 +34,12 @@ def check_available() -> str:
     """Return the path of rclone. Raises `HawseError` `unavailable`, which says what to install."""
     program = find()
     if program is None:
-        raise HawseError("unavailable", "mounts need rclone on the machine of the gateway: apt install rclone")
+        raise HawseError(
+            "unavailable", "mounts need rclone on the machine of the gateway: apt install rclone", retryable=False
+        )
     if not os.access("/dev/fuse", os.R_OK | os.W_OK):
         text = "mounts need /dev/fuse on the machine of the gateway: modprobe fuse, and access for the gateway's user"
-        raise HawseError("unavailable", text)
+        raise HawseError("unavailable", text, retryable=False)
     return program
 
 

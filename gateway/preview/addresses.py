@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from gateway.auth.access_policy import Headers, header, split_host
 
 PREFIX: Final = "/p/"
-MARK: Final = 8  # characters that the names of its cookies by path begin with: 40 bits of a preview's token
+MARK: Final = 8  # characters that the names of its cookies by path begin with, of a preview's token or a digest
 _PATH = re.compile(
     rb"/p/(?P<sandbox>[A-Za-z0-9][A-Za-z0-9_.-]{0,63})/(?P<token>[a-z0-9]{1,64})(?P<rest>/.*)?", re.DOTALL
 )

@@ -155,10 +155,10 @@ class LocalProvider:
             raise HawseError("unavailable", f"the sandbox's files were not removed: {error.strerror}") from error
 
     async def pause(self, unit: str) -> None:
-        raise HawseError("unavailable", "the local provider cannot suspend sandboxes")
+        raise HawseError("unavailable", "the local provider cannot suspend sandboxes", retryable=False)
 
     async def resume(self, unit: str) -> None:
-        raise HawseError("unavailable", "the local provider cannot suspend sandboxes")
+        raise HawseError("unavailable", "the local provider cannot suspend sandboxes", retryable=False)
 
     async def observe(self, unit: str, runtime: str | None = None) -> Observation:
         return await asyncio.to_thread(self._observe, unit)

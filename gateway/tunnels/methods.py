@@ -156,7 +156,7 @@ class TunnelMethods:
                 raise HawseError("invalid_params", text, details={"path": "$.kind"})
         elif kind == "tcp":
             if not options.ports:
-                raise HawseError("unavailable", "this gateway has no ports for tunnels: hawse serve --tunnel-ports")
+                raise _disabled("this gateway has no ports for tunnels: hawse serve --tunnel-ports")
             if params.name is not None:
                 text = "a tunnel of the kind tcp has no name: its port is its address"
                 raise HawseError("invalid_params", text, details={"path": "$.name"})
@@ -171,15 +171,13 @@ class TunnelMethods:
             text = f"the name {params.name!r} is reserved for the kind tcp"
             raise HawseError("invalid_params", text, details={"path": "$.name"})
         if kind == "tls" and (options.tls_port is None or self._preview_host is None):
-            text = "this gateway has no tunnels by TLS name: hawse serve --tunnel-tls-port and --preview-host"
-            raise HawseError("unavailable", text)
+            raise _disabled("this gateway has no tunnels by TLS name: hawse serve --tunnel-tls-port and --preview-host")
 
     def _provider(self, name: TunnelProvider) -> Provider:
         """Return another provider than the gateway. Raises `HawseError` `unavailable`."""
         provider = self._options.providers.get(name)
         if provider is None or self._publications is None:
-            text = f"this gateway has no tunnels of {name}: hawse serve --tunnel-{name}"
-            raise HawseError("unavailable", text)
+            raise _disabled(f"this gateway has no tunnels of {name}: hawse serve --tunnel-{name}")
         find_program(provider)
         return provider
 
@@ -193,9 +191,9 @@ class TunnelMethods:
                     await publication.settled()
             except TimeoutError:
                 text = f"{record.provider} has given no address within {PUBLISH_TIMEOUT:g} s"
-                raise HawseError("unavailable", text) from None
+                raise _disabled(text) from None
             if publication.url is None:
-                raise HawseError("unavailable", f"{record.provider} has given no address: {publication.problem}")
+                raise _disabled(f"{record.provider} has given no address: {publication.problem}")
         except BaseException:
             await asyncio.shield(self._table.remove(record))
             raise
@@ -290,6 +288,11 @@ def new_name() -> str:
 
 def _place(record: TunnelRecord) -> tuple[object, ...]:
     return record.sandbox, record.port, record.kind, record.provider
+
+
+def _disabled(text: str) -> HawseError:
+    """Return the error of what somebody has to change first: the same call would fail again."""
+    return HawseError("unavailable", text, retryable=False)
 
 
 def _taken(name: str) -> HawseError:

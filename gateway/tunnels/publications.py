@@ -244,7 +244,8 @@ def find_program(provider: Provider) -> str:
     """Return the path of the program of a provider. Raises `HawseError` `unavailable`: it is not installed."""
     path = shutil.which(provider.program)
     if path is None:
-        raise HawseError("unavailable", f"the gateway's machine lacks {provider.program}: {provider.install}")
+        text = f"the gateway's machine lacks {provider.program}: {provider.install}"
+        raise HawseError("unavailable", text, retryable=False)
     return path
 
 

@@ -275,7 +275,9 @@ def check_programs(path: str) -> None:
     missing = [name for name in (XVNC, OPENBOX) if find_program(name, path) is None]
     if missing:
         needed = " and ".join(missing)
-        raise HawseError("unavailable", f"a desktop requires the programs {needed}: {INSTALL}", admitted="yes")
+        raise HawseError(
+            "unavailable", f"a desktop requires the programs {needed}: {INSTALL}", admitted="yes", retryable=False
+        )
 
 
 def _failed(process: Process) -> HawseError:

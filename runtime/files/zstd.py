@@ -78,5 +78,10 @@ class Decompressor:
 def _needed() -> ModuleType:
     library = _library()
     if library is None:
-        raise HawseError("unavailable", "this runtime has no zstd: it needs the package backports.zstd", admitted="yes")
+        raise HawseError(
+            "unavailable",
+            "this runtime has no zstd: it needs the package backports.zstd",
+            admitted="yes",
+            retryable=False,
+        )
     return library

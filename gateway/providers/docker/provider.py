@@ -209,9 +209,11 @@ class DockerProvider:
 
     async def mount_place(self, unit: str) -> MountPlace:
         if os.getuid() != 0:
-            raise HawseError("unavailable", "mounts in containers need a gateway of the superuser")
+            raise HawseError("unavailable", "mounts in containers need a gateway of the superuser", retryable=False)
         if container.GVISOR in (self._oci or ""):
-            raise HawseError("unavailable", "nothing can be mounted in gVisor, which has a kernel of its own")
+            raise HawseError(
+                "unavailable", "nothing can be mounted in gVisor, which has a kernel of its own", retryable=False
+            )
         for found in await self._engine.containers(self._labels(unit)):
             async with self._engine.client():
                 pid = (await found.show())["State"].get("Pid", 0)

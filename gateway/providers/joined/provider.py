@@ -78,10 +78,10 @@ class JoinedProvider:
         self.machines.forget(unit)
 
     async def pause(self, unit: str) -> None:
-        raise HawseError("unavailable", "a machine that has joined cannot be suspended")
+        raise HawseError("unavailable", "a machine that has joined cannot be suspended", retryable=False)
 
     async def resume(self, unit: str) -> None:
-        raise HawseError("unavailable", "a machine that has joined cannot be suspended")
+        raise HawseError("unavailable", "a machine that has joined cannot be suspended", retryable=False)
 
     async def observe(self, unit: str, runtime: str | None = None) -> Observation:
         machine = self.machines.get(unit)

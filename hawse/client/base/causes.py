@@ -186,7 +186,9 @@ class IoError(HawseError):
 
 
 class UnavailableError(HawseError):
-    """Code `unavailable`: the sandbox cannot be reached; `admitted` is `"no"`."""
+    """Code `unavailable`: the sandbox cannot be reached; `admitted` is `"no"`. Not `retryable`: a program or a
+    setting that the call needs is missing.
+    """
 
     def __init__(self, message: str = "", *, admitted: Admitted = "no", details: Any = None) -> None:
         HawseError.__init__(self, "unavailable", message, admitted=admitted, details=details)

@@ -288,7 +288,8 @@ class CallTable:
 
     def _failed(self, call: ClientCall, error: HawseError) -> None:
         """Handle an `error`: a call that can be repeated is opened again after a pause, for a bounded time."""
-        if not (call.repeats and error.code in RETRIED and self._retry_policy.retry(call, self._try_again)):
+        again = call.repeats and error.retryable and error.code in RETRIED
+        if not (again and self._retry_policy.retry(call, self._try_again)):
             self._retry_policy.forget(call)
             call.fail(error)
 

@@ -111,6 +111,16 @@ async def test_what_repeats_comes_back_from_a_sandbox_that_was_away(code: str) -
     assert len(calls) == 0
 
 
+async def test_what_would_fail_again_is_not_repeated() -> None:
+    calls = CallTable(OPTIONS)
+    connection = MemoryConnection(calls)
+    call = ClientCall("x", key="k")
+    calls.submit(call)
+    connection.error(HawseError("unavailable", retryable=False))
+    assert code_of(call) == ("unavailable", "no")
+    assert len(calls) == 0
+
+
 async def test_a_pause_outlives_the_connection() -> None:
     calls = CallTable(OPTIONS)
     connection = MemoryConnection(calls)

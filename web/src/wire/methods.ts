@@ -4058,7 +4058,7 @@ export interface TokenRevoke {
  *
  * `http` has a host name and a path. `tcp` has a port of the gateway. `tls` has a host name at one port of the gateway for all: the program in the sandbox terminates TLS, with a certificate for this name. `unavailable`: the operator has not enabled this kind.
  *
- * Another `provider` than the gateway has a program, which the gateway runs: `cloudflared` gives an address for `http`, another one after each start; `ssh` gives a port of an SSH server for `tcp`. The call waits until the address can be used. `unavailable`: the operator has not enabled the provider, its program is not installed, or cannot connect.
+ * Another `provider` than the gateway has a program, which the gateway runs: `cloudflared` gives an address for `http`, another one after each start; `ssh` gives a port of an SSH server for `tcp`. The call waits until the address can be used. `unavailable`: the operator has not enabled the provider, or its program is missing or cannot connect.
  *
  * The address stays the same until the tunnel expires, is deleted, or the sandbox is deleted; a restart of the sandbox or the gateway does not change it. The sandbox is not started, neither now nor by visitors. A call with the kind, the name or `public_port`, the sandbox and the port of a tunnel returns that one, with the new `expires_in`.
  *

@@ -4,11 +4,15 @@ import type { TunnelInfo } from "../../wire/methods";
 
 const LOOPBACK = /^(127\.0\.0\.1|\[::1\]|(.*\.)?localhost)$/;
 
-/** `base`: the gateway's URL. Names below `localhost` resolve only in browsers on the gateway's machine. */
-export function tunnelAddress(
-  base: string,
-  { kind, host, path, public_port }: Pick<TunnelInfo, "kind" | "host" | "path" | "public_port">,
-): string {
+type Address = Pick<TunnelInfo, "kind" | "host" | "path" | "public_port" | "url" | "problem">;
+
+/**
+ * `base`: the gateway's URL. Names below `localhost` resolve only in browsers on the gateway's machine.
+ * Null: the tunnel cannot be reached now.
+ */
+export function tunnelAddress(base: string, tunnel: Address): string | null {
+  const { kind, host, path, public_port } = tunnel;
+  if (tunnel.url != null || tunnel.problem != null) return tunnel.url ?? null;
   const url = new URL(base);
   if (path == null) return `${kind}://${host ?? url.hostname}:${public_port}`;
   if (host == null || (host.endsWith(".localhost") && !LOOPBACK.test(url.hostname)))

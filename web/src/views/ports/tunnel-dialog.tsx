@@ -7,7 +7,7 @@ import { render } from "preact";
 import { randomId } from "../../base/random-id";
 import { visible } from "../../base/visible";
 import type { AppContext } from "../../frame/pane";
-import type { TunnelInfo } from "../../wire/methods";
+import type { TunnelCreate, TunnelInfo } from "../../wire/methods";
 import { attempt } from "../attempt";
 import { tunnelAddress } from "./tunnel-address";
 
@@ -18,6 +18,15 @@ const UNTIL: readonly [string, number | null][] = [
   ["in 1 hour", 3_600],
   ["in 1 day", DAY],
   ["in 1 week", 7 * DAY],
+];
+
+/** Who gives an address, and what passes through it, by what the user chooses. */
+const THROUGH: readonly [string, Pick<TunnelCreate, "kind" | "provider">][] = [
+  ["this gateway: HTTP", {}],
+  ["this gateway: TCP", { kind: "tcp" }],
+  ["this gateway: TLS, by name", { kind: "tls" }],
+  ["Cloudflare: HTTP", { provider: "cloudflared" }],
+  ["an SSH server: TCP", { provider: "ssh" }],
 ];
 
 export async function showTunnels(app: AppContext, port: number): Promise<void> {
@@ -51,13 +60,21 @@ export async function showTunnels(app: AppContext, port: number): Promise<void> 
           const address = tunnelAddress(document.baseURI, tunnel);
           return (
             <li key={tunnel.id}>
-              <code>{visible(address)}</code>
-              <button type="button" aria-label={`Copy ${address}`} onClick={() => void app.copy(address)}>
-                Copy
-              </button>
+              {address == null ? (
+                <span class="problem">
+                  {visible(tunnel.id)}: {visible(tunnel.problem ?? "")}
+                </span>
+              ) : (
+                <>
+                  <code>{visible(address)}</code>
+                  <button type="button" aria-label={`Copy ${address}`} onClick={() => void app.copy(address)}>
+                    Copy
+                  </button>
+                </>
+              )}
               <button
                 type="button"
-                aria-label={`Delete ${address}`}
+                aria-label={`Delete ${address ?? tunnel.id}`}
                 onClick={() =>
                   act(() => client.call("tunnel.delete", { sandbox, tunnel: tunnel.id }, { key: randomId() }))
                 }
@@ -75,7 +92,8 @@ export async function showTunnels(app: AppContext, port: number): Promise<void> 
           const name = String(form.get("name") ?? "");
           const params = { sandbox, port, ...(name ? { name } : {}) };
           const expires_in = UNTIL[Number(form.get("until"))]?.[1] ?? null;
-          act(() => client.call("tunnel.create", { ...params, expires_in }, { key: randomId() }));
+          const through = THROUGH[Number(form.get("through"))]?.[1];
+          act(() => client.call("tunnel.create", { ...params, ...through, expires_in }, { key: randomId() }));
           event.currentTarget.reset();
         }}
       >
@@ -91,6 +109,16 @@ export async function showTunnels(app: AppContext, port: number): Promise<void> 
             autocapitalize="none"
             spellcheck={false}
           />
+        </label>
+        <label>
+          Through
+          <select name="through">
+            {THROUGH.map(([label], index) => (
+              <option key={label} value={index}>
+                {label}
+              </option>
+            ))}
+          </select>
         </label>
         <label>
           Ends

@@ -15,6 +15,12 @@ test.each([
     { kind: "tls" as const, host: "t-db.show.example", public_port: 8443 },
     "tls://t-db.show.example:8443",
   ],
+  [
+    "https://hawse.example/",
+    { kind: "tcp" as const, url: "tcp://gw.example:41234" },
+    "tcp://gw.example:41234",
+  ],
+  ["https://hawse.example/", { kind: "tls" as const, host: "t-db.show.example", problem: "no port" }, null],
 ])("from %s, the tunnel %o has the address %s", (base, of, address) => {
   expect(tunnelAddress(base, of)).toBe(address);
 });
