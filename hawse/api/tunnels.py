@@ -90,8 +90,8 @@ class TunnelCreate(Params[TunnelInfo], kw_only=True):
     Args:
         sandbox: Id of the sandbox.
         port: Number of the port. No program needs to listen yet.
-        name: Its id, 1 to 40 lower-case letters, digits and single hyphens, which others may guess; null: a random one
-            that cannot be guessed. Not for `tcp` of the gateway.
+        name: Its id, 1 to 40 lower-case letters, digits and single hyphens, which others may guess; null: a random
+            one. Not for `tcp` of the gateway.
         kind: What passes through it; null: `tcp` with `ssh`, else `http`.
         public_port: Port of the gateway or the SSH server, for `tcp`; null: a free one.
         expires_in: Seconds until it ends; null: it ends with the sandbox.

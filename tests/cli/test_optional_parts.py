@@ -18,7 +18,8 @@ def test_a_machine_with_everything_lacks_nothing() -> None:
     found = {check.name: check.text for check in optional_parts.of_machine()}
     assert found["filtered networks"] == "the package cryptography is installed"
     assert {name for name, _, _ in optional_parts.PACKAGES} <= found.keys()
-    assert not [text for name, text in found.items() if "not available" in text and name != "mounts"]
+    elsewhere = ("mounts", "tunnels through Cloudflare")  # a machine of tests may lack /dev/fuse and cloudflared
+    assert not [text for name, text in found.items() if "not available" in text and name not in elsewhere]
 
 
 def test_a_machine_with_nothing_says_how_to_install_each_part(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4069,7 +4069,7 @@ export interface TunnelCreate {
   sandbox: string;
   /** Number of the port. No program needs to listen yet. */
   port: number;
-  /** Its id, 1 to 40 lower-case letters, digits and single hyphens, which others may guess; null: a random one that cannot be guessed. Not for `tcp` of the gateway. */
+  /** Its id, 1 to 40 lower-case letters, digits and single hyphens, which others may guess; null: a random one. Not for `tcp` of the gateway. */
   name?: string | null;
   /** What passes through it; null: `tcp` with `ssh`, else `http`. */
   kind?: "http" | "tcp" | "tls" | null;
