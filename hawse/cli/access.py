@@ -11,6 +11,7 @@ from hawse.api.access import ShareCreateResult, ShareInfo, TokenCreateResult, To
 from hawse.api.rights import Role
 from hawse.cli.candidates import links, offer, terminals, tokens
 from hawse.cli.confirm import confirm, yes_option
+from hawse.cli.each import for_each
 from hawse.cli.group import Group
 from hawse.cli.output import duration, examples, listed
 from hawse.cli.target import Target, gateway_options, sandbox_option, target_options
@@ -101,15 +102,14 @@ def _token_row(one: TokenInfo) -> list[object]:
 @click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=offer(tokens))
 @yes_option
 @gateway_options
-def revoke_token(target: Target, ids: tuple[str, ...], yes: bool) -> None:
+def revoke_token(target: Target, ids: tuple[str, ...], yes: bool) -> int:
     """Revoke tokens, and what was created with them."""
     confirm(f"Revoke {listed(ids)}, and the tokens and links that were created with them?", yes=yes)
 
-    async def work(client: Client, box: Sandbox) -> None:
-        for id in ids:
-            await client.tokens.revoke(id)
+    async def end(client: Client, _: Sandbox, id: str) -> None:
+        await client.tokens.revoke(id)
 
-    target.run(work)
+    return for_each(target, ids, end)[1]
 
 
 @click.group(cls=Group)
@@ -181,15 +181,14 @@ def _link_row(one: ShareInfo) -> list[object]:
 @click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=offer(links))
 @yes_option
 @gateway_options
-def revoke_link(target: Target, ids: tuple[str, ...], yes: bool) -> None:
+def revoke_link(target: Target, ids: tuple[str, ...], yes: bool) -> int:
     """Revoke links. Their connections are closed at once."""
     confirm(f"Revoke {listed(ids)}?", yes=yes)
 
-    async def work(client: Client, box: Sandbox) -> None:
-        for id in ids:
-            await client.links.revoke(id)
+    async def end(client: Client, _: Sandbox, id: str) -> None:
+        await client.links.revoke(id)
 
-    target.run(work)
+    return for_each(target, ids, end)[1]
 
 
 def _left(expires: float | None) -> str:

@@ -7,6 +7,7 @@ import click
 
 from hawse.cli.candidates import backups as stored, offer
 from hawse.cli.confirm import confirm, yes_option
+from hawse.cli.each import for_each
 from hawse.cli.group import Group
 from hawse.cli.output import examples, listed, print_json, print_table, printable, size
 from hawse.cli.target import Target, gateway_options, target_options
@@ -162,15 +163,14 @@ def usage_text(found: BackupUsageResult) -> str:
 @click.argument("backups", nargs=-1, required=True, metavar="BACKUP...", shell_complete=offer(stored))
 @yes_option
 @gateway_options
-def rm(target: Target, backups: tuple[str, ...], yes: bool) -> None:
+def rm(target: Target, backups: tuple[str, ...], yes: bool) -> int:
     """Delete backups."""
     confirm(f"Delete {listed(backups)}?", yes=yes)
 
-    async def work(client: Client, _: Sandbox) -> None:
-        for one in backups:
-            await client.backups.delete(one)
+    async def delete(client: Client, _: Sandbox, id: str) -> None:
+        await client.backups.delete(id)
 
-    target.run(work)
+    return for_each(target, backups, delete)[1]
 
 
 def _date(seconds: float) -> str:

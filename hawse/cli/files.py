@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 import click
 
 from hawse.api.files import FileEntry
+from hawse.cli.each import for_each
 from hawse.cli.output import print_json, print_table, printable, size, write_bytes
 from hawse.cli.target import Target, target_options
 from hawse.client import Client, Sandbox
@@ -60,16 +61,15 @@ def ls(target: Target, path: str, long: bool, hidden: bool, recursive: bool) -> 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @target_options
-def cat(target: Target, paths: tuple[str, ...]) -> None:
+def cat(target: Target, paths: tuple[str, ...]) -> int:
     """Print files, one after the other."""
 
-    async def work(client: Client, box: Sandbox) -> None:
-        for path in paths:
-            async with box.files.open_read(path) as file:
-                async for chunk in file:
-                    await asyncio.to_thread(write_bytes, bytes(chunk))
+    async def show(_: Client, box: Sandbox, path: str) -> None:
+        async with box.files.open_read(path) as file:
+            async for chunk in file:
+                await asyncio.to_thread(write_bytes, bytes(chunk))
 
-    target.run(work)
+    return for_each(target, paths, show)[1]
 
 
 @click.command()

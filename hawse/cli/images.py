@@ -4,6 +4,7 @@ import click
 
 from hawse.api.images import ImageInfo, ImageProgress
 from hawse.cli.confirm import confirm, yes_option
+from hawse.cli.each import for_each
 from hawse.cli.group import Group
 from hawse.cli.output import listed, print_json, print_table, printable, size
 from hawse.cli.target import Target, gateway_options
@@ -35,34 +36,34 @@ def list_images(target: Target) -> None:
 @image.command()
 @click.argument("names", nargs=-1, required=True, metavar="IMAGE...")
 @gateway_options
-def pull(target: Target, names: tuple[str, ...]) -> None:
+def pull(target: Target, names: tuple[str, ...]) -> int:
     """Pull images, also newer versions of those that are there. The progress is printed on stderr."""
 
-    async def work(client: Client, _: Sandbox) -> list[ImageInfo]:
-        return [await client.images.pull(name, on_progress=show) for name in names]
+    async def fetch(client: Client, _: Sandbox, name: str) -> ImageInfo:
+        return await client.images.pull(name, on_progress=show)
 
     def show(progress: ImageProgress) -> None:
         part = "" if progress.progress is None else f"{progress.progress:4.0%} "
         click.echo(f"{part}{printable(progress.message or '')}", err=True)
 
-    found = target.run(work)
+    found, code = for_each(target, names, fetch)
     if target.as_json:
         print_json(found)
+    return code
 
 
 @image.command()
 @click.argument("names", nargs=-1, required=True, metavar="IMAGE...")
 @yes_option
 @gateway_options
-def rm(target: Target, names: tuple[str, ...], yes: bool) -> None:
+def rm(target: Target, names: tuple[str, ...], yes: bool) -> int:
     """Remove images. One that a sandbox uses stays."""
     confirm(f"Remove {listed(names)}?", yes=yes)
 
-    async def work(client: Client, _: Sandbox) -> None:
-        for name in names:
-            await client.images.remove(name)
+    async def remove(client: Client, _: Sandbox, name: str) -> None:
+        await client.images.remove(name)
 
-    target.run(work)
+    return for_each(target, names, remove)[1]
 
 
 def short(id: str) -> str:

@@ -9,6 +9,7 @@ import click
 
 from hawse.api.processes import ProcessInfo
 from hawse.cli.candidates import offer, processes
+from hawse.cli.each import report
 from hawse.cli.output import duration, examples, print_json, size, write_bytes
 from hawse.cli.shell import exit_code
 from hawse.cli.target import Target, target_options
@@ -71,7 +72,7 @@ def kill(target: Target, ids: tuple[str, ...], terminal: bool, grace: float) -> 
         print_json([{"id": id, "error": None if error is None else error.code} for id, error in ended])
     for id, error in ended:
         if error is not None:
-            click.echo(f"{id}: {error.code}: {error.message}", err=True)
+            report(id, error)
     return 1 if any(error for _, error in ended) else 0
 
 

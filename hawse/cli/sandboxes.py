@@ -11,6 +11,7 @@ from hawse.api.egress import EgressPolicy
 from hawse.api.sandboxes import SandboxInfo, SandboxLimits, TemplateInfo
 from hawse.cli.candidates import offer, sandboxes
 from hawse.cli.confirm import confirm, yes_option
+from hawse.cli.each import for_each
 from hawse.cli.group import Group
 from hawse.cli.output import duration, examples, listed, print_json, printable, size
 from hawse.cli.target import Pair, Target, gateway_options, target_options
@@ -178,46 +179,47 @@ def _template_row(each: TemplateInfo) -> list[object]:
     ]
 
 
-def _each(target: Target, ids: tuple[str, ...], action: str) -> None:
-    """Do `action`, a method of `Sandbox`, to each sandbox, one after the other; print the states that follow."""
+def _each(target: Target, ids: tuple[str, ...], action: str) -> int:
+    """Do `action`, a method of `Sandbox`, to each sandbox; print the states that follow. Return the exit code."""
 
-    async def work(client: Client, _: Sandbox) -> list[SandboxInfo]:
-        return [await getattr(client.sandbox(id), action)() for id in ids]
+    async def change(client: Client, _: Sandbox, id: str) -> SandboxInfo:
+        changed: SandboxInfo = await getattr(client.sandbox(id), action)()
+        return changed
 
-    found = target.run(work)
+    found, code = for_each(target, ids, change)
     if target.as_json:
         print_json(found)
+    return code
 
 
 @sandbox.command()
 @click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=offer(sandboxes))
 @gateway_options
-def stop(target: Target, ids: tuple[str, ...]) -> None:
+def stop(target: Target, ids: tuple[str, ...]) -> int:
     """End everything that runs in sandboxes. Their files remain; `start` starts them again."""
-    _each(target, ids, "stop")
+    return _each(target, ids, "stop")
 
 
 @sandbox.command()
 @click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=offer(sandboxes))
 @gateway_options
-def start(target: Target, ids: tuple[str, ...]) -> None:
+def start(target: Target, ids: tuple[str, ...]) -> int:
     """Start sandboxes that sleep or were stopped."""
-    _each(target, ids, "wake")
+    return _each(target, ids, "wake")
 
 
 @sandbox.command()
 @click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=offer(sandboxes))
 @yes_option
 @gateway_options
-def rm(target: Target, ids: tuple[str, ...], yes: bool) -> None:
+def rm(target: Target, ids: tuple[str, ...], yes: bool) -> int:
     """Delete sandboxes with all their files."""
     confirm(f"Delete {listed(ids)} with all files?", yes=yes)
 
-    async def work(client: Client, _: Sandbox) -> None:
-        for id in ids:
-            await client.sandbox(id).delete()
+    async def delete(client: Client, _: Sandbox, id: str) -> None:
+        await client.sandbox(id).delete()
 
-    target.run(work)
+    return for_each(target, ids, delete)[1]
 
 
 @sandbox.command()

@@ -43,6 +43,19 @@ def test_a_link_is_an_address_that_can_be_revoked(gateway: Stack, capsys: pytest
     assert "0 of 2" in printed(capsys, "share", "ls")
 
 
+@pytest.mark.parametrize("kind", ["token", "share"])
+def test_the_others_are_revoked_if_one_is_missing(
+    gateway: Stack, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = {one["id"] for one in json.loads(printed(capsys, kind, "ls", "--json"))}
+    for _ in range(2):
+        printed(capsys, kind, "create", *(["main"] if kind == "share" else []))
+    one, other = {one["id"] for one in json.loads(printed(capsys, kind, "ls", "--json"))} - before
+    assert main([kind, "revoke", "--yes", one, "missing", other]) == 1
+    assert "Error: missing: not_found" in capsys.readouterr().err
+    assert {one["id"] for one in json.loads(printed(capsys, kind, "ls", "--json"))} == before
+
+
 @pytest.mark.parametrize("text", ["8", "0h", "h", "-1d", "1w", "1.5h"])
 def test_a_duration_has_a_unit(gateway: Stack, text: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["token", "create", f"--expires={text}"]) == 2

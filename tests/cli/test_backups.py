@@ -50,7 +50,9 @@ def test_a_directory_is_saved_listed_restored_and_forgotten(gateway: Stack, capf
     assert main(["cat", "-s", "copied", "saved/f"]) == 0
     assert capfd.readouterr().out == "one\n"
     assert main(["sandbox", "rm", "--yes", "copied"]) == 0
-    assert main(["backup", "rm", "--yes", id, other["id"], snapshot]) == 0
-    capfd.readouterr()
+    assert main(["backup", "rm", "--yes", id, "missing", other["id"], snapshot]) == 1
+    assert "Error: missing: not_found: unknown backup 'missing'" in capfd.readouterr().err
+    assert main(["backup", "ls", "--all", "--json"]) == 0
+    assert json.loads(capfd.readouterr().out) == []
     assert main(["backup", "restore", "--yes", id]) == 1
     assert f"not_found: unknown backup '{id}'" in capfd.readouterr().err

@@ -36,6 +36,13 @@ def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     return use
 
 
+def test_the_other_files_are_printed_if_one_is_missing(directory: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["cat", f"{directory}/a", f"{directory}/missing", f"{directory}/a"]) == 1
+    printed = capfd.readouterr()
+    assert printed.out == "hello\nhello\n"
+    assert printed.err.startswith(f"Error: {directory}/missing: not_found")
+
+
 def test_a_directory_is_listed_by_name(directory: str, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["ls", directory]) == 0
     assert capfd.readouterr().out == "a\n"

@@ -8,6 +8,7 @@ from hawse.api.images import ImageInfo, ImageProgress
 from hawse.cli import main
 from hawse.cli.images import short
 from hawse.client import Images
+from hawse.wire import HawseError
 from tests.support.stack import Stack
 
 INFO = ImageInfo(id="sha256:0123456789abcdef", names=["x:latest", "x:1"], size=2048)
@@ -42,6 +43,27 @@ def test_images_are_printed(
     assert json.loads(capsys.readouterr().out)[0]["size"] == 2048
     assert main(["image", "pull", "x"]) == 0
     assert " 50% x: Extracting" in capsys.readouterr().err
+
+
+def test_the_other_images_are_pulled_and_removed_if_one_fails(
+    gateway: Stack, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    async def fake(self: Images, image: str, **_: object) -> ImageInfo:
+        asked.append(image)
+        if image == "missing":
+            raise HawseError("not_found", "no such image")
+        return INFO
+
+    monkeypatch.setattr(Images, "pull", fake)
+    monkeypatch.setattr(Images, "remove", fake)
+    for command in (["pull", "--json"], ["rm", "-y"]):
+        assert main(["image", *command, "missing", "x"]) == 1
+        printed = capsys.readouterr()
+        assert printed.err == "Error: missing: not_found: no such image\n"
+        assert len(json.loads(printed.out or "[{}]")) == 1
+    assert asked == ["missing", "x"] * 2
 
 
 def test_an_id_is_printed_as_the_docker_command_does() -> None:

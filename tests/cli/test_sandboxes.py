@@ -46,6 +46,20 @@ def test_a_sandbox_is_created_used_stopped_started_and_deleted(
     assert ids(capfd, label) == []
 
 
+def test_one_sandbox_that_is_missing_does_not_keep_the_others_from_being_stopped_started_and_deleted(
+    gateway: Stack, label: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, other = (created(capsys, "-l", label) for _ in range(2))
+    for action, states in (("stop", ["stopped"] * 2), ("start", ["running"] * 2)):
+        assert main(["sandbox", action, "--json", one, "missing", other]) == 1
+        printed = capsys.readouterr()
+        assert [each["state"] for each in json.loads(printed.out)] == states
+        assert printed.err.startswith("Error: missing: not_found: unknown sandbox 'missing'")
+    assert main(["sandbox", "rm", "--yes", one, "missing", other, "absent"]) == 1
+    assert [line.split(": ")[1] for line in capsys.readouterr().err.splitlines()] == ["missing", "absent"]
+    assert ids(capsys, label) == []
+
+
 def test_the_templates_are_listed(gateway: Stack, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sandbox", "templates"]) == 0
     heading, other, row = capsys.readouterr().out.splitlines()

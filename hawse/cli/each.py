@@ -1,0 +1,51 @@
+"""Commands that take several names: each name is tried, and each failure is reported."""
+
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TypeVar
+
+import click
+
+from hawse.cli.output import printable
+from hawse.cli.target import Target, failure
+from hawse.client import Client, GaveUpError, Sandbox
+from hawse.wire import HawseError
+
+T = TypeVar("T")
+
+
+def for_each(
+    target: Target, names: Iterable[str], action: Callable[[Client, Sandbox, str], Awaitable[T]]
+) -> tuple[list[T], int]:
+    """Await `action(client, sandbox, name)` for one name after the other, also after one that failed.
+
+    Args:
+        target: The gateway and the sandbox.
+        names: What the command was given.
+        action: An async function.
+
+    Returns:
+        The results of the names that did not fail, and the exit code: 1 if a name failed.
+
+    Raises:
+        click.ClickException: There is no connection, or it was lost and could not be established again.
+    """
+
+    async def work(client: Client, box: Sandbox) -> tuple[list[T], int]:
+        results: list[T] = []
+        code = 0
+        for name in names:
+            try:
+                results.append(await action(client, box, name))
+            except GaveUpError:  # the other names would fail too
+                raise
+            except HawseError as error:
+                report(name, error)
+                code = 1
+        return results, code
+
+    return target.run(work)
+
+
+def report(name: str, error: HawseError) -> None:
+    """Print on standard error which of several names failed and why."""
+    click.echo(f"Error: {printable(name)}: {failure(error).message}", err=True)
