@@ -46,6 +46,24 @@ async def test_a_call_is_written_with_its_caller_its_target_and_its_outcome(gate
         }
 
 
+@pytest.mark.parametrize(
+    ("method", "params", "sandbox"),
+    [
+        ("mount.delete", {"mount": "m-1"}, None),
+        ("recording.start", {"desktop": "main"}, "local"),
+        ("code.interrupt", {"context": "c", "run": "r"}, "local"),
+    ],
+)
+async def test_what_a_call_acts_on_is_named(
+    gateway: Gateway, method: str, params: dict[str, Any], sandbox: str | None
+) -> None:
+    async with gateway.peer() as peer:
+        with pytest.raises(HawseError):
+            await peer.ask(method, params, sandbox=sandbox)
+        (entry,) = await listed(peer, method=method)
+    assert entry["on"] == params
+
+
 async def test_secrets_are_not_written(gateway: Gateway, tmp_path: Path) -> None:
     secret = "hunter2-hunter2"
     async with gateway.peer() as peer:
