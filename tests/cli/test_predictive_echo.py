@@ -136,6 +136,9 @@ def test_a_resize_withdraws_the_predictions() -> None:
     assert screen(play.shown + play.echo.resize(10, 5))[0] == "$ l"
 
 
+LINE_MAX = COLS - len("$ ") - 2  # keys beyond it print nothing; predictions end there, at the margin
+
+
 class Editor:
     """A line discipline that is slow: it prints the keys some time after they were typed."""
 
@@ -157,7 +160,7 @@ class Editor:
             elif key == 0x0D:
                 output += b"\r\nout\r\n$ "
                 self.line = b""
-            elif len(self.line) < COLS - 5:
+            elif len(self.line) < LINE_MAX:
                 output += bytes([key])
                 self.line += bytes([key])
         self.waiting = self.waiting[count:]
