@@ -13,10 +13,10 @@ import hawse
 from hawse.client import Sandbox, Tunnel
 from tests.support.http_clients import http_client
 from tests.support.ssh_server import ssh_server
-from tests.support.stack import Stack
+from tests.support.stack import Stack, free_port
 
 TIMEOUT = 30.0  # s after which a test that waits has failed
-PORT = 8765
+PORT = free_port()  # of the web server in the sandbox, whose network is that of the machine
 
 # Reports an address as cloudflared does, and is a reverse proxy's end: it writes what it gets through the Unix socket.
 CLOUDFLARED = """\

@@ -153,9 +153,9 @@ def zombies():
     stats = [stat(p) for p in os.listdir("/proc") if p.isdigit()]
     return [stat for stat in stats if stat.rpartition(")")[2].split()[0] == "Z"]
 end = time.monotonic() + 5
-while zombies() and time.monotonic() < end:
+while (left := zombies()) and time.monotonic() < end:
     pass
-print(len(zombies()))
+print(len(left))
 """
     assert python(place, program) == "0"
 

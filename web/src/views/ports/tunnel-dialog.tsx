@@ -24,7 +24,7 @@ const UNTIL: readonly [string, number | null][] = [
 const THROUGH: readonly [string, Pick<TunnelCreate, "kind" | "provider">][] = [
   ["this gateway: HTTP", {}],
   ["this gateway: TCP", { kind: "tcp" }],
-  ["this gateway: TLS, by name", { kind: "tls" }],
+  ["this gateway: TLS", { kind: "tls" }],
   ["Cloudflare: HTTP", { provider: "cloudflared" }],
   ["an SSH server: TCP", { provider: "ssh" }],
 ];
