@@ -94,14 +94,15 @@ class TerminalView(ABC):
         return cells
 
     async def settled(self) -> None:
-        """Wait until all input has been applied and all output of the server is on the screen."""
+        """Wait until all input has been applied, and the screen has the size and all output of the server."""
         await self.until(
             """async () => {
-              const { client, channel, state } = window.hawse;
+              const { client, channel, state, terminal } = window.hawse;
               if (state().inputOffset < state().inputEnd) return false;
               const { id, sandbox } = channel.address;
               const info = await client.call("terminal.get", { id }, { sandbox });
-              return info.offset === state().offset;
+              const sized = info.cols === terminal.cols && info.rows === terminal.rows;
+              return sized && info.offset === state().offset;
             }"""
         )
 
