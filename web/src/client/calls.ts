@@ -124,7 +124,8 @@ export class Calls {
     call.channel = undefined;
     // Channels reports a lost connection as `interrupted` as well. If there is no connection when the timer fires,
     // `connectionOpened` sends the call later.
-    if (call.keyed && (error.code === "interrupted" || error.code === "unavailable")) {
+    const away = error.code === "interrupted" || error.code === "unavailable";
+    if (call.keyed && away && error.retryable) {
       call.timers.push(setTimeout(() => call.channel ?? this.#send(call), call.backoff.next()));
     } else this.#settle(call, () => call.reject(error));
   }

@@ -36,11 +36,14 @@ export async function showTunnels(app: AppContext, port: number): Promise<void> 
     const found = await client.call("tunnel.list", { sandbox });
     tunnels.value = found.tunnels.filter(each => each.port === port);
   };
-  const act = (work: () => Promise<unknown>) =>
-    void attempt(app, async () => {
+  const refused = signal(""); // shown in the dialog, which covers notices of the page
+  const act = (work: () => Promise<unknown>) => {
+    refused.value = "";
+    void attempt({ toast: text => (refused.value = text) }, async () => {
       await work();
       await refresh();
     });
+  };
   await refresh();
 
   const dialog = document.createElement("dialog");
@@ -130,6 +133,11 @@ export async function showTunnels(app: AppContext, port: number): Promise<void> 
             ))}
           </select>
         </label>
+        {refused.value && (
+          <p role="alert" class="problem">
+            {visible(refused.value)}
+          </p>
+        )}
         <div class="answers">
           <button type="button" onClick={() => dialog.close()}>
             Close
