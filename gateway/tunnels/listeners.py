@@ -20,13 +20,12 @@ from gateway.tunnels.client_hello import (
 )
 from gateway.tunnels.connections import Place, TunnelConnections, reset, streams
 from gateway.tunnels.options import TunnelOptions
-from gateway.tunnels.table import TunnelRecord, TunnelTable
+from gateway.tunnels.table import MARK, TunnelRecord, TunnelTable
 
 log = logging.getLogger(__name__)
 
 HELLO_TIME: Final = 10.0  # s for a client to say which name it wants
 RETRY: Final = 10.0  # s until a port that could not be opened is tried again
-MARK: Final = "t-"  # begins the label of a host name
 
 
 class TunnelListeners:

@@ -14,7 +14,7 @@ from gateway.store.base import ConflictError
 from gateway.tunnels.options import PUBLISHED_MAX, TunnelOptions
 from gateway.tunnels.providers import Provider
 from gateway.tunnels.publications import Publications, find_program
-from gateway.tunnels.table import TCP, TunnelRecord, TunnelTable
+from gateway.tunnels.table import MARK, TCP, TunnelRecord, TunnelTable
 from hawse.api.rights import ALL
 from hawse.api.spec import Nothing
 from hawse.api.tunnels import (
@@ -30,7 +30,6 @@ from hawse.rpc import handles
 from hawse.wire import HawseError, Principal
 
 PREFIX: Final = "/t/"  # of the path of an address
-MARK: Final = "t-"  # begins the label of a host name: it is never that of a preview, which begins with a port
 PER_SANDBOX: Final = 16
 TOTAL: Final = 1000  # of a gateway: each is a row in memory
 PUBLISH_TIMEOUT: Final = 25.0  # s until a program of another provider must have an address

@@ -21,6 +21,7 @@ from hawse.api.tunnels import TunnelKind, TunnelProvider
 log = logging.getLogger(__name__)
 
 TABLE: Final = "tunnels"
+MARK: Final = "t-"  # begins the label of a host name: it is never that of a preview, which begins with a port
 TCP: Final = "tcp-"  # begins the names of tunnels of the kind `tcp`; their port follows
 LONGEST: Final = 300.0  # s until another look at the clock: an event loop does not count while the machine is suspended
 RETRY: Final = 10.0  # s until rows are removed again after the store has failed
