@@ -7,7 +7,7 @@ import signal
 import pytest
 
 from hawse.wire import HawseError
-from runtime.ports.tunnel import READ_AHEAD, WRITE_BUFFER
+from runtime.rpc.connection_stream import READ_AHEAD, WRITE_BUFFER
 from tests.support.ports import connected, listening
 from tests.support.runtime import Channel, Client, Served
 

@@ -1,0 +1,200 @@
+"""A stream that is one end of a connection to a program: bytes both ways, each direction at the pace of its reader."""
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections import deque
+from typing import Any, Final, cast
+
+from hawse.rpc import typed
+from hawse.rpc.call import ServerCall
+from hawse.wire import Connection, HawseError, Kind
+
+READ_AHEAD: Final = 64 << 10  # bytes that wait for credit, above which no more are read (one read may overshoot)
+WRITE_BUFFER: Final = 64 << 10  # bytes that wait for the program, above which input is not acknowledged
+
+
+class ConnectionStream(asyncio.Protocol, ABC):
+    """A `Stream`, and the protocol of the connection. A derived class starts `connect` once."""
+
+    def __init__(self, call: ServerCall) -> None:
+        self._call = call
+        self._transport: asyncio.Transport | None = None
+        self._detached = False  # the channel is closed
+        self._lost = False  # the connection is closed
+        self._failure: Exception | None = None  # why the connection was lost; None: it was closed
+        self._opened_sent = False  # the event `opened`
+        self._chunks: deque[memoryview] = deque()  # from the program
+        self._held = 0  # bytes in `_chunks`
+        self._reading = True
+        self._received = 0  # bytes from the program that were sent on
+        self._sent = 0  # bytes of the caller that were taken
+        self._ended = False  # the caller sends no more
+        self._early: list[bytes] = []  # input that came before the connection was made; bounded by the input window
+        self._writable = True
+        self._owed = 0  # bytes taken while the program did not read: they are acknowledged when it does
+
+    async def connect(self) -> None:
+        """Make the connection; end the call with an error if that fails."""
+        try:
+            await self._dial()
+        except HawseError as error:
+            self._call.error(error)
+        except OSError as error:  # TimeoutError is one
+            reason = "does not answer" if isinstance(error, TimeoutError) else error.strerror or str(error)
+            self._call.error(self._connect_error(reason))
+
+    # ---- what a derived class decides
+
+    @abstractmethod
+    async def _dial(self) -> None:
+        """Make the connection with this object as its protocol. Raises `OSError`, `HawseError`."""
+
+    @abstractmethod
+    def _connect_error(self, reason: str) -> HawseError:
+        """The error of the call if `_dial` raised `OSError`."""
+
+    @abstractmethod
+    def _opened(self) -> Any:
+        """The value of `opened`, the first event. Raises `HawseError`, which ends the call."""
+
+    @abstractmethod
+    def _send_event(self, connection: Connection, ch: int) -> bool:
+        """Send an event if there is one; return whether one was sent. Called with credit, after `opened`."""
+
+    @abstractmethod
+    def _end_input(self, transport: asyncio.Transport) -> None:
+        """The caller sends no more: end that direction of the connection, or all of it."""
+
+    @abstractmethod
+    def _result(self) -> Any:
+        """The result of the call, after the connection was closed and all bytes were sent. Raises `HawseError`."""
+
+    def _allowed(self, data: bytes | memoryview) -> bytes:
+        """What the program may get of input. Raises `HawseError`, which ends the call."""
+        return bytes(data)
+
+    # ---- Stream
+
+    def pull(self, connection: Connection, ch: int, size: int) -> bool:
+        window = connection.window(ch)
+        if self._transport is not None and not self._opened_sent:
+            return window > 0 and self._open(connection, ch)
+        if self._opened_sent and window > 0 and self._send_event(connection, ch):
+            return True
+        if self._chunks:
+            part = self._chunks[0][: min(size, window)]
+            if part:
+                connection.send_data(ch, Kind.OUTPUT, self._received, part)
+                self._take(len(part))
+            return bool(part)
+        if self._lost:
+            self._finish()
+        return False
+
+    def receive_input(self, offset: int, payload: memoryview) -> None:
+        if offset != self._sent:
+            raise HawseError("input_gap", f"input at {offset}", details={"applied": self._sent}, admitted="yes")
+        self._sent += len(payload)
+        if self._transport is None:
+            self._early.append(bytes(payload))
+        else:
+            self._write(payload)
+
+    def receive_end(self) -> None:
+        self._ended = True
+        if self._transport is not None and not self._lost:
+            self._end_input(self._transport)
+
+    def detach(self) -> None:
+        self._detached = True
+        self._chunks.clear()
+        self._early.clear()
+        if self._transport is not None and not self._lost:
+            self._transport.abort()
+
+    # ---- asyncio.Protocol
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's classes are not subclasses of asyncio.Transport
+        if self._detached:
+            self._transport.abort()
+            return
+        self._transport.set_write_buffer_limits(high=WRITE_BUFFER)
+        early, self._early = self._early, []
+        try:
+            for data in early:
+                self._write(data)
+        except HawseError as error:
+            self._call.error(error)
+            return
+        if self._ended:
+            self._end_input(self._transport)
+        self._call.wake()
+
+    def data_received(self, data: bytes) -> None:
+        if self._detached:
+            return
+        self._chunks.append(memoryview(data))
+        self._held += len(data)
+        if self._held >= READ_AHEAD and self._reading and self._transport is not None:
+            self._reading = False
+            self._transport.pause_reading()
+        self._call.wake()
+
+    def pause_writing(self) -> None:
+        self._writable = False
+
+    def resume_writing(self) -> None:
+        self._writable = True
+        owed, self._owed = self._owed, 0
+        self._call.applied(owed)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._lost = True
+        self._failure = exc
+        if not self._detached:
+            self._call.wake()
+
+    # ---- inside
+
+    def _open(self, connection: Connection, ch: int) -> bool:
+        try:
+            value = self._opened()
+        except HawseError as error:
+            self._call.error(error)
+            return False
+        self._opened_sent = True
+        connection.send_event(ch, "opened", value)
+        return True
+
+    def _take(self, size: int) -> None:
+        self._received += size
+        self._held -= size
+        rest = self._chunks.popleft()[size:]
+        if rest:
+            self._chunks.appendleft(rest)
+        if self._held < READ_AHEAD and not self._reading and not self._lost and self._transport is not None:
+            self._reading = True
+            self._transport.resume_reading()
+
+    def _write(self, data: bytes | memoryview) -> None:
+        """Pass on what is allowed. What a closed connection cannot take is dropped; the result reports its end."""
+        assert self._transport is not None
+        allowed = self._allowed(data)
+        if allowed and not self._lost:
+            self._transport.write(allowed)
+        if self._writable or self._lost:
+            self._call.applied(len(data))
+        else:
+            self._owed += len(data)
+
+    def _finish(self) -> None:
+        try:
+            self._call.result(self._result())
+        except HawseError as error:
+            self._call.error(error)
+
+    def _raise_failure(self) -> None:
+        """Raise why the connection was lost, as a `HawseError`, unless it was closed."""
+        if self._failure is not None:
+            raise typed(self._failure)
