@@ -27,6 +27,7 @@ LONGEST: Final = 4 * 3600.0  # seconds of one recording
 EVERY: Final = 4 << 20  # bytes of changes between two whole screens: what a player has to read to seek
 SHARE: Final = 4  # a whole screen is at most 1/4 the size of the changes since the previous one
 END_TIMEOUT: Final = 5.0  # seconds from the end of the connection to that of the desktop, if this is the reason
+LAST_TIMEOUT: Final = 5.0  # seconds from a stop to the last frame: the X server is user code, and may not answer
 
 
 class DesktopRecorder:
@@ -73,6 +74,8 @@ class DesktopRecorder:
         self._clock = loop.time
         self._start = loop.time()
         self._client: RfbClient | None = None
+        self._waiting: asyncio.Timeout | None = None  # of the wait for changes, which has no other end
+        self._hang: asyncio.TimerHandle | None = None  # gives up the last frame
         self._stopped = asyncio.Event()
         self._writing = asyncio.Lock()  # of the file
         self._closed = False
@@ -109,6 +112,8 @@ class DesktopRecorder:
             self._fail_to_open(error)
         finally:
             limit.cancel()
+            if self._hang is not None:
+                self._hang.cancel()
             if self._client is not None:
                 self._client.close()
             async with self._writing:
@@ -116,23 +121,27 @@ class DesktopRecorder:
                 await self._disk.run(self._close)
 
     async def _record(self, client: RfbClient, size: ScreenSize) -> None:
-        """Write frames until the recording is stopped. Raises `HawseError` when the connection has ended.
+        """Write frames until the recording is stopped: the last one is the whole screen as it is then.
+
+        Raises `HawseError` when the connection has ended.
 
         Args:
             client: The connection.
             size: The size in the first line of the file.
         """
         whole, behind, largest = True, 0, 0
-        while self.reason is None:
+        last = False
+        while not last:
+            last = self.reason is not None
             now = size
-            if whole:
+            if whole := whole or last:
                 part, pixels = await client.capture(None)
                 now = ScreenSize(part.width, part.height)
                 patches = bands(now, pixels)
             else:
-                patches = [Patch(*patch) for patch in await client.changes()]
-                if client.size != size:
-                    whole = True  # which has these changes, too
+                patches = await self._changes(client)
+                if not patches or client.size != size:
+                    whole = True  # the size has changed, or it is stopped: the next frame has all changes
                     continue
             at = self.elapsed
             before = self.file.sizes["cast"]
@@ -143,6 +152,16 @@ class DesktopRecorder:
             whole = behind >= max(self._every, SHARE * largest)
             size = now
             await self._pause()
+
+    async def _changes(self, client: RfbClient) -> list[Patch]:
+        """Wait for changes. None are returned when the size of the screen has changed, or the recording is stopped."""
+        try:
+            async with asyncio.timeout(None) as self._waiting:
+                return [Patch(*patch) for patch in await client.changes()]
+        except TimeoutError:
+            return []
+        finally:
+            self._waiting = None
 
     async def _write(self, at: float, events: list[str], *, whole: bool, size: ScreenSize | None) -> None:
         """Write a frame.
@@ -210,8 +229,11 @@ class DesktopRecorder:
     def _finish(self, reason: RecordingEndReason, message: str = "") -> None:
         self.reason, self.message = reason, message
         self._stopped.set()
+        loop = asyncio.get_running_loop()
+        if self._waiting is not None:
+            self._waiting.reschedule(loop.time())
         if self._client is not None:
-            self._client.close()  # nothing else ends the wait for changes
+            self._hang = loop.call_later(LAST_TIMEOUT, self._client.close)
 
     def _close(self) -> None:
         """Write the last line and close the file. Runs in a thread."""

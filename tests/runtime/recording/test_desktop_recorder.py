@@ -182,6 +182,18 @@ async def test_a_player_can_begin_again_and_again(make: Make, desktop: Client) -
     assert recorder.reason == "stopped"
 
 
+async def test_it_ends_with_what_the_screen_shows_when_it_is_stopped(desktop: Client) -> None:
+    name = (await desktop.ask("recording.start", desktop="main"))["id"]
+    await until_recorded(desktop, name)
+    for x in (10, 60, 110):  # after the first of these frames, the next one is not due yet
+        await desktop.ask("desktop.move", x=x, y=50)
+        now = await screenshot(desktop)
+    ended = await desktop.ask("recording.stop", id=name)
+    cast = await read(desktop, name)
+    assert played(cast.partition(b"\n")[2], (WIDTH, HEIGHT)).tobytes() == now.tobytes()
+    assert ended["size"] == len(cast)
+
+
 async def test_a_disk_that_fails_ends_only_the_recording(make: Make, desktop: Client, tmp_path: Path) -> None:
     (tmp_path / "recordings").write_text("not a directory")
     recorder = make()
