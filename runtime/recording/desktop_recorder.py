@@ -1,6 +1,7 @@
 """Records one desktop: a viewer of its own, whose changed rectangles go to disk a few times in a second.
 
-It asks for changes only after it has written the ones before, so a slow disk costs frames and no memory.
+It asks for changes only after it has written the ones before, so a slow disk costs frames and no memory. A screen that
+changes as a film does costs frames too, so that the bytes that a recording may have last as long as it may.
 """
 
 import asyncio
@@ -26,6 +27,8 @@ INTERVAL: Final = 0.2  # seconds between two frames
 LONGEST: Final = 4 * 3600.0  # seconds of one recording
 EVERY: Final = 4 << 20  # bytes of changes between two whole screens: what a player has to read to seek
 SHARE: Final = 4  # a whole screen is at most 1/4 the size of the changes since the previous one
+SLOW: Final = 1.0  # seconds until the next frame from which on the recording is incomplete
+SLOWED: Final = "frames are missing: the screen changed faster than a recording may grow"
 END_TIMEOUT: Final = 5.0  # seconds from the end of the connection to that of the desktop, if this is the reason
 LAST_TIMEOUT: Final = 5.0  # seconds from a stop to the last frame: the X server is user code, and may not answer
 
@@ -63,6 +66,7 @@ class DesktopRecorder:
         self.message = ""
         self.lost = 0  # a disk that is too slow costs frames, and no bytes of what is recorded
         self.opened: asyncio.Future[None] = loop.create_future()  # set when the file is open, or that has failed
+        self.incomplete = False  # frames are missing, because the screen has changed too fast
         self.done = asyncio.Event()  # set by its owner when the recording is complete
         self._desktop = desktop
         self._header = header
@@ -116,6 +120,8 @@ class DesktopRecorder:
                 self._hang.cancel()
             if self._client is not None:
                 self._client.close()
+            if self.incomplete and not self.message:
+                self.message = SLOWED
             async with self._writing:
                 self._closed = True
                 await self._disk.run(self._close)
@@ -194,9 +200,16 @@ class DesktopRecorder:
                 self._finish(*describe_failure(error))
 
     async def _pause(self) -> None:
-        """Wait until the next frame is due, or the recording is stopped."""
+        """Wait until the next frame is due, or the recording is stopped.
+
+        The size of the file grows at most with the square root of the time, and is at its limit at the end of the
+        longest recording: a short one of a film has many frames, and a long one does not end early.
+        """
+        due = self._longest * (self.file.size / self.file.limit) ** 2
+        pause = max(INTERVAL, due - self.elapsed)
+        self.incomplete |= pause > SLOW
         try:
-            async with asyncio.timeout(INTERVAL):
+            async with asyncio.timeout(pause):
                 await self._stopped.wait()
         except TimeoutError:
             pass

@@ -170,6 +170,25 @@ async def test_the_bytes_are_bounded(make: Make, tmp_path: Path) -> None:
     assert (tmp_path / "recordings/r.cast").stat().st_size <= 1000
 
 
+async def test_a_screen_that_changes_too_fast_costs_frames(make: Make, desktop: Client, tmp_path: Path) -> None:
+    recorder = make(limit=1 << 20, longest=1e9)  # whatever the first frame has, the next one is due after an hour
+    async with asyncio.TaskGroup() as group:
+        group.create_task(recorder.run())
+        async with asyncio.timeout(TIMEOUT):
+            while not recorder.incomplete:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+        first = recorder.file.size
+        for x in range(0, WIDTH, 20):
+            await desktop.ask("desktop.move", x=x, y=50)
+            shown = await screenshot(desktop)
+        assert recorder.file.size == first
+        recorder.stop()
+    assert (recorder.reason, recorder.file.keyframes) == ("stopped", 2)
+    assert "frames are missing" in recorder.message
+    cast = (tmp_path / "recordings/r.cast").read_bytes().partition(b"\n")[2]
+    assert played(cast, (WIDTH, HEIGHT)).tobytes() == shown.tobytes()
+
+
 async def test_a_player_can_begin_again_and_again(make: Make, desktop: Client) -> None:
     recorder = make(every=1)
     async with asyncio.TaskGroup() as group:
