@@ -40,10 +40,17 @@ class TunnelOptions:
     root: Path | None = None
 
     def resolved(self) -> "TunnelOptions":
-        """Return the options with IP addresses instead of names. Blocks. Raises `OSError`: a name has no address."""
-        if not self.ports and self.tls_port is None:
-            return self
-        return replace(self, address=numeric(self.address), tls_address=numeric(self.tls_address))
+        """Return the options with IP addresses instead of names, which would block later. Blocks.
+
+        Raises:
+            ValueError: A name has no address. The message begins with its option.
+        """
+        found = self
+        if self.ports:
+            found = replace(found, address=_numeric("--tunnel-ports", self.address))
+        if self.tls_port is not None:
+            found = replace(found, tls_address=_numeric("--tunnel-tls-port", self.tls_address))
+        return found
 
     @property
     def sockets(self) -> int:
@@ -95,6 +102,13 @@ class TunnelOptions:
             tls_address=tls_address,
             providers={provider.name: provider for provider in providers},
         )
+
+
+def _numeric(option: str, host: str) -> str:
+    try:
+        return numeric(host)
+    except (OSError, UnicodeError) as error:  # UnicodeError: a part of the name is too long
+        raise ValueError(f"{option}: {host} has no address: {getattr(error, 'strerror', None) or error}") from None
 
 
 def _parsed(option: str, text: str | None, form: str, address: str) -> tuple[str, int, int]:
