@@ -48,6 +48,10 @@ class TunnelPorts(Protocol):
     def release(self, port: int) -> None:
         """Close a port whose tunnel was not created."""
 
+    def refused(self, port: int) -> bool:
+        """Whether a port of tunnels could not be opened, and is not open yet."""
+        ...
+
 
 class TunnelMethods:
     """The methods."""
@@ -277,6 +281,9 @@ class TunnelMethods:
             return None, "this gateway was started without its port in --tunnel-ports"
         if record.kind == "tls" and (options.tls_port is None or self._preview_host is None):
             return None, "this gateway was started without --tunnel-tls-port"
+        port = options.tls_port if record.kind == "tls" else record.public_port
+        if port is not None and self._ports is not None and self._ports.refused(port):
+            return None, f"the gateway cannot open its port {port}: another program may have it"
         return None, None
 
 
