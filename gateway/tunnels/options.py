@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Final
 
 from gateway.transport.listener import numeric
-from gateway.tunnels.providers import Cloudflared, Provider, Ssh
+from gateway.tunnels.providers import PORT_MAX, Cloudflared, Provider, Ssh
 
 AT_ONCE: Final = 512  # connections of all TCP tunnels: each is a socket, a channel of a link and up to 0.5 MiB
 PUBLISHED_MAX: Final = 32  # tunnels of other providers: each is a program of some 30 MB
-PORT_MAX: Final = 65_535
 RANGE_FORM: Final = "[ADDRESS:]FIRST-LAST"
 TLS_FORM: Final = "[ADDRESS:]PORT"
 _TEXT = re.compile(r"(?:(?P<address>[^\s\[\]:]+|\[[0-9a-fA-F:.]+\]):)?(?P<first>[0-9]{1,5})(?:-(?P<last>[0-9]{1,5}))?")
