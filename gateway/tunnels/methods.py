@@ -108,6 +108,8 @@ class TunnelMethods:
                 self._check_room(record, caller)
                 record = await self._add(msgspec.structs.replace(record, expires=expires), params.public_port)
             elif _place(known) == _place(record):
+                if record.remote_port not in (None, known.remote_port):
+                    raise HawseError("conflict", f"the tunnel {known.name!r} has another port: delete it first")
                 record = msgspec.structs.replace(known, expires=expires)
                 await self._put(record)
             else:
