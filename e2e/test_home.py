@@ -1,5 +1,7 @@
 """The page of all sandboxes: what each does, who is there, and its actions."""
 
+from pathlib import Path
+
 import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 
@@ -7,7 +9,11 @@ import hawse
 from e2e.axe import serious
 from e2e.conftest import Open
 from e2e.test_people import take_name
-from e2e.view import WAIT
+from e2e.view import WAIT, View
+from gateway.providers.docker.provider import GATEWAY_ID
+from gateway.providers.state_directory import StateDirectory
+from tests.support import docker
+from tests.support.bundle import BUNDLES, ensure_tests_bundle
 from tests.support.stack import Stack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -73,6 +79,39 @@ async def test_a_sandbox_is_created_stopped_and_deleted_there_with_the_keyboard(
     await expect(second).to_have_count(0)
     assert await page.evaluate("() => document.documentElement.scrollWidth") == 390
     await context.close()
+
+
+@docker.needs_engine
+async def test_a_sandbox_is_created_there_from_an_image(browser: Browser, tmp_path: Path) -> None:
+    ensure_tests_bundle()
+    docker.make_images()
+    state = StateDirectory(tmp_path / "s")
+    (state.root / "bundles").symlink_to(BUNDLES)
+    context = await browser.new_context()
+    try:
+        async with Stack(state.root, "--provider", "docker", "--image", docker.BUSYBOX) as stack:
+            page = await context.new_page()
+            await page.goto(f"{stack.base}/home.html#token={stack.token}")
+            await page.get_by_role("button", name="New sandbox").click()
+            await page.get_by_label("Name", exact=True).fill("imaged")
+            image = page.get_by_label("Image")
+            offered = page.locator(f"datalist#{await image.get_attribute('list')} option")
+            await expect(offered.and_(page.locator(f"[value^='{docker.COMMAND}']"))).to_have_count(1)
+            await image.fill("not an image")
+            await page.get_by_role("button", name="Create and open").click()
+            await expect(page.get_by_role("alert")).to_contain_text("image")
+            await image.fill(docker.COMMAND)
+            await page.get_by_role("button", name="Create and open").click()
+            await page.wait_for_url("**/?sandbox=imaged*")
+            view = View(page)
+            await view.until_live()
+            await view.run("echo B is $B of the im''age")  # a variable of this image, which the other one does not have
+            await view.until_text("B is 2 of the image")
+            await page.goto(f"{stack.base}/home.html")
+            await expect(card(page, "imaged")).to_contain_text(docker.COMMAND)
+    finally:
+        await context.close()
+        docker.clean(state.identity(GATEWAY_ID))
 
 
 async def test_without_a_sandbox_the_page_says_what_to_do_and_without_a_token_it_asks_for_one(

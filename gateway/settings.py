@@ -203,8 +203,8 @@ class Settings:
         """
         try:
             return replace(self.tunnels().resolved(), root=root)
-        except OSError as error:
-            raise SettingsError(f"an address for tunnels cannot be resolved: {error.strerror or error}") from error
+        except ValueError as error:
+            raise SettingsError(str(error)) from error
 
     def check(self) -> None:
         """Raise `SettingsError` for values that are not allowed."""

@@ -159,6 +159,8 @@ async def streams(connection: socket.socket) -> tuple[asyncio.StreamReader, asyn
 
 def reset(writer: asyncio.StreamWriter) -> None:
     """Break a connection that has not ended: the visitor must not take what it got for all that there is."""
-    with suppress(OSError):
-        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, NO_LINGER)
+    connection = writer.get_extra_info("socket")  # None: it is a Unix socket that was closed
+    if connection is not None:
+        with suppress(OSError):
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, NO_LINGER)
     writer.transport.abort()

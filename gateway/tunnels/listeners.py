@@ -65,11 +65,16 @@ class TunnelListeners:
         """Open a port for a tunnel that is about to be created. Raises `OSError`."""
         if port not in self._opened:
             self._opened[port] = listen(self._options.address, port)
+            self._refused.discard(port)
 
     def release(self, port: int) -> None:
         """Close a port whose tunnel was not created."""
         if (listener := self._opened.pop(port, None)) is not None:
             listener.close()
+
+    def refused(self, port: int) -> bool:
+        """Whether a port of tunnels could not be opened, and is not open yet."""
+        return port in self._refused
 
     async def run(self) -> None:
         """Serve all TCP tunnels until it is cancelled."""
@@ -110,7 +115,6 @@ class TunnelListeners:
                 self._refused.add(port)
                 missing = True
                 continue
-            self._refused.discard(port)
             serving = self._connections.serve(record, self._opened.pop(port))
             self._serving[name] = (record, tasks.create_task(serving, name=f"tunnel {name}"))
         return missing
@@ -131,16 +135,16 @@ class TunnelListeners:
             finally:
                 reset(writer)
 
-        refused = False
         while True:
             try:
                 listener = listen(self._options.tls_address, port)
                 break
             except OSError as error:
-                if not refused:
+                if port not in self._refused:
                     log.warning("! port %d of tunnels by name cannot be opened: %s", port, error)
-                refused = True
+                self._refused.add(port)
                 await asyncio.sleep(RETRY)
+        self._refused.discard(port)
         await self._connections.accept(listener, visit)
 
     async def _hello(self, reader: asyncio.StreamReader) -> tuple[str, bytes]:

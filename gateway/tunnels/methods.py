@@ -48,6 +48,10 @@ class TunnelPorts(Protocol):
     def release(self, port: int) -> None:
         """Close a port whose tunnel was not created."""
 
+    def refused(self, port: int) -> bool:
+        """Whether a port of tunnels could not be opened, and is not open yet."""
+        ...
+
 
 class TunnelMethods:
     """The methods."""
@@ -104,6 +108,8 @@ class TunnelMethods:
                 self._check_room(record, caller)
                 record = await self._add(msgspec.structs.replace(record, expires=expires), params.public_port)
             elif _place(known) == _place(record):
+                if record.remote_port not in (None, known.remote_port):
+                    raise HawseError("conflict", f"the tunnel {known.name!r} has another port: delete it first")
                 record = msgspec.structs.replace(known, expires=expires)
                 await self._put(record)
             else:
@@ -277,6 +283,9 @@ class TunnelMethods:
             return None, "this gateway was started without its port in --tunnel-ports"
         if record.kind == "tls" and (options.tls_port is None or self._preview_host is None):
             return None, "this gateway was started without --tunnel-tls-port"
+        port = options.tls_port if record.kind == "tls" else record.public_port
+        if port is not None and self._ports is not None and self._ports.refused(port):
+            return None, f"the gateway cannot open its port {port}: another program may have it"
         return None, None
 
 

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Final
 
 from gateway.transport.listener import numeric
-from gateway.tunnels.providers import Cloudflared, Provider, Ssh
+from gateway.tunnels.providers import PORT_MAX, Cloudflared, Provider, Ssh
 
 AT_ONCE: Final = 512  # connections of all TCP tunnels: each is a socket, a channel of a link and up to 0.5 MiB
 PUBLISHED_MAX: Final = 32  # tunnels of other providers: each is a program of some 30 MB
-PORT_MAX: Final = 65_535
 RANGE_FORM: Final = "[ADDRESS:]FIRST-LAST"
 TLS_FORM: Final = "[ADDRESS:]PORT"
 _TEXT = re.compile(r"(?:(?P<address>[^\s\[\]:]+|\[[0-9a-fA-F:.]+\]):)?(?P<first>[0-9]{1,5})(?:-(?P<last>[0-9]{1,5}))?")
@@ -40,10 +39,17 @@ class TunnelOptions:
     root: Path | None = None
 
     def resolved(self) -> "TunnelOptions":
-        """Return the options with IP addresses instead of names. Blocks. Raises `OSError`: a name has no address."""
-        if not self.ports and self.tls_port is None:
-            return self
-        return replace(self, address=numeric(self.address), tls_address=numeric(self.tls_address))
+        """Return the options with IP addresses instead of names, which would block later. Blocks.
+
+        Raises:
+            ValueError: A name has no address. The message begins with its option.
+        """
+        found = self
+        if self.ports:
+            found = replace(found, address=_numeric("--tunnel-ports", self.address))
+        if self.tls_port is not None:
+            found = replace(found, tls_address=_numeric("--tunnel-tls-port", self.tls_address))
+        return found
 
     @property
     def sockets(self) -> int:
@@ -95,6 +101,13 @@ class TunnelOptions:
             tls_address=tls_address,
             providers={provider.name: provider for provider in providers},
         )
+
+
+def _numeric(option: str, host: str) -> str:
+    try:
+        return numeric(host)
+    except (OSError, UnicodeError) as error:  # UnicodeError: a part of the name is too long
+        raise ValueError(f"{option}: {host} has no address: {getattr(error, 'strerror', None) or error}") from None
 
 
 def _parsed(option: str, text: str | None, form: str, address: str) -> tuple[str, int, int]:

@@ -12,16 +12,29 @@ from hawse.api.tunnels import TunnelKind, TunnelProvider
 
 SOCKET: Final = "socket"  # in the directory of a tunnel: what the program connects to
 SAID_MAX: Final = 300  # characters of the line that explains an end
+PORT_MAX: Final = 65_535
+OURS: Final = "HAWSE_"  # begins the names of variables that no program gets: tokens among them
 SSH_FORM: Final = "[USER@]HOST or ssh://[USER@]HOST[:PORT]"
 
 _LOGGED: Final = re.compile(r"\d{4}-\d\d-\d\dT\S+ [A-Z]{3} ")  # how a line of cloudflared begins
 _QUICK: Final = re.compile(r"https://(?!api\.)[a-z0-9-]+\.trycloudflare\.com(?![a-z0-9.-])")
+_OF_NETWORK: Final = ("TUNNEL_EDGE_", "TUNNEL_TRANSPORT_PROTOCOL")  # how it reaches Cloudflare
 _ALLOCATED: Final = re.compile(r"Allocated port ([0-9]{1,5}) for remote forward to ")
 _FORWARDED: Final = re.compile(r"debug1: remote forward success for: listen .*?([0-9]{1,5}), connect ")
 _USER: Final = r"(?:[A-Za-z0-9_][A-Za-z0-9_.+-]*@)?"
 _HOST: Final = r"([A-Za-z0-9_][A-Za-z0-9_.-]*|\[[0-9A-Fa-f:.]+\])"
 _DESTINATION: Final = re.compile(rf"{_USER}{_HOST}")
-_URI: Final = re.compile(rf"ssh://{_USER}{_HOST}(?::[0-9]{{1,5}})?")
+_URI: Final = re.compile(rf"ssh://{_USER}{_HOST}(?::([0-9]{{1,5}}))?")
+# Lines of `ssh -v` that explain no end. Those without `debug1:` are there because of `-v`, too.
+_CHATTER: Final = (
+    "debug1:",
+    "OpenSSH_",
+    "Allocated port",
+    "Warning: Permanently",
+    "Authenticated to ",
+    "Transferred: ",
+    "Bytes per second: ",
+)
 
 
 class Published(NamedTuple):
@@ -40,7 +53,8 @@ class Output(ABC):
     """Reads the lines that one run of a program writes.
 
     Attributes:
-        said: The last line that may explain why the program has ended, up to SAID_MAX characters.
+        said: The last line since the address was known that may explain why the program has ended, up to SAID_MAX
+            characters.
     """
 
     said = ""
@@ -50,7 +64,10 @@ class Output(ABC):
         text = "".join(character for character in line if character.isprintable()).strip()
         if explanation := self._explanation(text):
             self.said = explanation[:SAID_MAX]
-        return self._published(text)
+        published = self._published(text)
+        if published is not None:
+            self.said = ""
+        return published
 
     @abstractmethod
     def _explanation(self, line: str) -> str: ...
@@ -80,6 +97,10 @@ class Provider(ABC):
     def arguments(self, port: int | None) -> list[str]:
         """Return the arguments of the program. `port`: the port that visitors are to use; None: any."""
 
+    def environment(self, own: Mapping[str, str]) -> dict[str, str]:
+        """Return the variables of the program. `own`: those of the gateway."""
+        return {name: value for name, value in own.items() if not name.startswith(OURS)}
+
     @abstractmethod
     def output(self) -> Output:
         """Return what reads the output of one run."""
@@ -93,11 +114,17 @@ class Cloudflared(Provider):
     program = "cloudflared"
     install = "see the downloads of Cloudflare Tunnel"
     # Without it, the program would follow the rules of the user's own tunnels.
-    files: Mapping[str, str] = {"config.yml": "no-autoupdate: true\n"}
+    files: Mapping[str, str] = {"config.yml": f"ingress:\n  - service: unix:{SOCKET}\n"}
 
     def arguments(self, port: int | None) -> list[str]:
-        common = ["--config", "config.yml", "--no-autoupdate", "--metrics", "127.0.0.1:0"]
-        return ["tunnel", *common, "--unix-socket", SOCKET]
+        # `--url` makes it a quick tunnel (`--unix-socket` does not), and the rules of the file are used instead of it.
+        ends = ["--grace-period", "1s", "--no-autoupdate"]
+        return ["tunnel", "--config", "config.yml", "--metrics", "127.0.0.1:0", *ends, "--url", "http://localhost"]
+
+    def environment(self, own: Mapping[str, str]) -> dict[str, str]:
+        # Other variables would make it a tunnel of an account, or keep its log from us.
+        found = super().environment(own)
+        return {name: found[name] for name in found if not name.startswith("TUNNEL_") or name.startswith(_OF_NETWORK)}
 
     def output(self) -> Output:
         return _CloudflaredOutput()
@@ -138,6 +165,8 @@ class Ssh(Provider):
         match = _DESTINATION.fullmatch(destination) or _URI.fullmatch(destination)
         if match is None:
             raise ValueError(f"expected {SSH_FORM}")
+        if match.re is _URI and not 1 <= int(match[2] or 22) <= PORT_MAX:
+            raise ValueError(f"a port is from 1 to {PORT_MAX}")
         self._destination = destination
         self._host = match[1]
 
@@ -167,9 +196,9 @@ class _SshOutput(Output):
         self._host = host
 
     def _explanation(self, line: str) -> str:
-        return "" if line.startswith(("debug1:", "OpenSSH_", "Allocated port", "Warning: Permanently")) else line
+        return "" if line.startswith(_CHATTER) else line
 
     def _published(self, line: str) -> Published | None:
         found = _ALLOCATED.match(line) or _FORWARDED.match(line)
-        port = 0 if found is None else int(found[1])
-        return Published(f"tcp://{self._host}:{port}", port) if port else None
+        port = 0 if found is None else int(found[1])  # 0: any, as was asked for
+        return Published(f"tcp://{self._host}:{port}", port) if 0 < port <= PORT_MAX else None

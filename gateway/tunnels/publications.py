@@ -9,8 +9,7 @@ import os
 import shutil
 import signal
 import socket
-from collections.abc import AsyncIterator, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +17,7 @@ import msgspec
 
 from gateway.store.base import ConflictError
 from gateway.tunnels.connections import TunnelConnections
+from gateway.tunnels.program import run_program
 from gateway.tunnels.providers import SOCKET, Provider
 from gateway.tunnels.table import TunnelRecord, TunnelTable
 from hawse.sockets import socket_address
@@ -25,12 +25,9 @@ from hawse.wire import HawseError
 
 log = logging.getLogger(__name__)
 
-PAUSE: Final = 1.0  # s until a program is started again; doubled with each failure
-PAUSE_MAX: Final = 60.0  # s
-END_GRACE: Final = 3.0  # s from SIGTERM to SIGKILL
-LINE_MAX: Final = 8 << 10  # bytes; the rest of a longer line is dropped
+PAUSE: Final = 1.0  # s until a program is started again; doubled each time
+PAUSE_MAX: Final = 60.0  # s; a program that has run for longer is started again after PAUSE
 BACKLOG: Final = 128  # connections not yet accepted
-OURS: Final = "HAWSE_"  # begins the names of variables that the programs do not get: tokens among them
 
 
 class Publication:
@@ -149,32 +146,37 @@ class Publications:
         shutil.rmtree(self._root, ignore_errors=True)
 
     async def _publish(self, record: TunnelRecord, publication: Publication) -> None:
-        """Serve a tunnel, and log what goes wrong."""
-        home = self._root / record.name
+        """Run the program of a tunnel, again and again, until it is cancelled."""
+        loop = asyncio.get_running_loop()
+        pause = self._pause
+        while True:
+            since = loop.time()
+            said = await self._serve(record, publication)
+            publication.update(None, said)
+            log.warning("! tunnel %s has no address: %s", record.name, said)
+            if loop.time() - since > PAUSE_MAX:  # it has worked
+                pause = self._pause
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, PAUSE_MAX)
+
+    async def _serve(self, record: TunnelRecord, publication: Publication) -> str:
+        """Run the program of a tunnel once, and serve what it connects. Return why it has ended."""
+        provider, home = self._providers[record.provider], self._root / record.name
+        said = ""
         try:
-            await self._serve(record, publication, home)
+            with self._prepare(home, provider) as listener:
+                async with asyncio.TaskGroup() as tasks:
+                    serving = tasks.create_task(self._connections.serve(record, listener))
+                    said = await self._run(record, provider, publication, home)
+                    serving.cancel()
         except* OSError as errors:
-            log.warning("! tunnel %s: %s", record.name, errors.exceptions[0])
-            publication.update(None, "the gateway's machine lacks room or descriptors for it")
+            said = f"the gateway's machine cannot run it: {errors.exceptions[0]}"
         except* Exception:  # a bug must not end the others
             log.exception("! tunnel %s", record.name)
-            publication.update(None, "it has failed: see the log of the gateway")
+            said = "it has failed: see the log of the gateway"
         finally:
             shutil.rmtree(home, ignore_errors=True)
-
-    async def _serve(self, record: TunnelRecord, publication: Publication, home: Path) -> None:
-        """Run the program of one tunnel, again and again, and serve what it connects."""
-        provider = self._providers[record.provider]
-        with self._prepare(home, provider) as listener:
-            async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(self._connections.serve(record, listener), name=f"tunnel {record.name}")
-                pause = self._pause
-                while True:
-                    said = await self._run(record, provider, publication, home)
-                    pause = self._pause if publication.url is not None else min(pause * 2, PAUSE_MAX)
-                    publication.update(None, said)
-                    log.warning("! tunnel %s has no address: %s", record.name, said)
-                    await asyncio.sleep(pause)
+        return said
 
     def _prepare(self, home: Path, provider: Provider) -> socket.socket:
         """Make the directory of a tunnel, and listen there. Raises `OSError`."""
@@ -193,41 +195,27 @@ class Publications:
         return listener
 
     async def _run(self, record: TunnelRecord, provider: Provider, publication: Publication, home: Path) -> str:
-        """Run the program of a tunnel once, and return why it has ended."""
+        """Run the program of a tunnel once, and return why it has ended. Raises `OSError`."""
         try:
             program = find_program(provider)
         except HawseError as error:
             return error.message
         known = self._table.find(record.name)
         port = None if known is None else known.remote_port
-        try:
-            process = await asyncio.create_subprocess_exec(
-                *_dies_with_gateway(),
-                program,
-                *provider.arguments(port),
-                cwd=home,
-                env={name: value for name, value in os.environ.items() if not name.startswith(OURS)},
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.DEVNULL,
-                stderr=asyncio.subprocess.PIPE,
-                start_new_session=True,
-            )
-        except OSError as error:
-            return f"{provider.program} cannot be started: {error.strerror or error}"
-        assert process.stderr is not None
         output = provider.output()
-        try:
-            async for line in lines(process.stderr):
-                published = output.read(line)
-                if published is not None and published.url != publication.url:
-                    publication.update(published.url, None)
-                    log.info("= tunnel %s has the address %s", record.name, published.url)
-                    if published.port != port:
-                        await self._remember(record, published.port)
-            code = await process.wait()
-        finally:
-            await asyncio.shield(_end(process))
-        return output.said or f"{provider.program} has ended with code {code}"
+
+        async def read_line(line: str) -> None:
+            published = output.read(line)
+            if published is not None and published.url != publication.url:
+                publication.update(published.url, None)
+                log.info("= tunnel %s has the address %s", record.name, published.url)
+                if published.port != port:
+                    await self._remember(record, published.port)
+
+        environment = provider.environment(os.environ)
+        code = await run_program([program, *provider.arguments(port)], read_line, folder=home, environment=environment)
+        end = f"with code {code}" if code >= 0 else f"by {signal.Signals(-code).name}"
+        return output.said or f"{provider.program} has ended {end}"
 
     async def _remember(self, record: TunnelRecord, port: int | None) -> None:
         """Note the port of a tunnel, for the next start. Without it, the next start gets another one."""
@@ -247,38 +235,3 @@ def find_program(provider: Provider) -> str:
         text = f"the gateway's machine lacks {provider.program}: {provider.install}"
         raise HawseError("unavailable", text, retryable=False)
     return path
-
-
-async def lines(reader: asyncio.StreamReader) -> AsyncIterator[str]:
-    """Yield the lines that a program writes, and the last one without its end. Of a line, up to LINE_MAX bytes."""
-    rest = b""
-    while data := await reader.read(LINE_MAX):
-        *whole, rest = (rest + data).split(b"\n")
-        for line in whole:
-            yield line[:LINE_MAX].decode(errors="replace")
-        rest = rest[:LINE_MAX]
-    if rest:
-        yield rest.decode(errors="replace")
-
-
-def _dies_with_gateway() -> list[str]:
-    """Return what makes the kernel end a program with the gateway, also if that is killed."""
-    setpriv = shutil.which("setpriv")  # of util-linux
-    return [] if setpriv is None else [setpriv, "--pdeathsig", "TERM", "--"]
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """End a program with what it has started, and reap it."""
-    assert process.stderr is not None
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGTERM)  # it is the leader of its group
-    with suppress(TimeoutError):
-        async with asyncio.timeout(END_GRACE):
-            await process.wait()
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    await process.wait()
-    with suppress(TimeoutError):
-        async with asyncio.timeout(END_GRACE):
-            while await process.stderr.read(LINE_MAX):  # until all have closed it
-                pass

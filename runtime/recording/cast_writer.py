@@ -56,6 +56,7 @@ class CastWriter:
             limit: Bytes that the files may have together.
             reserve: Reserves so many bytes of the sandbox's quota; returns False if they are not available.
         """
+        self.limit = limit
         self.sizes = dict.fromkeys(PARTS, 0)  # bytes of whole lines, which may be read
         self.reserved = 0  # bytes that `reserve` has granted; more than `sizes` if a write has failed
         self.keyframes = 0
@@ -63,7 +64,6 @@ class CastWriter:
         self._folder = folder
         self._name = name
         self._fds: dict[str, int] = {}
-        self._limit = limit
         self._reserve = reserve
         self._clock = CastClock()
         self._output, self._input = CastText(), CastText()
@@ -175,7 +175,7 @@ class CastWriter:
 
     def _append(self, part: str, data: bytes) -> None:
         """Append `data`. If it does not fit, append the whole lines of the cast that do, and raise `QuotaError`."""
-        room = self._limit - LAST_LINE - self.size
+        room = self.limit - LAST_LINE - self.size
         if len(data) > room or not self._take(len(data)):
             if part == "cast":
                 self._put_some(data[: max(room, 0)])

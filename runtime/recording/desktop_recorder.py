@@ -1,6 +1,7 @@
 """Records one desktop: a viewer of its own, whose changed rectangles go to disk a few times in a second.
 
-It asks for changes only after it has written the ones before, so a slow disk costs frames and no memory.
+It asks for changes only after it has written the ones before, so a slow disk costs frames and no memory. A screen that
+changes as a film does costs frames too, so that the bytes that a recording may have last as long as it may.
 """
 
 import asyncio
@@ -26,7 +27,10 @@ INTERVAL: Final = 0.2  # seconds between two frames
 LONGEST: Final = 4 * 3600.0  # seconds of one recording
 EVERY: Final = 4 << 20  # bytes of changes between two whole screens: what a player has to read to seek
 SHARE: Final = 4  # a whole screen is at most 1/4 the size of the changes since the previous one
+SLOW: Final = 1.0  # seconds until the next frame from which on the recording is incomplete
+SLOWED: Final = "frames are missing: the screen changed faster than a recording may grow"
 END_TIMEOUT: Final = 5.0  # seconds from the end of the connection to that of the desktop, if this is the reason
+LAST_TIMEOUT: Final = 5.0  # seconds from a stop to the last frame: the X server is user code, and may not answer
 
 
 class DesktopRecorder:
@@ -62,6 +66,7 @@ class DesktopRecorder:
         self.message = ""
         self.lost = 0  # a disk that is too slow costs frames, and no bytes of what is recorded
         self.opened: asyncio.Future[None] = loop.create_future()  # set when the file is open, or that has failed
+        self.incomplete = False  # frames are missing, because the screen has changed too fast
         self.done = asyncio.Event()  # set by its owner when the recording is complete
         self._desktop = desktop
         self._header = header
@@ -73,6 +78,8 @@ class DesktopRecorder:
         self._clock = loop.time
         self._start = loop.time()
         self._client: RfbClient | None = None
+        self._waiting: asyncio.Timeout | None = None  # of the wait for changes, which has no other end
+        self._hang: asyncio.TimerHandle | None = None  # gives up the last frame
         self._stopped = asyncio.Event()
         self._writing = asyncio.Lock()  # of the file
         self._closed = False
@@ -109,30 +116,38 @@ class DesktopRecorder:
             self._fail_to_open(error)
         finally:
             limit.cancel()
+            if self._hang is not None:
+                self._hang.cancel()
             if self._client is not None:
                 self._client.close()
+            if self.incomplete and not self.message:
+                self.message = SLOWED
             async with self._writing:
                 self._closed = True
                 await self._disk.run(self._close)
 
     async def _record(self, client: RfbClient, size: ScreenSize) -> None:
-        """Write frames until the recording is stopped. Raises `HawseError` when the connection has ended.
+        """Write frames until the recording is stopped: the last one is the whole screen as it is then.
+
+        Raises `HawseError` when the connection has ended.
 
         Args:
             client: The connection.
             size: The size in the first line of the file.
         """
         whole, behind, largest = True, 0, 0
-        while self.reason is None:
+        last = False
+        while not last:
+            last = self.reason is not None
             now = size
-            if whole:
+            if whole := whole or last:
                 part, pixels = await client.capture(None)
                 now = ScreenSize(part.width, part.height)
                 patches = bands(now, pixels)
             else:
-                patches = [Patch(*patch) for patch in await client.changes()]
-                if client.size != size:
-                    whole = True  # which has these changes, too
+                patches = await self._changes(client)
+                if not patches or client.size != size:
+                    whole = True  # the size has changed, or it is stopped: the next frame has all changes
                     continue
             at = self.elapsed
             before = self.file.sizes["cast"]
@@ -143,6 +158,16 @@ class DesktopRecorder:
             whole = behind >= max(self._every, SHARE * largest)
             size = now
             await self._pause()
+
+    async def _changes(self, client: RfbClient) -> list[Patch]:
+        """Wait for changes. None are returned when the size of the screen has changed, or the recording is stopped."""
+        try:
+            async with asyncio.timeout(None) as self._waiting:
+                return [Patch(*patch) for patch in await client.changes()]
+        except TimeoutError:
+            return []
+        finally:
+            self._waiting = None
 
     async def _write(self, at: float, events: list[str], *, whole: bool, size: ScreenSize | None) -> None:
         """Write a frame.
@@ -175,9 +200,16 @@ class DesktopRecorder:
                 self._finish(*describe_failure(error))
 
     async def _pause(self) -> None:
-        """Wait until the next frame is due, or the recording is stopped."""
+        """Wait until the next frame is due, or the recording is stopped.
+
+        The size of the file grows at most with the square root of the time, and is at its limit at the end of the
+        longest recording: a short one of a film has many frames, and a long one does not end early.
+        """
+        due = self._longest * (self.file.size / self.file.limit) ** 2
+        pause = max(INTERVAL, due - self.elapsed)
+        self.incomplete |= pause > SLOW
         try:
-            async with asyncio.timeout(INTERVAL):
+            async with asyncio.timeout(pause):
                 await self._stopped.wait()
         except TimeoutError:
             pass
@@ -210,8 +242,11 @@ class DesktopRecorder:
     def _finish(self, reason: RecordingEndReason, message: str = "") -> None:
         self.reason, self.message = reason, message
         self._stopped.set()
+        loop = asyncio.get_running_loop()
+        if self._waiting is not None:
+            self._waiting.reschedule(loop.time())
         if self._client is not None:
-            self._client.close()  # nothing else ends the wait for changes
+            self._hang = loop.call_later(LAST_TIMEOUT, self._client.close)
 
     def _close(self) -> None:
         """Write the last line and close the file. Runs in a thread."""

@@ -362,5 +362,5 @@ def _current(info: RecordingInfo, recorder: Recorder | DesktopRecorder) -> Recor
         index=file.sizes["index"],
         markers=file.markers,
         lost=recorder.lost,
-        truncated=recorder.lost > 0 or recorder.reason in _TRUNCATING,
+        truncated=recorder.incomplete or recorder.reason in _TRUNCATING,
     )

@@ -114,6 +114,11 @@ class Recorder:
         terminal.subscribe(self, on_input=self._input)
 
     @property
+    def incomplete(self) -> bool:
+        """Whether some of what happened is missing."""
+        return self.lost > 0
+
+    @property
     def elapsed(self) -> float:
         """Seconds since the start of the recording."""
         return self._clock() - self._start

@@ -5,7 +5,7 @@ from typing import Any, cast
 import pytest
 
 from hawse.api.spec import Nothing
-from hawse.api.tunnels import TunnelCreate, TunnelDelete, TunnelInfo, TunnelList, TunnelListResult
+from hawse.api.tunnels import TunnelCreate, TunnelDelete, TunnelInfo, TunnelKind, TunnelList, TunnelListResult
 from hawse.client.calls.call_table import CallTable
 from hawse.client.tunnels import Tunnel, Tunnels, by_host
 
@@ -67,6 +67,14 @@ async def test_other_kinds_have_an_address_with_their_port(info: TunnelInfo, url
     )
     assert (made.url, made.path_url, made.kind) == (url, None, info.kind)
     assert table.params == [TunnelCreate(sandbox="s", port=22, kind=info.kind, public_port=9)]
+
+
+@pytest.mark.parametrize("kind", ["tcp", "tls"])
+async def test_one_that_cannot_be_reached_has_a_problem_and_no_address(kind: TunnelKind) -> None:
+    info = TunnelInfo(id="a", sandbox="s", port=22, kind=kind, host="t-a.p", problem="started without a port")
+    tunnels = Tunnels(cast(CallTable, Recorder(TunnelListResult(tunnels=[info]))), "s", gateway="https://gw.example")
+    (found,) = await tunnels.list()
+    assert (found.url, found.path_url, found.problem) == (None, None, "started without a port")
 
 
 async def test_without_a_host_name_its_address_is_a_path() -> None:

@@ -21,7 +21,8 @@ PORT = free_port()  # of the web server in the sandbox, whose network is that of
 # Reports an address as cloudflared does, and is a reverse proxy's end: it writes what it gets through the Unix socket.
 CLOUDFLARED = """\
 #!/bin/sh
-test "$1" = tunnel && grep -q no-autoupdate config.yml || exit 1
+case "$*" in *' --url '*) ;; *) echo 'use --url for a quick tunnel' >&2; exit 1 ;; esac
+test "$1" = tunnel && grep -q 'service: unix:socket$' config.yml || exit 1
 printf '2026-11-24T09:06:49Z INF |  https://a-b-c.trycloudflare.com  |\\n' >&2
 printf '2026-11-24T09:06:50Z INF Registered tunnel connection connIndex=0\\n' >&2
 while :; do
@@ -74,6 +75,9 @@ async def test_a_tunnel_through_an_ssh_server_survives_its_program_and_the_gatew
             assert await page(tunnel) == "published"
             again = await box.tunnels.create(PORT, name="site", provider="ssh", expires_in=3600)
             assert (again.url, again.expires is None) == (tunnel.url, False)
+            with pytest.raises(hawse.HawseError, match="has another port") as raised:
+                await box.tunnels.create(PORT, name="site", provider="ssh", public_port=1)
+            assert raised.value.code == "conflict"
 
             (program,) = programs(stack, "ssh")
             program.kill()

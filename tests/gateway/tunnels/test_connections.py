@@ -36,7 +36,7 @@ class Silent:
 
 
 async def test_visitors_through_a_unix_socket_have_the_address_of_the_provider(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(connections, "AT_ONCE_EACH", 1)
     addresses = []
@@ -67,3 +67,4 @@ async def test_visitors_through_a_unix_socket_have_the_address_of_the_provider(
         serving.cancel()
     assert addresses == ["cloudflared:0"]
     assert listener.fileno() == -1
+    assert not caplog.records, "the end of a connection is not an error"

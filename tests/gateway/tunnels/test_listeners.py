@@ -1,6 +1,7 @@
 """Which ports are open, who is connected to what, and what ends it. Real sockets; the sandbox is a fake."""
 
 import asyncio
+import socket
 import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -19,6 +20,7 @@ from gateway.tunnels.options import TunnelOptions
 from gateway.tunnels.relay import Channel
 from gateway.tunnels.table import TunnelRecord, TunnelTable
 from hawse.wire import HawseError
+from tests.support.gateway import eventually
 from tests.support.stack import free_port
 from tests.support.stores import MemoryStore
 
@@ -124,6 +126,16 @@ async def test_a_tcp_tunnel_has_its_port_until_it_is_removed(served: Served) -> 
             break
         again.close()
         await asyncio.sleep(0.01)
+
+
+async def test_a_port_that_another_program_has_is_refused_until_it_is_free(served: Served) -> None:
+    tcp, tls = served.options.ports[0], served.options.tls_port
+    with socket.create_server(("127.0.0.1", tcp)):
+        await served.add(f"tcp-{tcp}")
+        await eventually(lambda: served.listeners.refused(tcp))
+        assert not served.listeners.refused(tls or 0)
+    served.listeners.open(tcp)
+    assert not served.listeners.refused(tcp)
 
 
 async def test_both_halves_end_by_themselves(served: Served) -> None:

@@ -140,6 +140,9 @@ class FakePorts:
     def release(self, port: int) -> None:
         self.opened.remove(port)
 
+    def refused(self, port: int) -> bool:
+        return port in self.used
+
 
 class FailingPorts(FakePorts):
     """The store fails as soon as a port is open."""
@@ -221,6 +224,27 @@ async def test_a_tls_tunnel_has_a_name_at_the_port_of_all(table: TunnelTable) ->
     assert (made.host, made.public_port, made.path) == ("t-db.previews.example.org", 8443, None)
     with pytest.raises(HawseError, match="'db' is taken"):
         await create(methods, port=443, name="db")
+
+
+async def test_a_tunnel_without_its_port_has_a_problem(table: TunnelTable) -> None:
+    ports = FakePorts()
+    methods = with_ports(table, ports, tls_port=8443)
+    await tcp(methods, public_port=20_001)
+    await methods.create(TunnelCreate(sandbox="box", port=443, kind="tls", name="db"), OWNER)
+
+    async def problems(methods: TunnelMethods) -> list[str | None]:
+        return [one.problem for one in (await methods.list_(TunnelList(sandbox="box"))).tunnels]
+
+    assert await problems(methods) == [None, None]
+    ports.used = {20_001, 8443}
+    for problem, port in zip(await problems(methods), (8443, 20_001), strict=True):
+        assert problem == f"the gateway cannot open its port {port}: another program may have it"
+    # After a restart with other options.
+    restarted = TunnelMethods(table, preview_host="previews.example.org", options=TunnelOptions(), ports=FakePorts())
+    assert await problems(restarted) == [
+        "this gateway was started without --tunnel-tls-port",
+        "this gateway was started without its port in --tunnel-ports",
+    ]
 
 
 @pytest.mark.parametrize("kind", ["tcp", "tls"])

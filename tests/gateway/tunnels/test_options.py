@@ -16,6 +16,20 @@ def test_ports_are_at_the_address_of_the_gateway_or_at_another() -> None:
     assert (list(other.ports), other.address, other.tls_address) == ([20000], "0.0.0.0", "10.0.0.1")
 
 
+def test_names_of_addresses_are_resolved_before_they_are_used() -> None:
+    found = TunnelOptions.parse("localhost:20000-20002", "localhost:8443", address="10.0.0.1").resolved()
+    assert {found.address, found.tls_address} <= {"127.0.0.1", "::1"}
+    assert TunnelOptions.parse(None, None, address="nowhere.invalid").resolved().address == "nowhere.invalid"
+
+
+@pytest.mark.parametrize("host", ["nowhere.invalid", "a" * 64 + ".invalid"])
+def test_a_name_without_an_address_is_refused_with_its_option(host: str) -> None:
+    with pytest.raises(ValueError, match=f"--tunnel-ports: {host} has no address"):
+        TunnelOptions.parse(f"{host}:20000-20002", None, address="10.0.0.1").resolved()
+    with pytest.raises(ValueError, match=f"--tunnel-tls-port: {host} has no address"):
+        TunnelOptions.parse(None, f"{host}:8443", address="10.0.0.1").resolved()
+
+
 @pytest.mark.parametrize("text", ["", "20000", "a-b", "20001-20000", "0-1", "1-65536", "20000-", "::1:1-2", "a b:1-2"])
 def test_other_ranges_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="--tunnel-ports"):

@@ -35,6 +35,13 @@ def test_cloudflared_has_its_address_when_it_is_connected() -> None:
     assert feed(output, REGISTERED) == [Published("https://buffalo-marco-cardiff-motel.trycloudflare.com")]
 
 
+def test_cloudflared_is_asked_for_a_quick_tunnel_to_the_socket() -> None:
+    cloudflared = Cloudflared()
+    assert cloudflared.arguments(None)[-2:] == ["--url", "http://localhost"], "without it there is no quick tunnel"
+    assert cloudflared.files["config.yml"] == "ingress:\n  - service: unix:socket\n"
+    assert cloudflared.arguments(None)[1:3] == ["--config", "config.yml"]
+
+
 @pytest.mark.parametrize(
     "line",
     [
@@ -58,6 +65,23 @@ def test_the_last_error_explains_an_end() -> None:
     assert len(output.said) == SAID_MAX
 
 
+def test_what_ssh_writes_because_it_is_verbose_explains_no_end() -> None:
+    output = Ssh("gw.example.org").output()
+    feed(output, 'Authorized users only\nAuthenticated to gw.example.org ([10.0.0.1]:22) using "publickey".')
+    assert output.said == "Authorized users only"
+    feed(output, "Allocated port 41234 for remote forward to ./socket:-2")
+    assert output.said == "", "what was before the address explains no end"
+    last = "Connection to gw.example.org closed by remote host."
+    feed(output, f"{last}\nTransferred: sent 2, received 3 bytes, in 4 seconds\nBytes per second: sent 1, received 1")
+    assert output.said == last
+
+
+def test_tokens_of_the_gateway_and_settings_of_other_tunnels_are_hidden_from_programs() -> None:
+    own = {"HAWSE_TOKEN": "secret", "HOME": "/home/ada", "TUNNEL_TOKEN": "t", "TUNNEL_TRANSPORT_PROTOCOL": "http2"}
+    assert Ssh("gw").environment(own) == {name: own[name] for name in own if name != "HAWSE_TOKEN"}
+    assert Cloudflared().environment(own) == {"HOME": "/home/ada", "TUNNEL_TRANSPORT_PROTOCOL": "http2"}
+
+
 def test_ssh_reports_the_port_that_it_was_given() -> None:
     output = Ssh("ada@gw.example.org").output()
     assert feed(output, SSH) == []
@@ -66,6 +90,7 @@ def test_ssh_reports_the_port_that_it_was_given() -> None:
     output = Ssh("ssh://ada@[::1]:2222").output()
     line = "debug1: remote forward success for: listen *:41234, connect ./socket:-2"
     assert feed(output, line) == [Published("tcp://[::1]:41234", 41234)]
+    assert feed(output, "Allocated port 65536 for remote forward to ./socket:-2") == []
 
 
 def test_ssh_asks_for_the_port() -> None:
@@ -76,10 +101,22 @@ def test_ssh_asks_for_the_port() -> None:
 
 @pytest.mark.parametrize(
     "destination",
-    ["", "-oProxyCommand=id", "a b", "ada@-x", "ssh://-oProxyCommand=id", "ssh://host:port", "host:22", "a@b@c", "h/x"],
+    [
+        "",
+        "-oProxyCommand=id",
+        "a b",
+        "ada@-x",
+        "ssh://-oProxyCommand=id",
+        "ssh://host:port",
+        "host:22",
+        "a@b@c",
+        "h/x",
+        "ssh://gw:0",
+        "ssh://gw:65536",
+    ],
 )
 def test_a_destination_that_is_none_is_refused(destination: str) -> None:
-    with pytest.raises(ValueError, match="expected"):
+    with pytest.raises(ValueError, match=r"expected|a port is"):
         Ssh(destination)
 
 

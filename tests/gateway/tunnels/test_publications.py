@@ -16,7 +16,7 @@ from gateway.sandboxes.records import SANDBOXES
 from gateway.store.base import Store
 from gateway.tunnels.connections import TunnelConnections
 from gateway.tunnels.providers import Output, Provider, Published
-from gateway.tunnels.publications import LINE_MAX, Publications, find_program, lines
+from gateway.tunnels.publications import Publications, find_program
 from gateway.tunnels.relay import Channel
 from gateway.tunnels.table import TunnelRecord, TunnelTable
 from hawse.wire import HawseError
@@ -146,6 +146,15 @@ async def test_why_it_ends_is_known_until_it_succeeds(tmp_path: Path) -> None:
         assert publication.problem is None
 
 
+async def test_an_end_without_a_reason_is_named_by_its_code_or_signal(tmp_path: Path) -> None:
+    script = f"test -e {tmp_path}/again && exit 3; touch {tmp_path}/again; kill -9 $$"
+    async with running(tmp_path / "tunnels", script) as bench:
+        publication = await bench.publications.start(await bench.create())
+        await publication.settled()
+        assert publication.problem == "sh has ended by SIGKILL"
+        await eventually(lambda: publication.problem == "sh has ended with code 3")
+
+
 async def test_tokens_of_the_gateway_are_not_given_to_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HAWSE_TOKEN", "secret")
     async with running(tmp_path / "tunnels", 'echo "token: $HAWSE_TOKEN" >&2') as bench:
@@ -154,12 +163,18 @@ async def test_tokens_of_the_gateway_are_not_given_to_programs(tmp_path: Path, m
         assert publication.problem == "token:"
 
 
-async def test_a_program_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
-    script = f"trap '' TERM; echo $$ >{tmp_path}/pid; echo port 41000 >&2; while :; do sleep 1; done"
-    async with running(tmp_path / "tunnels", script) as bench:
-        await (await bench.publications.start(await bench.create())).settled()
-        pid = await read_pid(tmp_path / "pid")
-    assert not psutil.pid_exists(pid)
+async def test_it_is_tried_again_when_the_machine_has_room_again(tmp_path: Path) -> None:
+    root = tmp_path / "tunnels"
+    root.write_text("in the way")  # no directory can be made below it
+    root.chmod(0o600)
+    async with running(root / "below", "echo port 41000 >&2; exec sleep 60") as bench:
+        publication = await bench.publications.start(await bench.create())
+        await publication.settled()
+        assert publication.url is None
+        assert publication.problem is not None
+        assert "cannot run it" in publication.problem
+        root.unlink()
+        await eventually(lambda: publication.url == "tcp://example.org:41000")
 
 
 async def test_a_gateway_that_stops_starts_nothing(tmp_path: Path) -> None:
@@ -177,13 +192,3 @@ def test_a_missing_program_is_unavailable(monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(HawseError, match="lacks sh: apt install dash") as raised:
         find_program(script)
     assert raised.value.code == "unavailable"
-
-
-async def test_lines_are_bounded() -> None:
-    reader = asyncio.StreamReader()
-    reader.feed_data(b"a\xff\n" + b"b" * (3 * LINE_MAX) + b"\nend")
-    reader.feed_eof()
-    first, long, last = [line async for line in lines(reader)]
-    assert (first, last) == ("a�", "end")
-    assert set(long) == {"b"}
-    assert len(long) <= LINE_MAX

@@ -142,6 +142,21 @@ async def test_a_tunnel_ends_with_its_sandbox(store: MemoryStore) -> None:
         assert await table.generation("box") is None
 
 
+async def test_a_tunnel_ends_when_the_end_of_its_sandbox_begins(store: MemoryStore) -> None:
+    async with table_of(store).running() as table:
+        await table.put(record())
+        ended: list[str] = []
+        with table.hold("shop", lambda: ended.append("shop")):
+            store.put(SANDBOXES, "box", msgspec.json.encode({"generation": "g1", "wanted": "deleted"}))
+            store.notify(SANDBOXES, "box")
+            await until(lambda: ended)
+            assert (table.find("shop"), await table.generation("box")) == (None, None)
+        await until(lambda: not store.tables[TABLE])
+    store.put(SANDBOXES, "box", msgspec.json.encode({"generation": "g1", "wanted": "stopped"}))
+    async with table_of(store).running() as table:
+        assert await table.generation("box") == "g1", "a sandbox that is stopped keeps its tunnels"
+
+
 async def test_a_later_sandbox_with_the_same_id_does_not_get_it(store: MemoryStore) -> None:
     async with table_of(store).running() as table:
         await table.put(record())

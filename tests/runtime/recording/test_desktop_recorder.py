@@ -170,6 +170,25 @@ async def test_the_bytes_are_bounded(make: Make, tmp_path: Path) -> None:
     assert (tmp_path / "recordings/r.cast").stat().st_size <= 1000
 
 
+async def test_a_screen_that_changes_too_fast_costs_frames(make: Make, desktop: Client, tmp_path: Path) -> None:
+    recorder = make(limit=1 << 20, longest=1e9)  # whatever the first frame has, the next one is due after an hour
+    async with asyncio.TaskGroup() as group:
+        group.create_task(recorder.run())
+        async with asyncio.timeout(TIMEOUT):
+            while not recorder.incomplete:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+        first = recorder.file.size
+        for x in range(0, WIDTH, 20):
+            await desktop.ask("desktop.move", x=x, y=50)
+            shown = await screenshot(desktop)
+        assert recorder.file.size == first
+        recorder.stop()
+    assert (recorder.reason, recorder.file.keyframes) == ("stopped", 2)
+    assert "frames are missing" in recorder.message
+    cast = (tmp_path / "recordings/r.cast").read_bytes().partition(b"\n")[2]
+    assert played(cast, (WIDTH, HEIGHT)).tobytes() == shown.tobytes()
+
+
 async def test_a_player_can_begin_again_and_again(make: Make, desktop: Client) -> None:
     recorder = make(every=1)
     async with asyncio.TaskGroup() as group:
@@ -180,6 +199,18 @@ async def test_a_player_can_begin_again_and_again(make: Make, desktop: Client) -
                 await asyncio.sleep(0.02)
         recorder.stop()
     assert recorder.reason == "stopped"
+
+
+async def test_it_ends_with_what_the_screen_shows_when_it_is_stopped(desktop: Client) -> None:
+    name = (await desktop.ask("recording.start", desktop="main"))["id"]
+    await until_recorded(desktop, name)
+    for x in (10, 60, 110):  # after the first of these frames, the next one is not due yet
+        await desktop.ask("desktop.move", x=x, y=50)
+        now = await screenshot(desktop)
+    ended = await desktop.ask("recording.stop", id=name)
+    cast = await read(desktop, name)
+    assert played(cast.partition(b"\n")[2], (WIDTH, HEIGHT)).tobytes() == now.tobytes()
+    assert ended["size"] == len(cast)
 
 
 async def test_a_disk_that_fails_ends_only_the_recording(make: Make, desktop: Client, tmp_path: Path) -> None:
