@@ -269,3 +269,17 @@ async def test_what_is_typed_while_the_connection_is_down_is_shown_dimmed(open_p
         proxy.resume()
         await view.until_text("\nlater")
         await expect(keys).to_be_hidden()
+
+
+async def test_what_an_ended_shell_did_not_confirm_is_not_shown_as_waiting(open_page: Open, stack: Stack) -> None:
+    async with CuttingProxy(stack.port) as proxy:
+        view = await open_page(port=proxy.port)
+        await view.until(_EXTRAS)
+        proxy.refuse()
+        await view.type("exit 3")
+        await expect(view.page.locator(".waiting-keys")).to_have_text("exit 3")
+        await view.press("Enter")
+        # The shell has ended before the page is connected again, which learns only of that.
+        proxy.resume()
+        await expect(view.page.get_by_label("The shell has ended")).to_contain_text("exited with code 3")
+        await expect(view.page.locator(".waiting-keys")).to_be_hidden()

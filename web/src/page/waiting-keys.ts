@@ -37,7 +37,11 @@ export class WaitingKeys implements Disposable {
     host.querySelector(".xterm-screen")?.append(this.#layer);
     this.#disposables.defer(() => this.#layer.remove());
     this.#disposables.defer(() => clearInterval(this.#timer));
-    this.#disposables.add(terminal.onData(text => this.#add(text)));
+    this.#disposables.add(
+      terminal.onData(text => this.#add(text)),
+      // What a shell that has ended did not confirm waits for nothing.
+      channel.onState(({ phase }) => phase === "ended" && this.#forget()),
+    );
   }
 
   dispose(): void {
@@ -49,6 +53,11 @@ export class WaitingKeys implements Disposable {
     if (end === applied || this.#typed.length >= MAX_SHOWN) return; // not sent: the terminal has ended, for example
     this.#typed.push({ text: text.slice(0, MAX_SHOWN), stream: id, end, at: performance.now() });
     this.#timer ??= setInterval(() => this.#update(), INTERVAL);
+  }
+
+  #forget(): void {
+    this.#typed = [];
+    this.#update();
   }
 
   #update(): void {
