@@ -283,3 +283,62 @@ async def test_what_an_ended_shell_did_not_confirm_is_not_shown_as_waiting(open_
         proxy.resume()
         await expect(view.page.get_by_label("The shell has ended")).to_contain_text("exited with code 3")
         await expect(view.page.locator(".waiting-keys")).to_be_hidden()
+
+
+async def test_keys_are_shown_while_the_connection_stands_still(open_page: Open, stack: Stack) -> None:
+    async with CuttingProxy(stack.port) as proxy:
+        view = await open_page(port=proxy.port)
+        await view.until(_EXTRAS)
+        predicted, waiting = view.page.locator(".predicted u"), view.page.locator(".waiting-keys")
+        await view.type("e")
+        await view.until_pattern(r"[$#] e\n")
+        proxy.stall()
+        await view.type("cho wronx")
+        await expect(predicted).to_have_text("cho wronx")
+        await view.press("Backspace")
+        await view.type("g")
+        await expect(predicted).to_have_text("cho wrong")
+        # It is drawn where the program will print it.
+        box = await predicted.evaluate("element => element.getBoundingClientRect().toJSON()")
+        screen = await view.page.locator(".xterm-screen").bounding_box()
+        state = await view.state()
+        assert screen is not None
+        width = screen["width"] / state["cols"]
+        column = await view.evaluate("() => window.hawse.terminal.buffer.active.cursorX")
+        assert abs(box["x"] - screen["x"] - column * width) < 1
+        assert abs(box["width"] - len("cho wrong") * width) < 2
+        proxy.resume_reading()
+        await view.until_pattern(r"[$#] echo wrong\n")
+        await expect(predicted).to_be_hidden()
+        # A program that does not echo: what is typed is not predicted, and not shown as waiting.
+        await view.run("; read -s line; echo got-$line")
+        await view.until_text("wrong")
+        await view.settled()
+        proxy.stall()
+        await view.type("secret")
+        await expect(waiting).to_have_text("••••••")
+        await expect(predicted).to_be_hidden()
+        proxy.resume_reading()
+        await view.press("Enter")
+        await view.until_text("got-secret")
+
+
+async def test_predictions_are_switched_off_in_the_settings(open_page: Open, stack: Stack) -> None:
+    async with CuttingProxy(stack.port) as proxy:
+        view = await open_page(port=proxy.port)
+        await prefer(view, '{"predict":"always"}')
+        await view.press("Control+,")
+        sheet = view.page.get_by_role("dialog", name="Settings")
+        choice = sheet.get_by_label("Predict what is typed")
+        await expect(choice).to_have_value("always")
+        await choice.select_option("Never")
+        await view.press("Escape")
+        await view.type("e")
+        await view.until_pattern(r"[$#] e\n")
+        await view.settled()
+        proxy.stall()
+        await view.type("cho")
+        await expect(view.page.locator(".waiting-keys")).to_have_text("cho")
+        await expect(view.page.locator(".predicted")).to_be_hidden()
+        proxy.resume_reading()
+        await view.until_pattern(r"[$#] echo\n")
