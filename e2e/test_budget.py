@@ -110,6 +110,26 @@ async def test_the_emulator_is_requested_again_after_the_network_has_changed(bro
     await context.close()
 
 
+async def test_what_comes_after_the_prompt_is_requested_again_after_the_network_has_changed(
+    browser: Browser, stack: Stack
+) -> None:
+    context = await browser.new_context()
+    page = await context.new_page()
+    failures = 0
+
+    async def fail(route: Route) -> None:
+        nonlocal failures
+        failures += 1
+        await (route.abort("failed") if failures <= 2 else route.continue_())
+
+    await page.route("**/terminal-extras-*.js", fail)
+    await page.goto(f"{stack.base}/#token={stack.token}")
+    await page.wait_for_function("() => window.hawse?.state().terminal === 'live'")
+    await page.keyboard.type("exit 3\n")
+    await expect(page.get_by_label("The shell has ended")).to_contain_text("exited with code 3")
+    await context.close()
+
+
 async def test_a_menu_that_could_not_be_loaded_says_so_and_opens_later(browser: Browser, stack: Stack) -> None:
     context = await browser.new_context()
     page = await context.new_page()

@@ -13,6 +13,9 @@ from tests.support.stack import Stack
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 expect.set_options(timeout=WAIT)
 
+# What is loaded after the first prompt has been added to each terminal. The line of an ended shell is a part of it. That
+# its files were loaded says less: they have not run yet.
+_EXTRAS = "() => document.querySelector('.stage > .ended') !== null"
 _LOADED = "name => performance.getEntriesByType('resource').some(entry => entry.name.includes(name))"
 _CLIPBOARD = "() => navigator.clipboard.readText()"
 # 60 × 120 red pixels.
@@ -24,7 +27,7 @@ PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX
 async def with_clipboard(view: View) -> None:
     """Allow the page to use the clipboard, and wait for what is loaded after the first prompt."""
     await view.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    await view.until(_LOADED, "terminal-extras")
+    await view.until(_EXTRAS)
 
 
 async def prefer(view: View, preferences: str) -> None:
@@ -32,7 +35,7 @@ async def prefer(view: View, preferences: str) -> None:
     await view.page.evaluate("text => localStorage.setItem('hawse.terminal', text)", preferences)
     await view.page.reload()
     await view.until_live()
-    await view.until(_LOADED, "terminal-extras")
+    await view.until(_EXTRAS)
 
 
 async def select_word(view: View, word: str) -> None:
@@ -117,7 +120,7 @@ async def test_a_program_copies_after_a_question_and_never_reads(open_page: Open
     other = await open_page()
     page = view.page
     await with_clipboard(view)
-    await other.until(_LOADED, "terminal-extras")
+    await other.until(_EXTRAS)
     copy = r"printf '\033]52;c;" + base64.b64encode(b"from a program").decode() + r"\a'"
     await view.run(copy)
     await expect(page.get_by_text("A program wants to copy “from a program”")).to_be_visible()
@@ -142,6 +145,9 @@ async def test_notifications_of_programs_are_shown_where_the_user_is(open_page: 
     await view.run(r"printf '\033]9;build is done\a'")
     await expect(page.get_by_text("build is done", exact=True)).to_be_visible()
     await page.context.grant_permissions(["notifications"])
+    await page.reload()  # it forgets when it has shown the last one: at most three in ten seconds are shown
+    await view.until_live()
+    await view.until(_EXTRAS)
     # The user works in another window. The browser of the tests has no place for notifications.
     await page.evaluate(
         """() => {
@@ -153,9 +159,9 @@ async def test_notifications_of_programs_are_shown_where_the_user_is(open_page: 
           };
         }"""
     )
-    await view.run(r"for i in 1 2 3 4 5 6; do printf '\033]777;notify;Build;number %d\a' $i; done; echo s''ent")
+    await view.run(r"printf '\033]777;notify;Build;number %d\a' 1 2 3 4 5 6; echo s''ent")
     await view.until_text("sent")
-    assert await page.evaluate("() => window.shown") == ["Build: number 1", "Build: number 2"]  # and the toast
+    assert await page.evaluate("() => window.shown") == [f"Build: number {n}" for n in (1, 2, 3)]
 
 
 async def test_progress_of_a_program_is_shown_on_its_tab_until_the_prompt(open_page: Open) -> None:
@@ -191,7 +197,7 @@ async def test_images_are_shown_and_their_decoders_loaded_with_the_first_one(ope
     await expect(lost).to_be_visible()
     await page.reload()
     await view.until_live()
-    await view.until(_LOADED, "terminal-extras")
+    await view.until(_EXTRAS)
     await expect(lost).to_be_hidden()  # it was said
     assert view.errors == []
 
@@ -234,6 +240,17 @@ async def test_a_new_shell_is_divided_from_the_one_above(open_page: Open) -> Non
     await view.until_text("new")
 
 
+async def test_the_divider_knows_how_a_shell_ended_before_the_page_was_loaded(open_page: Open) -> None:
+    view = await open_page()
+    await view.run("seq -f 'old %g' 50; exit 7")
+    end = view.page.get_by_label("The shell has ended")
+    await expect(end).to_contain_text("exited with code 7")
+    await view.page.reload()
+    await end.get_by_role("button", name="New shell").click()
+    await view.until_live()
+    await expect(view.page.get_by_role("button", name="The shell above exited with code 7")).to_be_visible()
+
+
 async def test_what_is_typed_while_the_connection_is_down_is_shown_dimmed(open_page: Open, stack: Stack) -> None:
     async with CuttingProxy(stack.port) as proxy:
         view = await open_page(port=proxy.port)
@@ -252,3 +269,76 @@ async def test_what_is_typed_while_the_connection_is_down_is_shown_dimmed(open_p
         proxy.resume()
         await view.until_text("\nlater")
         await expect(keys).to_be_hidden()
+
+
+async def test_what_an_ended_shell_did_not_confirm_is_not_shown_as_waiting(open_page: Open, stack: Stack) -> None:
+    async with CuttingProxy(stack.port) as proxy:
+        view = await open_page(port=proxy.port)
+        await view.until(_EXTRAS)
+        proxy.refuse()
+        await view.type("exit 3")
+        await expect(view.page.locator(".waiting-keys")).to_have_text("exit 3")
+        await view.press("Enter")
+        # The shell has ended before the page is connected again, which learns only of that.
+        proxy.resume()
+        await expect(view.page.get_by_label("The shell has ended")).to_contain_text("exited with code 3")
+        await expect(view.page.locator(".waiting-keys")).to_be_hidden()
+
+
+async def test_keys_are_shown_while_the_connection_stands_still(open_page: Open, stack: Stack) -> None:
+    async with CuttingProxy(stack.port) as proxy:
+        view = await open_page(port=proxy.port)
+        await view.until(_EXTRAS)
+        predicted, waiting = view.page.locator(".predicted u"), view.page.locator(".waiting-keys")
+        await view.type("e")
+        await view.until_pattern(r"[$#] e\n")
+        proxy.stall()
+        await view.type("cho wronx")
+        await expect(predicted).to_have_text("cho wronx")
+        await view.press("Backspace")
+        await view.type("g")
+        await expect(predicted).to_have_text("cho wrong")
+        # It is drawn where the program will print it.
+        box = await predicted.evaluate("element => element.getBoundingClientRect().toJSON()")
+        screen = await view.page.locator(".xterm-screen").bounding_box()
+        state = await view.state()
+        assert screen is not None
+        width = screen["width"] / state["cols"]
+        column = await view.evaluate("() => window.hawse.terminal.buffer.active.cursorX")
+        assert abs(box["x"] - screen["x"] - column * width) < 1
+        assert abs(box["width"] - len("cho wrong") * width) < 2
+        proxy.resume_reading()
+        await view.until_pattern(r"[$#] echo wrong\n")
+        await expect(predicted).to_be_hidden()
+        # A program that does not echo: what is typed is not predicted, and not shown as waiting.
+        await view.run("; read -s line; echo got-$line")
+        await view.until_text("wrong")
+        await view.settled()
+        proxy.stall()
+        await view.type("secret")
+        await expect(waiting).to_have_text("••••••")
+        await expect(predicted).to_be_hidden()
+        proxy.resume_reading()
+        await view.press("Enter")
+        await view.until_text("got-secret")
+
+
+async def test_predictions_are_switched_off_in_the_settings(open_page: Open, stack: Stack) -> None:
+    async with CuttingProxy(stack.port) as proxy:
+        view = await open_page(port=proxy.port)
+        await prefer(view, '{"predict":"always"}')
+        await view.press("Control+,")
+        sheet = view.page.get_by_role("dialog", name="Settings")
+        choice = sheet.get_by_label("Predict what is typed")
+        await expect(choice).to_have_value("always")
+        await choice.select_option("Never")
+        await view.press("Escape")
+        await view.type("e")
+        await view.until_pattern(r"[$#] e\n")
+        await view.settled()
+        proxy.stall()
+        await view.type("cho")
+        await expect(view.page.locator(".waiting-keys")).to_have_text("cho")
+        await expect(view.page.locator(".predicted")).to_be_hidden()
+        proxy.resume_reading()
+        await view.until_pattern(r"[$#] echo\n")

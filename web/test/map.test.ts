@@ -31,6 +31,8 @@ const DRAWING: Record<string, string> = {
   "page/fonts.ts": "test_budget.py::test_fonts_that_the_prompt_does_not_need_come_after_it",
   "page/gpu-renderer.ts": "test_programs.py::test_webgl_that_draws_on_the_cpu_is_not_used",
   "page/images.ts": "test_extras.py::test_images_are_shown_and_their_decoders_loaded_with_the_first_one",
+  "page/cell-layer.ts": "test_extras.py::test_keys_are_shown_while_the_connection_stands_still",
+  "page/predictions.ts": "test_extras.py::test_keys_are_shown_while_the_connection_stands_still",
   "page/pane-question.ts": "test_extras.py::test_a_program_copies_after_a_question_and_never_reads",
   "page/shell-divider.ts": "test_extras.py::test_a_new_shell_is_divided_from_the_one_above",
   "page/terminal-extras.ts": "test_extras.py::test_the_font_of_symbols_is_loaded_when_the_first_one_is_drawn",

@@ -6,6 +6,8 @@ import { type ColorScheme, schemeOf } from "./settings";
 
 /** What a press of the right button does. `platform`: what terminals of the user's system do. */
 export type RightClick = "platform" | "menu" | "paste" | "browser";
+/** When typed text is shown before the program has printed it. */
+export type Predict = "slow" | "always" | "never";
 /** Whether programs in the terminal may write to the clipboard. */
 export type ClipboardAccess = "ask" | "allow" | "deny";
 
@@ -18,6 +20,7 @@ export interface Preferences {
   images: boolean;
   /** Whether the line of a command stays visible while its output scrolls. */
   sticky: boolean;
+  predict: Predict;
   /** Schemes that the user has imported. */
   schemes: readonly ColorScheme[];
 }
@@ -29,10 +32,12 @@ export const DEFAULTS: Preferences = {
   notify: true,
   images: true,
   sticky: true,
+  predict: "slow",
   schemes: [],
 };
 export const RIGHT_CLICKS: readonly RightClick[] = ["platform", "menu", "paste", "browser"];
 export const CLIPBOARD_ACCESSES: readonly ClipboardAccess[] = ["ask", "allow", "deny"];
+export const PREDICTS: readonly Predict[] = ["slow", "always", "never"];
 /** Maximum number of imported schemes; the oldest goes. */
 export const MAX_SCHEMES = 12;
 const KEY = "hawse.terminal";
@@ -49,6 +54,7 @@ export function loadPreferences(storage: () => Storage): Preferences {
     notify: flag("notify"),
     images: flag("images"),
     sticky: flag("sticky"),
+    predict: PREDICTS.find(each => each === found.predict) ?? DEFAULTS.predict,
     schemes: schemes.filter(scheme => scheme !== undefined).slice(-MAX_SCHEMES),
   };
 }

@@ -8,6 +8,7 @@ import { Icon } from "../frame/icon";
 import {
   type ClipboardAccess,
   MAX_SCHEMES,
+  type Predict,
   type Preferences,
   type PreferencesStore,
   preferences,
@@ -318,6 +319,16 @@ function Behaviour({ stored }: State) {
       <section aria-labelledby="settings-output">
         <h3 id="settings-output">Output</h3>
         {flag("sticky", "Keep the command in view", "While its output scrolls")}
+        <Select<Predict>
+          label="Predict what is typed"
+          value={value.predict}
+          options={[
+            ["slow", "On slow connections"],
+            ["always", "Always"],
+            ["never", "Never"],
+          ]}
+          choose={predict => stored.update({ predict } satisfies Partial<Preferences>)}
+        />
         {flag("images", "Show images", "Sixel and the protocol of iTerm2")}
         {flag("notify", "Notifications of programs", "While this page is in the background")}
       </section>

@@ -2,7 +2,7 @@
 
 import type { IDecoration, Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../base/disposables";
-import type { TerminalChannel } from "../terminal/terminal-channel";
+import type { TerminalChannel, TerminalState } from "../terminal/terminal-channel";
 import { make } from "./dom";
 import { exitText } from "./status";
 
@@ -21,10 +21,9 @@ export class ShellDivider implements Disposable {
   constructor(terminal: Terminal, channel: TerminalChannel) {
     this.#terminal = terminal;
     this.#instance = channel.info?.instance;
+    this.#note(channel.state); // the shell may have ended before the page was loaded
     this.#disposables.add(
-      channel.onState(state => {
-        if (state.phase === "ended") this.#ending = state.exit ? exitText(state.exit) : "has ended";
-      }),
+      channel.onState(state => this.#note(state)),
       channel.onOpened(({ instance }) => {
         if (this.#instance !== undefined && this.#instance !== instance) this.#expected = "erasure";
         this.#instance = instance;
@@ -45,6 +44,10 @@ export class ShellDivider implements Disposable {
 
   dispose(): void {
     this.#disposables.dispose();
+  }
+
+  #note(state: TerminalState): void {
+    if (state.phase === "ended") this.#ending = state.exit ? exitText(state.exit) : "has ended";
   }
 
   #divide(): void {

@@ -12,6 +12,7 @@ import { Images } from "./images";
 import { JumpPill } from "./jump-pill";
 import { Mouse } from "./mouse";
 import { type Cell, Pointers } from "./pointers";
+import { Predictions } from "./predictions";
 import { ProgramClipboard } from "./program-clipboard";
 import { ProgramNotices } from "./program-notices";
 import { ShellDivider } from "./shell-divider";
@@ -39,7 +40,7 @@ export interface ExtrasOptions {
 }
 
 export function addExtras(options: ExtrasOptions): Disposable {
-  const { stage, host, terminal, channel, app, visible } = options;
+  const { stage, host, terminal, channel, commands, app, visible } = options;
   const { client, toast } = app;
   const { id, sandbox } = channel.address;
   const info = () => client.call("terminal.get", { id }, { sandbox });
@@ -47,6 +48,7 @@ export function addExtras(options: ExtrasOptions): Disposable {
   const disposables = new DisposableList();
   const inView = () => visible() && !document.hidden && document.hasFocus();
   const notices = new ProgramNotices(stage, terminal, { ...options, toast, show, visible: inView });
+  const predictions = new Predictions(host, terminal, channel);
   disposables.add(
     new TouchScroll(host, terminal),
     new JumpPill(stage, terminal),
@@ -59,8 +61,12 @@ export function addExtras(options: ExtrasOptions): Disposable {
       lost: () => toast("Images from before the reload are not shown: the server keeps text only."),
     }),
     new LinkedCommand(terminal, { ...options, client }, toast),
-    new StickyCommand(stage, terminal, options.commands),
-    new WaitingKeys(host, terminal, channel),
+    new StickyCommand(stage, terminal, commands),
+    predictions,
+    new WaitingKeys(host, terminal, channel, {
+      predicted: () => predictions.shown,
+      secret: () => !commands.atPrompt && commands.last !== undefined, // a command runs
+    }),
     new ShellDivider(terminal, channel),
     new ShellFold(stage, { ...options, ...options.fold, info, focusTerminal: () => terminal.focus() }),
     notices,

@@ -296,7 +296,7 @@ export class TerminalPane implements Pane {
     { terminal, channel, shell, commands }: Pick<OpenTerminal, "terminal" | "channel" | "shell" | "commands">,
   ): void {
     const load = async () => {
-      const { addExtras } = await import("./terminal-extras");
+      const { addExtras } = await persistently(() => import("./terminal-extras"));
       if (this.#disposed) return;
       const extras = addExtras({
         stage,

@@ -4,6 +4,7 @@
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../base/disposables";
 import type { TerminalChannel } from "../terminal/terminal-channel";
+import { placeLayer } from "./cell-layer";
 import { make, setText } from "./dom";
 
 /** Milliseconds that input may take without being shown: more than most connections need. */
@@ -12,6 +13,13 @@ const DELAY = 400;
 const INTERVAL = 100;
 /** Maximum number of characters that are kept for display. */
 const MAX_SHOWN = 500;
+
+export interface WaitingKeysOptions {
+  /** Whether what was typed is shown as a prediction. */
+  predicted: () => boolean;
+  /** Whether a program may be asking for a password: it does not echo that, and the page does not show it. */
+  secret: () => boolean;
+}
 
 interface Typed {
   readonly text: string;
@@ -25,19 +33,26 @@ export class WaitingKeys implements Disposable {
   readonly #disposables = new DisposableList();
   readonly #terminal: Terminal;
   readonly #channel: TerminalChannel;
+  readonly #options: WaitingKeysOptions;
+  readonly #decoder = new TextDecoder();
   readonly #layer = make("div", "waiting-keys");
   #typed: Typed[] = [];
   #timer: ReturnType<typeof setInterval> | undefined;
 
-  constructor(host: HTMLElement, terminal: Terminal, channel: TerminalChannel) {
+  constructor(host: HTMLElement, terminal: Terminal, channel: TerminalChannel, options: WaitingKeysOptions) {
     this.#terminal = terminal;
     this.#channel = channel;
+    this.#options = options;
     this.#layer.hidden = true;
     this.#layer.ariaHidden = "true"; // the announcement of the lost connection says that input is kept
     host.querySelector(".xterm-screen")?.append(this.#layer);
     this.#disposables.defer(() => this.#layer.remove());
     this.#disposables.defer(() => clearInterval(this.#timer));
-    this.#disposables.add(terminal.onData(text => this.#add(text)));
+    this.#disposables.add(
+      channel.onInput(bytes => this.#add(this.#decoder.decode(bytes))),
+      // What a shell that has ended did not confirm waits for nothing.
+      channel.onState(({ phase }) => phase === "ended" && this.#forget()),
+    );
   }
 
   dispose(): void {
@@ -45,10 +60,15 @@ export class WaitingKeys implements Disposable {
   }
 
   #add(text: string): void {
-    const { id, applied, end } = this.#channel.input;
-    if (end === applied || this.#typed.length >= MAX_SHOWN) return; // not sent: the terminal has ended, for example
+    const { id, end } = this.#channel.input;
+    if (this.#typed.length >= MAX_SHOWN) return;
     this.#typed.push({ text: text.slice(0, MAX_SHOWN), stream: id, end, at: performance.now() });
     this.#timer ??= setInterval(() => this.#update(), INTERVAL);
+  }
+
+  #forget(): void {
+    this.#typed = [];
+    this.#update();
   }
 
   #update(): void {
@@ -61,25 +81,15 @@ export class WaitingKeys implements Disposable {
     }
     const { active } = this.#terminal.buffer;
     const late = first !== undefined && performance.now() - first.at > DELAY;
-    this.#layer.hidden = !late || active.type !== "normal" || active.viewportY < active.baseY;
+    this.#layer.hidden =
+      !late || this.#options.predicted() || active.type !== "normal" || active.viewportY < active.baseY;
     if (!this.#layer.hidden) this.#draw(this.#typed.map(({ text }) => text).join(""));
   }
 
   #draw(text: string): void {
-    const screen = this.#layer.parentElement;
-    if (!screen) return;
-    const { cols, rows, options, buffer } = this.#terminal;
-    const [width, height] = [screen.clientWidth / cols, screen.clientHeight / rows];
-    const { cursorX, cursorY } = buffer.active;
-    setText(this.#layer, shownKeys(text));
-    Object.assign(this.#layer.style, {
-      left: `${cursorX * width}px`,
-      top: `${cursorY * height}px`,
-      maxWidth: `${Math.max(1, cols - cursorX) * width}px`,
-      lineHeight: `${height}px`,
-      fontFamily: options.fontFamily ?? "",
-      fontSize: `${options.fontSize}px`,
-    });
+    const shown = shownKeys(text);
+    setText(this.#layer, this.#options.secret() ? shown.replace(/[^⏎⎋⇥ ]/gu, "•") : shown);
+    placeLayer(this.#layer, this.#terminal, this.#terminal.buffer.active.cursorX);
   }
 }
 

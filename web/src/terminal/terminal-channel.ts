@@ -58,6 +58,7 @@ export class TerminalChannel implements Disposable {
   readonly #onState = new Emitter<TerminalState>();
   readonly #onOpened = new Emitter<TerminalOpened>();
   readonly #onResized = new Emitter<{ cols: number; rows: number }>();
+  readonly #onInput = new Emitter<Uint8Array>();
   readonly #onInputLost = new Emitter<number>();
   readonly #onInputRefused = new Emitter<number>();
   #state: TerminalState = { phase: "detached" };
@@ -85,6 +86,8 @@ export class TerminalChannel implements Disposable {
   readonly onOpened = this.#onOpened.on;
   /** The terminal has a new size. The emulator is resized automatically, at the right byte. */
   readonly onResized = this.#onResized.on;
+  /** Input was queued. */
+  readonly onInput = this.#onInput.on;
   /** The number of input bytes that may or may not have been applied: the server no longer knows this input stream. */
   readonly onInputLost = this.#onInputLost.on;
   /** The number of input bytes that were rejected, because another viewer holds the writer lease. */
@@ -135,6 +138,7 @@ export class TerminalChannel implements Disposable {
     if (phase === "ended" || phase === "failed" || phase === "detached") return false;
     const taken = this.#input.append(bytes);
     this.#pump();
+    if (taken) this.#onInput.emit(bytes);
     return taken;
   }
 

@@ -28,6 +28,19 @@ test("it attaches with an input id, and continues from its offset on the next co
   expect(shown(harness)).toBe("hello");
 });
 
+test("input that was queued is reported once, and input after the end is not", async () => {
+  const harness = await attached();
+  const reported: string[] = [];
+  harness.channel.onInput(input => reported.push(new TextDecoder().decode(input)));
+  harness.channel.send(bytes("ls"));
+  await harness.runUntilIdle();
+  harness.gateway.socket.cut();
+  await harness.runUntilIdle(1_000);
+  harness.channel.detach();
+  harness.channel.send(bytes("lost"));
+  expect(reported).toEqual(["ls"]);
+});
+
 test("a resize takes effect at its byte", async () => {
   const harness = await attached();
   const terminal = harness.gateway.terminal("main");

@@ -1,0 +1,122 @@
+// What a program will show at the cursor when it has processed what was typed, as Mosh predicts it. Pure: takes keys, and
+// what is at the cursor.
+//
+// Only characters and backspaces at the end of a line are predicted, and none is shown before the program has echoed a
+// character of the same line: never a password. Output that does not agree ends the predictions.
+
+/** Maximum number of keys that the program has not echoed. */
+const MAX_WAITING = 256;
+/** Characters of one cell. */
+const NARROW = /^[\x20-\x7e\xa1-\xac\xae-\u02ff]$/;
+
+/** What is at the cursor. */
+export interface CursorRow {
+  /** The cursor has left the row in which it was at the last call. */
+  readonly moved: boolean;
+  /** The cells of the row before the cursor, with one character for each. */
+  readonly before: string;
+  /** Whether nothing is behind the cursor, and programs print lines: it is not the alternate screen. */
+  readonly atEnd: boolean;
+  readonly cols: number;
+}
+
+export interface Prediction {
+  /** The first column that differs from what the program has printed. */
+  readonly column: number;
+  /** What will be there. */
+  readonly text: string;
+  /** Number of columns that change: more than `text` has if characters are removed. */
+  readonly width: number;
+}
+
+interface Waiting {
+  /** The line when this key has been echoed. */
+  readonly line: string;
+  /** When it was typed, in milliseconds. */
+  readonly at: number;
+}
+
+export class PredictedLine {
+  #waiting: Waiting[] = [];
+  /** The column of the first key; undefined: none was typed in this row. */
+  #start: number | undefined;
+  #echoed = "";
+  /** Whether a character of this line was echoed. */
+  #echoes = false;
+  /** A key was typed whose effect is unknown: until the cursor leaves the row. */
+  #blocked = false;
+
+  /** When the first key was typed that the program has not echoed; undefined: there is none. */
+  get since(): number | undefined {
+    return this.#waiting[0]?.at;
+  }
+
+  typed(text: string, row: CursorRow, now: number): void {
+    if (row.moved) this.#reset();
+    for (const key of text) {
+      if (this.#blocked || this.#take(key, row, now)) continue;
+      this.#blocked = true;
+    }
+  }
+
+  /** Something was printed. Returns after how many milliseconds a key was echoed; undefined: none was. */
+  printed(row: CursorRow, now: number): number | undefined {
+    if (row.moved) this.#reset();
+    if (this.#start === undefined || !row.atEnd) return undefined;
+    const line = row.before.length < this.#start ? undefined : row.before.slice(this.#start);
+    if (line === this.#echoed) return undefined;
+    const index = this.#waiting.findIndex(waiting => waiting.line === line);
+    const found = this.#waiting[index];
+    if (!found) {
+      this.#end();
+      return undefined;
+    }
+    this.#waiting.splice(0, index + 1);
+    this.#echoed = found.line;
+    this.#echoes = true;
+    return now - found.at;
+  }
+
+  /** Ends the predictions of this line: the program has received the keys, and does not echo them. */
+  giveUp(): void {
+    this.#end();
+    this.#blocked = true;
+  }
+
+  predicted(row: CursorRow): Prediction | undefined {
+    const last = this.#waiting.at(-1)?.line;
+    const echoed = this.#echoed;
+    if (last === undefined || this.#start === undefined || !this.#echoes || !row.atEnd || row.moved)
+      return undefined;
+    if (last === echoed || row.before.slice(this.#start) !== echoed) return undefined;
+    let same = 0;
+    while (same < last.length && last[same] === echoed[same]) same++;
+    const width = Math.max(last.length, echoed.length) - same;
+    return { column: this.#start + same, text: last.slice(same), width };
+  }
+
+  /** Returns false for a key whose effect is unknown. */
+  #take(key: string, { before, atEnd, cols }: CursorRow, now: number): boolean {
+    if (this.#waiting.length >= MAX_WAITING) return false;
+    if (this.#start === undefined && !atEnd) return false;
+    const start = this.#start ?? before.length;
+    const line = this.#waiting.at(-1)?.line ?? this.#echoed;
+    const rubout = key === "\x7f" || key === "\b";
+    if (rubout ? line === "" : !NARROW.test(key) || start + line.length + 2 >= cols) return false;
+    this.#start = start;
+    this.#waiting.push({ line: rubout ? line.slice(0, -1) : line + key, at: now });
+    return true;
+  }
+
+  #reset(): void {
+    this.#end();
+    this.#blocked = false;
+  }
+
+  #end(): void {
+    this.#waiting = [];
+    this.#start = undefined;
+    this.#echoed = "";
+    this.#echoes = false;
+  }
+}
