@@ -11,6 +11,8 @@ from e2e.view import WAIT, TerminalView
 
 FOLDER = Path(__file__).parent
 LINE = 16 << 20  # bytes of an answer at most
+# What Firefox reports like an error of a script when a connection is lost: of a WebSocket, and of a font in loading.
+LOST = ("connection to ws", "downloadable font: download failed")
 
 
 class Firefox:
@@ -67,7 +69,7 @@ class Firefox:
     async def errors(self) -> list[str]:
         """Return what scripts of pages have thrown since the last call, without lost connections."""
         thrown: list[str] = await self.do("errors")
-        return [error for error in thrown if "connection to ws" not in error]
+        return [error for error in thrown if not any(lost in error for lost in LOST)]
 
     async def open(self, url: str, *, width: int = 1024, height: int = 768) -> "FirefoxView":
         """Open a page of another user, `width` by `height` CSS pixels."""
