@@ -7,13 +7,15 @@ from msgspec import Meta
 
 from hawse.api.rights import ACCESS, Role
 from hawse.api.spec import SELECTED, Nothing, Params, ParamsValue, Reply, method
+from hawse.api.types import matching
 
 SANDBOXES_MAX: Final = 32  # sandboxes of one token: a principal has at most 64 rights
 
 Name = Annotated[str, Meta(max_length=128)]
 User = Annotated[str, Meta(min_length=1, max_length=128)]
 Id = Annotated[str, Meta(min_length=1, max_length=64)]
-SandboxId = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
+_SANDBOX_ID = "1 to 64 letters, digits, '.', '_' and '-', of which the first is a letter or digit"
+SandboxId = Annotated[str, matching(r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$(?!\n)", _SANDBOX_ID)]
 TerminalId = Annotated[str, Meta(min_length=1, max_length=80)]
 Lifetime = Annotated[float, Meta(gt=0, le=3_155_760_000)]  # s: 100 years
 Uses = Annotated[int, Meta(ge=1, le=1_000_000)]

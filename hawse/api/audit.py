@@ -7,10 +7,11 @@ from msgspec import Meta
 
 from hawse.api.rights import ACCESS
 from hawse.api.spec import SELECTED, Params, Reply, method
+from hawse.api.types import matching
 
 PAGE_MAX: Final = 1000  # entries of one answer: below the size of a control message
 
-Position = Annotated[str, Meta(pattern=r"^[0-9]{1,9}:[0-9]{1,12}$")]
+Position = Annotated[str, matching(r"^[0-9]{1,9}:[0-9]{1,12}$(?!\n)", "a position of an earlier answer")]
 Text = Annotated[str, Meta(max_length=128)]
 Time = Annotated[float, Meta(ge=0, le=1e11)]
 

@@ -7,7 +7,7 @@ from msgspec import Meta
 from hawse.api.files import Globs
 from hawse.api.rights import CONTROL
 from hawse.api.spec import SELECTED, Nothing, Params, ParamsValue, Reply, method
-from hawse.api.types import PATH_ERRORS, Id, Path
+from hawse.api.types import PATH_ERRORS, Id, Path, matching
 from hawse.wire.frames import OFFSET_MAX
 
 BackupCompression = Literal["none", "gzip", "zstd"]
@@ -16,7 +16,7 @@ BackupPhase = Literal["packing", "unpacking", "storing", "reading"]
 Lifetime = Annotated[float, Meta(gt=0, le=10**9)]  # seconds
 BackupName = Annotated[str, Meta(min_length=1, max_length=255)]
 Count = Annotated[int, Meta(ge=0, le=OFFSET_MAX)]
-Digest = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
+Digest = Annotated[str, matching(r"^[0-9a-f]{64}$(?!\n)", "a SHA-256 in 64 hexadecimal digits")]
 
 
 class BackupProgress(Reply, frozen=True, kw_only=True):

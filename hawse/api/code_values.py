@@ -6,10 +6,11 @@ import msgspec
 from msgspec import Meta
 
 from hawse.api.spec import ParamsValue
-from hawse.api.types import Exit, Id, Offset
+from hawse.api.types import Exit, Id, Offset, matching
 
 # Names of languages and kernels: of a kernel also a name like `python3.12-data`, never a path.
-Name = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$(?!\n)")]
+_NAME = "letters, digits, '.', '_', '+' and '-', of which the first is a letter or digit"
+Name = Annotated[str, matching(r"^[A-Za-z0-9][A-Za-z0-9._+-]*$(?!\n)", _NAME, min_length=1, max_length=64)]
 Source = Annotated[str, Meta(max_length=1 << 20)]  # a control message is not longer
 RunStatus = Literal["ok", "error", "interrupted", "timed_out", "crashed", "stopped"]
 RunStream = Literal["stdout", "stderr", "bundles", "events"]

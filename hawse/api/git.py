@@ -31,7 +31,10 @@ from hawse.api.git_values import (
     Url as Url,
 )
 from hawse.api.spec import Nothing, Params, method
-from hawse.api.types import Path
+from hawse.api.types import Path, matching
+
+_FILTER = r"^(blob:none|blob:limit=[0-9]{1,12}[kmg]?|tree:[0-9]{1,3})$(?!\n)"
+Filter = Annotated[str, matching(_FILTER, "blob:none, blob:limit=N or tree:N")]
 
 
 @method("git.clone", events={"progress": GitProgress}, raises=(*GIT_ERRORS, "deadline_exceeded", "cancelled"))
@@ -58,9 +61,7 @@ class GitClone(Params[GitHead], kw_only=True):
     path: Path | None = None
     depth: Annotated[int, Meta(ge=1)] | None = None
     branch: RefName | None = None
-    filter: Annotated[str, Meta(pattern=r"^(blob:none|blob:limit=[0-9]{1,12}[kmg]?|tree:[0-9]{1,3})$(?!\n)")] | None = (
-        None
-    )
+    filter: Filter | None = None
     credentials: GitCredentials | None = None
     timeout: Timeout = NETWORK_TIMEOUT
 

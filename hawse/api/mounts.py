@@ -5,12 +5,14 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from hawse.api.spec import Nothing, Params, ParamsValue, Reply, method
-from hawse.api.types import Id, Path
+from hawse.api.types import Id, Path, matching
 
 MountState = Literal["mounted", "waiting", "failed", "deleting"]
 Bucket = Annotated[str, Meta(min_length=1, max_length=255)]
 Prefix = Annotated[str, Meta(max_length=1000)]
-Credential = Annotated[str, Meta(min_length=1, max_length=4096, pattern=r"^[!-~]+$(?!\n)")]  # printable ASCII
+Credential = Annotated[
+    str, matching(r"^[!-~]+$(?!\n)", "printable ASCII without spaces", min_length=1, max_length=4096)
+]
 
 MOUNT_ERRORS = ("not_found", "conflict", "not_directory", "permission_denied", "io_error", "limit_exceeded")
 
@@ -30,7 +32,7 @@ class MountCredentials(ParamsValue, kw_only=True):
     secret_access_key: Credential
     session_token: Credential | None = None
     endpoint: Annotated[str, Meta(max_length=600)] | None = None
-    region: Annotated[str, Meta(max_length=64, pattern=r"^[A-Za-z0-9-]+$(?!\n)")] | None = None
+    region: Annotated[str, matching(r"^[A-Za-z0-9-]+$(?!\n)", "letters, digits and '-'", max_length=64)] | None = None
 
 
 class MountInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):

@@ -6,6 +6,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from hawse.api.rights import VIEW, WRITE
 from hawse.api.spec import Params, ParamsValue, Reply, method
+from hawse.api.types import matching
 
 ParticipantKind = Literal["person", "agent"]
 LeaseAction = Literal["take", "release", "free", "exclusive", "ask", "withdraw", "give", "keep"]
@@ -15,7 +16,8 @@ ParticipantName = Annotated[str, Meta(max_length=256)]
 Coordinate = Annotated[int, Meta(ge=0, le=999)]
 ScrolledRows = Annotated[int, Meta(ge=0, le=10_000_000)]
 # No character needs an escape in JSON, so that the viewers of a full terminal fit into one event.
-LookedAt = Annotated[str, Meta(max_length=200, pattern=r"^[ !#-\[\]-~]*$")]
+_LOOKED_AT = "printable ASCII without quotation marks and backslashes"
+LookedAt = Annotated[str, matching(r"^[ !#-\[\]-~]*$(?!\n)", _LOOKED_AT, max_length=200)]
 
 
 # ---- values

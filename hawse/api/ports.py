@@ -7,11 +7,15 @@ from msgspec import Meta
 
 from hawse.api.rights import PREVIEW
 from hawse.api.spec import Nothing, Params, method
+from hawse.api.types import matching
 
 PortNumber = Annotated[int, Meta(ge=1, le=65_535)]
 PreviewName = Annotated[str, Meta(min_length=1, max_length=64)]
 PreviewToken = Annotated[str, Meta(min_length=1, max_length=64)]
-ChosenToken = Annotated[str, Meta(min_length=8, max_length=40, pattern=r"^[a-z0-9]*$(?!\n)")]  # part of a host name
+# Part of a host name.
+ChosenToken = Annotated[
+    str, matching(r"^[a-z0-9]*$(?!\n)", "lower-case letters and digits", min_length=8, max_length=40)
+]
 
 
 # ---- values

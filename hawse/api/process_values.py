@@ -16,9 +16,11 @@ from hawse.api.types import (
     Pattern,
     Seconds,
     StreamName,
+    matching,
 )
 
 HttpStatus = Annotated[int, Meta(ge=100, le=599)]
+_URL_PATH = "a path of a URL, which begins with '/' and has no spaces"
 
 
 class Program(ParamsValue, kw_only=True):
@@ -79,7 +81,7 @@ class PortCondition(ParamsValue, kw_only=True):
     """
 
     port: Annotated[int, Meta(ge=1, le=65_535)]
-    path: Annotated[str, Meta(min_length=1, max_length=2000, pattern=r"^/[!-~]*$(?!\n)")] | None = None
+    path: Annotated[str, matching(r"^/[!-~]*$(?!\n)", _URL_PATH, min_length=1, max_length=2000)] | None = None
     status: tuple[HttpStatus, HttpStatus] = (200, 399)
 
 

@@ -9,15 +9,16 @@ from hawse.api.egress import EgressPolicy
 from hawse.api.ports import ChosenToken, PortNumber, PreviewName
 from hawse.api.rights import VIEW
 from hawse.api.spec import SELECTED, Nothing, Params, ParamsValue, Reply, method
-from hawse.api.types import Env, Id
+from hawse.api.types import Env, Id, matching
 
 SandboxState = Literal["sleeping", "starting", "running", "stopping", "stopped", "paused", "failed", "deleting"]
 Isolation = Literal["bubblewrap", "docker", "kubernetes", "none"]
 Network = Literal["none", "private", "filtered", "host"]
 Name = Annotated[str, Meta(min_length=1, max_length=255)]  # of a provider, a template, or a label
 # The registry, repository, tag and digest: it becomes a part of URLs, so no part of it is empty or begins with a dot.
+_IMAGE_NAME = r"^[A-Za-z0-9](?:[A-Za-z0-9_:@-]|[./](?![./]))*$(?!\n)"
 ImageName = Annotated[
-    str, Meta(min_length=1, max_length=1024, pattern=r"^[A-Za-z0-9](?:[A-Za-z0-9_:@-]|[./](?![./]))*$(?!\n)")
+    str, matching(_IMAGE_NAME, "the name of an image, such as registry/name:tag", min_length=1, max_length=1024)
 ]
 Labels = dict[Name, Annotated[str, Meta(max_length=255)]]
 Lifetime = Annotated[float, Meta(gt=0, le=10**9)]  # seconds; 10**9 are 31 years

@@ -2,15 +2,14 @@
 
 from typing import Annotated, Literal
 
-from msgspec import Meta
-
 from hawse.api.access import Lifetime
 from hawse.api.ports import PortNumber
 from hawse.api.spec import Nothing, Params, Reply, method
-from hawse.api.types import Id
+from hawse.api.types import Id, matching
 
 # With `t-` before it, it is a label of a host name. A hyphen is never first, last, or beside another one.
-TunnelName = Annotated[str, Meta(min_length=1, max_length=40, pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$(?!\n)")]
+_TUNNEL_NAME = "lower-case letters and digits, with single hyphens between them"
+TunnelName = Annotated[str, matching(r"^[a-z0-9]+(-[a-z0-9]+)*$(?!\n)", _TUNNEL_NAME, min_length=1, max_length=40)]
 
 TunnelKind = Literal["http", "tcp", "tls"]
 TunnelProvider = Literal["gateway", "cloudflared", "ssh"]

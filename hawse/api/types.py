@@ -5,8 +5,28 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta
 
-# An id never contains a slash, so it is never a path. `(?!\n)`: in Python, `$` also matches before a final newline.
-Id = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$(?!\n)")]
+PATTERNS: Final[dict[str, str]] = {}  # what each pattern of `matching` allows, in words, for messages of errors
+
+
+def matching(pattern: str, words: str, *, min_length: int | None = None, max_length: int | None = None) -> Meta:
+    """Return the bounds of a string: `pattern`, which is searched for, and a number of characters.
+
+    `words` say what the pattern allows. End it with `$(?!\\n)`: in Python, `$` also matches before a final newline.
+    """
+    PATTERNS[pattern] = words
+    return Meta(pattern=pattern, min_length=min_length, max_length=max_length)
+
+
+def in_words(message: str) -> str:
+    """Return a message of msgspec about a wrong value with what is allowed in words, instead of a pattern."""
+    for pattern, words in PATTERNS.items():
+        message = message.replace(f"Expected `str` matching regex {pattern!r}", f"Expected {words}")
+    return message
+
+
+_ID: Final = "letters, digits, '.', '_' and '-', of which the first is a letter or digit"
+# An id never contains a slash, so it is never a path.
+Id = Annotated[str, matching(r"^[A-Za-z0-9][A-Za-z0-9._-]*$(?!\n)", _ID, min_length=1, max_length=64)]
 InputId = Annotated[str, Meta(min_length=1, max_length=64)]  # of an input stream: docs/wire.md section 5
 Offset = Annotated[int, Meta(ge=0)]  # bytes from the beginning of a stream
 Length = Annotated[int, Meta(ge=0)]  # bytes

@@ -1,9 +1,13 @@
 """The bounds of the types that several surfaces share."""
 
+from pathlib import Path
+from typing import Annotated
+
 import msgspec
 import pytest
 
-from hawse.api.types import Env, Exit, Grace, Id, Offset, Seconds, Size
+import hawse.api
+from hawse.api.types import PATTERNS, Env, Exit, Grace, Id, Offset, Seconds, Size, in_words
 
 
 @pytest.mark.parametrize("name", ["a", "p-1", "web.1", "A" * 64])
@@ -33,3 +37,19 @@ def test_an_exit_is_ok_only_with_code_0() -> None:
     assert Exit(0).ok
     assert not Exit(3).ok
     assert not Exit(signal="SIGKILL").ok
+
+
+def test_each_pattern_is_explained_in_messages() -> None:
+    with pytest.raises(msgspec.ValidationError) as refused:
+        msgspec.json.decode(b'{"id": "my box"}', type=msgspec.defstruct("Named", [("id", Id)]))
+    message = "Expected letters, digits, '.', '_' and '-', of which the first is a letter or digit - at `$.id`"
+    assert in_words(str(refused.value)) == message
+    for pattern, words in PATTERNS.items():
+        with pytest.raises(msgspec.ValidationError) as refused:
+            msgspec.convert("\0", Annotated[str, msgspec.Meta(pattern=pattern)])
+        assert in_words(str(refused.value)) == f"Expected {words}"
+
+
+def test_all_methods_have_patterns_with_an_explanation() -> None:
+    for module in Path(*hawse.api.__path__).glob("*.py"):
+        assert module.name == "types.py" or "pattern=" not in module.read_text(), f"{module}: use matching(…)"
