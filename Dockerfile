@@ -21,9 +21,9 @@ RUN python3 -c 'import os, sysconfig; print("" if os.path.exists(sysconfig.get_p
     && rm -rf /var/lib/apt/lists/* \
     && python3 -m venv /opt/build && python3 -m venv /opt/hawse
 COPY requirements/ requirements/
-RUN /opt/build/bin/pip install --no-cache-dir --require-hashes \
+RUN /opt/build/bin/pip install --no-cache-dir --no-deps --require-hashes \
         -r requirements/run.txt -r requirements/build.txt -r requirements/compile.txt \
-    && /opt/hawse/bin/pip install --no-cache-dir --require-hashes -r requirements/run.txt
+    && /opt/hawse/bin/pip install --no-cache-dir --no-deps --require-hashes -r requirements/run.txt
 COPY pyproject.toml hatch_build.py README.md CHANGELOG.md LICENSE ./
 COPY hawse/ hawse/
 COPY runtime/ runtime/

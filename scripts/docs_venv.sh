@@ -9,5 +9,5 @@ say "installing mkdocs in build/docs/venv"
 rm -rf build/docs/venv
 mkdir -p build/docs
 "$("$PWD/scripts/find_python.sh")" -m venv build/docs/venv
-build/docs/venv/bin/pip install -q --disable-pip-version-check --require-hashes -r requirements/docs.txt ||
+build/docs/venv/bin/pip install -q --disable-pip-version-check --no-deps --require-hashes -r requirements/docs.txt ||
     die "could not install the packages of requirements/docs.txt: is the package index reachable?"

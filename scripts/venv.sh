@@ -2,7 +2,9 @@
 # Makes .venv unless a working one exists, and installs packages in it:
 #   venv.sh run    those that `hawse serve` needs
 #   venv.sh dev    also those that tests and checks need
-# Packages come from requirements/*.txt, checked by hash. The project itself is installed editable.
+# Packages come from requirements/*.txt, checked by hash. These files name each package that is needed, so pip resolves
+# nothing (--no-deps): asked for an extra of a pinned package, it takes the newest version and refuses it, as it is not pinned.
+# The project itself is installed editable.
 set -eu
 . "$(dirname "$0")/lib.sh"
 cd "$(dirname "$0")/.."
@@ -30,8 +32,8 @@ pip() { .venv/bin/python -m pip --disable-pip-version-check "$@"; }
 
 say "installing Python packages ($state)"
 case $state in
-    run) pip install -q --require-hashes -r requirements/run.txt -r requirements/build.txt ;;
-    dev) pip install -q --require-hashes -r requirements/dev.txt ;;
+    run) pip install -q --no-deps --require-hashes -r requirements/run.txt -r requirements/build.txt ;;
+    dev) pip install -q --no-deps --require-hashes -r requirements/dev.txt ;;
     *) die "venv.sh run|dev" ;;
 esac
 pip install -q --no-deps --no-build-isolation --editable .

@@ -13,7 +13,7 @@ for version in ${VERSIONS:-3.11 3.12 3.13}; do
     rm -rf "$venv"
     "$python" -m venv "$venv"
     say "compiling with Python $version"
-    "$venv/bin/python" -m pip install -q --disable-pip-version-check --require-hashes \
+    "$venv/bin/python" -m pip install -q --disable-pip-version-check --no-deps --require-hashes \
         -r requirements/run.txt -r requirements/build.txt -r requirements/compile.txt
     HAWSE_COMPILE=1 "$venv/bin/python" -m pip wheel -q --disable-pip-version-check --no-deps --no-build-isolation \
         --wheel-dir dist .
