@@ -13,6 +13,7 @@ from hawse.api.rights import check, check_somewhere
 from hawse.api.spec import SELECTED
 from hawse.rpc.errors import subject_of, typed
 from hawse.rpc.idempotency import IdempotencyTable, fingerprint, own_key
+from hawse.rpc.wording import worded
 from hawse.wire import HawseError, Principal
 from hawse.wire.messages import to_raw
 
@@ -293,7 +294,7 @@ def decode(params: msgspec.Raw, shape: Any) -> Any:
         path = path.strip("`")
         if (unknown := _UNKNOWN_FIELD.match(text)) is not None:
             path = f"{path or '$'}.{unknown[1]}"
-        raise HawseError("invalid_params", text, details={"path": path or None}) from None
+        raise HawseError("invalid_params", worded(text, shape), details={"path": path or None}) from None
 
 
 def _expire(call: ServedCall) -> None:

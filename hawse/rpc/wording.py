@@ -1,0 +1,68 @@
+"""What is allowed in the parameter that is wrong: msgspec names a pattern, and lists no values of a choice."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+import msgspec.inspect as types
+
+from hawse.api.access import SandboxId
+from hawse.api.code_values import Name
+from hawse.api.tunnels import TunnelName
+from hawse.api.types import Id
+
+_PATTERN: Final = re.compile(r"Expected `str` matching regex (?P<pattern>.*?)(?P<rest>( - at `[^`]*`)?)", re.DOTALL)
+_CHOICE: Final = re.compile(r"(?P<problem>Invalid enum value .*?)(?P<rest> - at `(?P<path>[^`]*)`)", re.DOTALL)
+_STEP: Final = re.compile(r"\.([A-Za-z0-9_]+)|(\[[^]]*\])")  # of a path: a field, or an item of an array or an object
+
+
+def _pattern(text: Any) -> str:
+    """Return the pattern of an annotated `str`, as msgspec writes it."""
+    return repr(next(meta.pattern for meta in text.__metadata__ if meta.pattern))
+
+
+_WORDS: Final = "letters, digits and `.`, `_`, `-` are allowed, and the first is a letter or a digit"
+ALLOWED: Final = {
+    _pattern(Id): _WORDS,
+    _pattern(SandboxId): f"{_WORDS}, 64 at most",
+    _pattern(Name): "letters, digits and `.`, `_`, `+`, `-` are allowed, and the first is a letter or a digit",
+    _pattern(TunnelName): "lower-case letters, digits and single `-` between them are allowed",
+}
+
+
+def worded(problem: str, shape: Any) -> str:
+    """Return what msgspec says is wrong, with what is allowed.
+
+    Args:
+        problem: The message of msgspec.
+        shape: The type of the parameters.
+    """
+    if (found := _PATTERN.fullmatch(problem)) and found["pattern"] in ALLOWED:
+        return f"The text is not valid: {ALLOWED[found['pattern']]}{found['rest']}"
+    if (found := _CHOICE.fullmatch(problem)) and (allowed := _choices(shape, found["path"])):
+        return f"{found['problem']}; allowed: {', '.join(f'`{value}`' for value in allowed)}{found['rest']}"
+    return problem
+
+
+def _choices(shape: Any, path: str) -> list[str]:
+    """Return the values that the field at a path may have. Empty: it is none of these."""
+    kinds = [types.type_info(shape)]
+    for field, _ in _STEP.findall(path):
+        kinds = [inner for kind in kinds for inner in _inside(kind, field)]
+    return [str(value) for kind in kinds for one in _alternatives(kind) for value in getattr(one, "values", ())]
+
+
+def _inside(kind: types.Type, field: str) -> Iterator[types.Type]:
+    """Yield the types of a field; "": of the items."""
+    for one in _alternatives(kind):
+        if isinstance(one, types.StructType):
+            yield from (each.type for each in one.fields if each.encode_name == field)
+        elif isinstance(one, types.ListType | types.SetType | types.VarTupleType | types.FrozenSetType) and not field:
+            yield one.item_type
+        elif isinstance(one, types.DictType) and not field:
+            yield one.value_type
+
+
+def _alternatives(kind: types.Type) -> tuple[types.Type, ...]:
+    kind = kind.type if isinstance(kind, types.Metadata) else kind
+    return kind.types if isinstance(kind, types.UnionType) else (kind,)
