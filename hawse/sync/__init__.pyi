@@ -887,7 +887,7 @@ class Files:
         """
 
     def extract(self, archive: PathLike, to: PathLike='.', *, overwrite: bool=False, strip: int=0, max_entries: int=100000, max_bytes: int=..., on_progress: Callable[[FileExtractProgress], object] | None=None) -> FileExtractResult:
-        """Extract an archive that is in the sandbox: tar, also with gzip, bzip2 or xz, or zip.
+        """Extract an archive that is in the sandbox: tar, also with gzip, bzip2, xz or zstd, or zip.
 
         Nothing is written outside `to`. If the caller is cancelled, the extraction ends; what was extracted stays.
 
@@ -902,7 +902,8 @@ class Files:
 
         Raises:
             HawseError: `permission_denied` for an entry that leaves `to` (`details`: `entry`), `invalid_params` for
-                an archive that is damaged or encrypted, `interrupted` for a lost connection, `too_large`, `no_space`.
+                an archive that is damaged or encrypted, `interrupted` for a lost connection, `unavailable` for zstd
+                in a sandbox without it, `too_large`, `no_space`.
         """
 
     def mkdir(self, path: PathLike, *, parents: bool=False, mode: int | None=None) -> bool:
