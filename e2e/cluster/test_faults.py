@@ -23,7 +23,7 @@ from lightkube.resources.core_v1 import Pod
 import hawse
 from gateway.providers.kubernetes.manifests import object_name
 from gateway.providers.kubernetes.pod_state import is_ending
-from hawse.client import Client, Options, Preview, Sandbox
+from hawse.client import Client, CodeEnd, CodeStdout, Options, Preview, Sandbox
 from tests.support import kubernetes
 from tests.support.cluster_processes import ClusterProcess, needs_processes, supervised
 from tests.support.redis import RedisServer
@@ -34,6 +34,7 @@ PAUSE: Final = 0.1  # s between questions
 QUICK: Final = Options(backoff_cap=0.2)
 LINES: Final = 400
 COUNT: Final = f"i=0; while [ $i -lt {LINES} ]; do i=$((i+1)); echo $i; sleep 0.01; done"
+COUNT_IN_PYTHON: Final = "import time\nfor number in lines:\n    print(number)\n    time.sleep(0.01)"
 COUNTED: Final = b"".join(b"%d\n" % number for number in range(1, LINES + 1))
 PAGE: Final = b"x" * (8 << 20)  # more than all buffers on its way
 SETTINGS: Final = """
@@ -187,6 +188,34 @@ async def during_terminal(site: Site, id: str, kill: Callable[[], Awaitable[None
         assert await lost(box, runtime)
 
 
+async def during_code(site: Site, id: str, kill: Callable[[], Awaitable[None]]) -> None:
+    """Kill during a run. What a run leaves, its variables and its output, ends with the runtime alone."""
+    box = await site.client.sandboxes.create(id)
+    runtime = (await box.runtime()).runtime
+    received: list[bytes] = []
+    status = ""
+
+    async def use() -> None:
+        nonlocal status
+        async with box.code.create("python") as context:
+            await context.run(f"lines = range(1, {LINES + 1})")
+            async for event in context.stream(COUNT_IN_PYTHON):
+                if isinstance(event, CodeStdout):
+                    if not received:
+                        await kill()
+                    received.append(event.data)
+                elif isinstance(event, CodeEnd):
+                    status = event.status
+            assert (await context.run("lines[-1]")).text == f"{LINES}"
+
+    if await outcome(use()) is None:
+        assert (status, b"".join(received)) == ("ok", COUNTED)
+        assert (await box.runtime()).runtime == runtime
+    else:
+        assert COUNTED.startswith(b"".join(received)), "what has come is exact"
+        assert await lost(box, runtime)
+
+
 async def during_preview(site: Site, id: str, kill: Callable[[], Awaitable[None]]) -> None:
     box = await site.client.sandboxes.create(id)
     runtime = (await box.runtime()).runtime
@@ -249,6 +278,7 @@ PHASES: Final[dict[str, Phase]] = {
     "create": during_create,
     "exec": during_exec,
     "terminal": during_terminal,
+    "code": during_code,
     "preview": during_preview,
     "stop": during_stop,
     "delete": during_delete,

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final, get_args
 
 import click
+import msgspec
 
 from hawse.api.access import ShareCreateResult, ShareInfo, TokenCreateResult, TokenInfo
 from hawse.api.rights import Role
@@ -13,7 +14,7 @@ from hawse.cli.candidates import links, offer, terminals, tokens
 from hawse.cli.confirm import confirm, yes_option
 from hawse.cli.each import for_each
 from hawse.cli.group import Group
-from hawse.cli.output import duration, examples, listed
+from hawse.cli.output import duration, examples, listed, print_json
 from hawse.cli.target import Target, gateway_options, sandbox_option, target_options
 from hawse.client import Client, Sandbox
 from hawse.client.config import find_gateway
@@ -152,10 +153,12 @@ def create_link(
             target.sandbox, terminal=terminal, role=role, name=name, expires_in=expires, max_uses=uses
         )
 
-    def link(made: ShareCreateResult) -> str:
-        return find_gateway(target.url, target.token).url.partition("#")[0].rstrip("/") + made.path
-
-    target.print_result(work, link)
+    made = target.run(work)
+    url = find_gateway(target.url, target.token).url.partition("#")[0].rstrip("/") + made.path
+    if target.as_json:
+        print_json({"url": url, **msgspec.to_builtins(made)})
+    else:
+        click.echo(url)
 
 
 @share.command("ls")

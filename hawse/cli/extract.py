@@ -5,7 +5,7 @@ import sys
 import click
 
 from hawse.cli.output import examples, print_json, size
-from hawse.cli.target import Target, target_options
+from hawse.cli.target import SandboxPath, Target, target_options
 from hawse.client import Client, FileExtractProgress, FileExtractResult, Sandbox
 
 
@@ -15,8 +15,8 @@ from hawse.client import Client, FileExtractProgress, FileExtractResult, Sandbox
         "hawse extract --strip 1 release.zip app",
     )
 )
-@click.argument("archive")
-@click.argument("directory", default=".")
+@click.argument("archive", type=SandboxPath())
+@click.argument("directory", default=".", type=SandboxPath())
 @click.option("--overwrite", is_flag=True, help="replace existing files")
 @click.option(
     "--strip", type=click.IntRange(0, 100), default=0, metavar="N", help="remove N leading directories of names"
@@ -27,7 +27,7 @@ from hawse.client import Client, FileExtractProgress, FileExtractResult, Sandbox
 def extract(
     target: Target, archive: str, directory: str, overwrite: bool, strip: int, max_entries: int, max_bytes: int
 ) -> None:
-    """Unpack ARCHIVE (tar, also with gzip, bzip2 or xz, or zip) into DIRECTORY. Both are in the sandbox.
+    """Unpack ARCHIVE (tar, also with gzip, bzip2, xz or zstd, or zip) into DIRECTORY. Both are in the sandbox.
 
     Nothing is written outside DIRECTORY. After Ctrl-C, what was unpacked stays.
     """

@@ -15,7 +15,7 @@ import click
 from hawse.api.files import FileEntry
 from hawse.cli.each import for_each
 from hawse.cli.output import print_json, print_table, printable, size, write_bytes
-from hawse.cli.target import Target, target_options
+from hawse.cli.target import SandboxPath, Target, target_options
 from hawse.client import Client, Sandbox
 from hawse.wire import HawseError
 
@@ -36,7 +36,7 @@ class Edited:
 
 
 @click.command()
-@click.argument("path", default=".")
+@click.argument("path", default=".", type=SandboxPath())
 @click.option("-l", "--long", is_flag=True, help="with mode, size and time")
 @click.option("-a", "--all", "hidden", is_flag=True, help="also names that begin with a dot")
 @click.option("-R", "--recursive", is_flag=True, help="also what is in directories below")
@@ -59,7 +59,7 @@ def ls(target: Target, path: str, long: bool, hidden: bool, recursive: bool) -> 
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=SandboxPath())
 @target_options
 def cat(target: Target, paths: tuple[str, ...]) -> int:
     """Print files, one after the other."""
@@ -73,7 +73,7 @@ def cat(target: Target, paths: tuple[str, ...]) -> int:
 
 
 @click.command()
-@click.argument("path")
+@click.argument("path", type=SandboxPath())
 @target_options
 def edit(target: Target, path: str) -> None:
     """Edit the file PATH in the editor of this machine (VISUAL or EDITOR), and save it if it has changed.

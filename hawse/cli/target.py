@@ -39,6 +39,15 @@ class Pair(click.ParamType[tuple[str, str]]):
         return name, text
 
 
+class SandboxPath(click.ParamType[str]):
+    """A path in the sandbox, also with the colon of `hawse cp`; `./:a` is a file whose name begins with a colon."""
+
+    name = "PATH"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return value.removeprefix(":") or "."
+
+
 @dataclass(frozen=True, kw_only=True)
 class Target:
     """The gateway and the sandbox that a sub-command works with.

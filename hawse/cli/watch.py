@@ -3,7 +3,7 @@
 import click
 
 from hawse.cli.output import examples, print_json, printable
-from hawse.cli.target import Target, target_options
+from hawse.cli.target import SandboxPath, Target, target_options
 from hawse.client import Client, Sandbox, WatchRescan
 
 
@@ -12,7 +12,7 @@ from hawse.client import Client, Sandbox, WatchRescan
         "hawse watch src --include '*.py'",
     )
 )
-@click.argument("path", default=".")
+@click.argument("path", default=".", type=SandboxPath())
 @click.option("--include", multiple=True, metavar="GLOB", help="report only these; may be repeated")
 @click.option("--exclude", multiple=True, metavar="GLOB", help="do not report these; may be repeated")
 @target_options

@@ -49,8 +49,7 @@ class Client:
         self._on_state = on_state
         self._group: asyncio.TaskGroup | None = None
         self._task: asyncio.Task[None] | None = None
-        self._calls: CallTable
-        self._reconnector: Reconnector
+        self._entered: tuple[CallTable, Reconnector] | None = None
         self._closed = False
 
     def __repr__(self) -> str:
@@ -61,15 +60,17 @@ class Client:
         return self.__aenter__().__await__()
 
     async def close(self) -> None:
-        """End all calls and close the connection. Does nothing the second time."""
-        await self.__aexit__(None, None, None)
+        """End all calls and close the connection. Does nothing the second time, and before it is connected."""
+        if self._group is not None:
+            await self.__aexit__(None, None, None)
 
     async def __aenter__(self) -> "Client":
         if self._group is not None:
             raise RuntimeError("a client can be entered only once")
-        self._calls = CallTable(self._options)
-        self._reconnector = Reconnector(self._uri, self._token, self._options, self._calls, self._tls)
-        self._reconnector.on_state = self._on_state
+        calls = CallTable(self._options)
+        reconnector = Reconnector(self._uri, self._token, self._options, calls, self._tls)
+        reconnector.on_state = self._on_state
+        self._entered = calls, reconnector
         self._group = asyncio.TaskGroup()
         await self._group.__aenter__()
         self._task = self._group.create_task(self._reconnector.run(), name="hawse client")
@@ -99,6 +100,20 @@ class Client:
             await self._group.__aexit__(kind, error, trace)
         else:
             await self._group.__aexit__(None, None, None)
+
+    @property
+    def _calls(self) -> CallTable:
+        return self._parts()[0]
+
+    @property
+    def _reconnector(self) -> Reconnector:
+        return self._parts()[1]
+
+    def _parts(self) -> tuple[CallTable, Reconnector]:
+        if self._entered is None:
+            text = "this client is not connected: use `async with connect(…) as hw:`, or `hw = await connect(…)`"
+            raise RuntimeError(text)
+        return self._entered
 
     def sandbox(self, id: str = "local") -> Sandbox:
         """Return a handle to a sandbox. Nothing is sent."""

@@ -11,9 +11,9 @@ import msgspec
 from hawse.api import Params, Spec, spec_of
 from hawse.api.rights import check, check_somewhere
 from hawse.api.spec import SELECTED
-from hawse.api.types import in_words
 from hawse.rpc.errors import subject_of, typed
 from hawse.rpc.idempotency import IdempotencyTable, fingerprint, own_key
+from hawse.rpc.wording import worded
 from hawse.wire import HawseError, Principal
 from hawse.wire.messages import to_raw
 
@@ -294,7 +294,7 @@ def decode(params: msgspec.Raw, shape: Any) -> Any:
         path = path.strip("`")
         if (unknown := _UNKNOWN_FIELD.match(text)) is not None:
             path = f"{path or '$'}.{unknown[1]}"
-        raise HawseError("invalid_params", in_words(text), details={"path": path or None}) from None
+        raise HawseError("invalid_params", worded(text, shape), details={"path": path or None}) from None
 
 
 def _expire(call: ServedCall) -> None:

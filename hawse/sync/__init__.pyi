@@ -90,6 +90,7 @@ from hawse.client.base.options import Options
 from hawse.client.base.results import CommandResult
 from hawse.client.base.results import ConnectionState
 from hawse.client.base.results import TerminalEvent
+from hawse.client.base.surroundings import Directory
 from hawse.client.base.surroundings import Env
 from hawse.client.calls.input_stream import BytesLike
 from hawse.client.code.context import Callbacks
@@ -124,7 +125,7 @@ class Client:
     `hw = connect(url, token=…)` connects as well, until `close`, in the same task.
     """
     def close(self) -> None:
-        """End all calls and close the connection. Does nothing the second time."""
+        """End all calls and close the connection. Does nothing the second time, and before it is connected."""
 
     def __enter__(self) -> Client:
         ...
@@ -701,7 +702,7 @@ class Sandbox:
     def call(self, method: str, params: dict[str, Any] | None=None, *, key: str | None=None, timeout: float | None=None) -> Any:
         """Call any method of this sandbox by its name: see `Client.call`."""
 
-    def exec(self, command: Command, *, cwd: str | None=None, env: Env | None=None, stdin: BytesLike | None=None, timeout: float | None=None, check: bool=False, key: str | None=None, max_output: int=..., **callbacks: Unpack[OutputCallbacks]) -> CommandResult:
+    def exec(self, command: Command, *, cwd: Directory | None=None, env: Env | None=None, stdin: BytesLike | None=None, timeout: float | None=None, check: bool=False, key: str | None=None, max_output: int=..., **callbacks: Unpack[OutputCallbacks]) -> CommandResult:
         """Run a command to its end, and return its exit and its output.
 
         If the caller is cancelled, the command is ended, unless the call has a `key`.
@@ -886,7 +887,7 @@ class Files:
         """
 
     def extract(self, archive: PathLike, to: PathLike='.', *, overwrite: bool=False, strip: int=0, max_entries: int=100000, max_bytes: int=..., on_progress: Callable[[FileExtractProgress], object] | None=None) -> FileExtractResult:
-        """Extract an archive that is in the sandbox: tar, also with gzip, bzip2 or xz, or zip.
+        """Extract an archive that is in the sandbox: tar, also with gzip, bzip2, xz or zstd, or zip.
 
         Nothing is written outside `to`. If the caller is cancelled, the extraction ends; what was extracted stays.
 
@@ -901,7 +902,8 @@ class Files:
 
         Raises:
             HawseError: `permission_denied` for an entry that leaves `to` (`details`: `entry`), `invalid_params` for
-                an archive that is damaged or encrypted, `interrupted` for a lost connection, `too_large`, `no_space`.
+                an archive that is damaged or encrypted, `interrupted` for a lost connection, `unavailable` for zstd
+                in a sandbox without it, `too_large`, `no_space`.
         """
 
     def mkdir(self, path: PathLike, *, parents: bool=False, mode: int | None=None) -> bool:
@@ -983,7 +985,7 @@ class FileWriter:
 
 class Code:
     """Code in a sandbox. It holds nothing open."""
-    def create(self, language: str | None=None, *, id: str | None=None, kernel: str | None=None, cwd: str | None=None, env: Env | None=None, timeout: float | None=None) -> CodeContext:
+    def create(self, language: str | None=None, *, id: str | None=None, kernel: str | None=None, cwd: Directory | None=None, env: Env | None=None, timeout: float | None=None) -> CodeContext:
         """Create a code context: the result, or use it in `with`, which deletes it at the end.
 
         Args:
@@ -1734,7 +1736,7 @@ class OutputStream:
 
 class Sessions:
     """The sessions of a sandbox. It holds nothing open."""
-    def create(self, id: str | None=None, *, cwd: str | None=None, env: Env | None=None, shell: str | None=None, command_timeout: float | None=None) -> Session:
+    def create(self, id: str | None=None, *, cwd: Directory | None=None, env: Env | None=None, shell: str | None=None, command_timeout: float | None=None) -> Session:
         """Create a persistent shell: the result, or use it in `with`, which deletes it at the end.
 
         Args:
@@ -1767,7 +1769,7 @@ class Session:
     Leaving deletes a session that was created so, with everything that it started, unless `detach` was called. Its
     commands run one at a time, in the order of the calls of all clients; sessions run in parallel.
     """
-    def exec(self, command: str, *, cwd: str | None=None, env: Env | None=None, stdin: BytesLike | None=None, timeout: float | None=None, check: bool=False, key: str | None=None, max_output: int=..., **callbacks: Unpack[OutputCallbacks]) -> SessionResult:
+    def exec(self, command: str, *, cwd: Directory | None=None, env: Env | None=None, stdin: BytesLike | None=None, timeout: float | None=None, check: bool=False, key: str | None=None, max_output: int=..., **callbacks: Unpack[OutputCallbacks]) -> SessionResult:
         """Run a command in the session's shell after those before it, and return its exit and its output.
 
         Its effects on the shell persist. If the caller is cancelled, the command leaves the queue or, if it runs
@@ -1854,7 +1856,7 @@ class Session:
 
 class Terminals:
     """The terminals of a sandbox. It holds nothing open."""
-    def open(self, id: str | None=None, *, argv: list[str] | None=None, cwd: str | None=None, env: Env | None=None, cols: int=80, rows: int=24, integration: bool=True, record: RecordOptions | bool=False, **viewer: Unpack[ViewerOptions]) -> Terminal:
+    def open(self, id: str | None=None, *, argv: list[str] | None=None, cwd: Directory | None=None, env: Env | None=None, cols: int=80, rows: int=24, integration: bool=True, record: RecordOptions | bool=False, **viewer: Unpack[ViewerOptions]) -> Terminal:
         """Attach to the terminal of that id, which is created unless it runs.
 
         Await the result, and `close` it, or use it in `with`, which closes it at the end. The terminal remains.

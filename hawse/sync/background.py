@@ -42,12 +42,13 @@ class _Work(Generic[T]):
 
     # ---- in the loop's thread
 
-    def begin(self) -> None:
-        """Run the coroutine in a task of the loop that calls this."""
+    def begin(self) -> asyncio.Task[None] | None:
+        """Run the coroutine in a task of the loop that calls this. Returns None if it was cancelled before."""
         if self._cancelled:
             self.abandon(CancelledError())
         else:
             self._task = asyncio.get_running_loop().create_task(self._run())
+        return self._task
 
     def cancel(self) -> None:
         """Cancel it. Has no effect if it has ended."""
@@ -81,6 +82,8 @@ class BackgroundLoop:
         self._pid = os.getpid()
         self._loop = asyncio.new_event_loop()
         self._waited: set[_Work[Any]] = set()  # what threads wait for
+        self._begun: set[asyncio.Task[None]] = set()  # what was begun for a thread, which may have been interrupted
+        self._held: dict[asyncio.Task[Any], None] = {}  # the contexts that are entered, in this order
         self._lock = threading.Lock()
         self._stopped = False
         self._exiting = False  # the program ends
@@ -123,7 +126,7 @@ class BackgroundLoop:
                     coroutine.close()
                     raise RuntimeError(STOPPED)
                 self._waited.add(work)
-            self._loop.call_soon_threadsafe(work.begin)
+            self._loop.call_soon_threadsafe(self._begin, work)
             return work.wait()
         except BaseException:  # of the coroutine, and Ctrl-C at any time
             with suppress(RuntimeError):  # the loop has been closed, and so has cancelled its work
@@ -131,6 +134,13 @@ class BackgroundLoop:
             raise
         finally:
             self._waited.discard(work)
+
+    def hold(self, context: Coroutine[Any, Any, T]) -> "asyncio.Task[T]":
+        """Run in a task what enters a context and leaves it, also when the loop is stopped. In the loop's thread."""
+        task = self._loop.create_task(context)
+        self._held[task] = None
+        task.add_done_callback(self._held.pop)
+        return task
 
     def call(self, function: Callable[..., T], *arguments: Any, **options: Any) -> T:
         """Call a function in the loop's thread and return its result, or raise its exception."""
@@ -152,7 +162,10 @@ class BackgroundLoop:
         self.stop()
 
     def stop(self) -> None:
-        """Cancel what runs and end the thread. Does nothing in a forked process."""
+        """Cancel what runs, leave the contexts that were entered, and end the thread.
+
+        Does nothing in a forked process.
+        """
         if not self.usable:
             return
         self._loop.call_soon_threadsafe(self._loop.stop)
@@ -166,17 +179,35 @@ class BackgroundLoop:
                 self._stopped = True
             for work in list(self._waited):
                 work.cancel()  # also what is scheduled and has not begun
-            tasks = asyncio.all_tasks(self._loop)
-            for task in tasks:
-                task.cancel()
-            if tasks:
-                self._loop.run_until_complete(asyncio.wait(tasks, timeout=EXIT_TIMEOUT))
+            self._loop.run_until_complete(self._end())
         finally:
             with self._lock:
                 self._stopped = True
             self._loop.close()
             for work in list(self._waited):  # scheduled after the loop's last turn, or deaf to its cancellation
                 work.abandon(RuntimeError(STOPPED))
+
+    def _begin(self, work: _Work[Any]) -> None:
+        if (task := work.begin()) is not None:
+            self._begun.add(task)
+            task.add_done_callback(self._begun.discard)
+
+    async def _end(self) -> None:
+        """Wait until what was cancelled has ended, and end the rest. Clients are left while they have a connection, so
+        that they can end at the server what was begun.
+        """
+        with suppress(TimeoutError):
+            async with asyncio.timeout(EXIT_TIMEOUT):
+                if self._begun:
+                    await asyncio.wait(self._begun)
+                for context in reversed(list(self._held)):
+                    context.cancel()
+                    await asyncio.gather(context, return_exceptions=True)
+        rest = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in rest:
+            task.cancel()
+        if rest:
+            await asyncio.wait(rest, timeout=EXIT_TIMEOUT)
 
 
 class EnteredContext:
@@ -205,7 +236,7 @@ class EnteredContext:
         loop = asyncio.get_running_loop()
         self._leave = loop.create_future()
         entered: asyncio.Future[Any] = loop.create_future()
-        self._task = loop.create_task(self._hold(entered))
+        self._task = self._loop.hold(self._hold(entered))
         try:
             await asyncio.wait([entered, self._task], return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:

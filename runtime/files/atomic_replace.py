@@ -55,7 +55,7 @@ class AtomicReplacement:
             os.fchmod(self.fd, mode)  # after the owner, which clears bits
         with _replacing:
             if version is not None and (now := self._version()) != version:
-                raise HawseError("conflict", "the file has changed", details={"version": now})
+                raise HawseError("conflict", _difference(version, now), details={"version": now})
             os.rename(self._temporary, self._name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
         status = os.fstat(self.fd)
         self._close()
@@ -78,6 +78,13 @@ class AtomicReplacement:
     def _close(self) -> None:
         os.close(self.fd)
         os.close(self._folder)
+
+
+def _difference(expected: str, found: str) -> str:
+    """Return why a file is not of the expected version. Both are "" for a file that does not exist."""
+    if not expected:
+        return "the file exists"
+    return "the file has changed" if found else "the file does not exist"
 
 
 def temporary_name() -> str:

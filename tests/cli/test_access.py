@@ -43,6 +43,12 @@ def test_a_link_is_an_address_that_can_be_revoked(gateway: Stack, capsys: pytest
     assert "0 of 2" in printed(capsys, "share", "ls")
 
 
+def test_the_json_of_a_link_has_its_address(gateway: Stack, capsys: pytest.CaptureFixture[str]) -> None:
+    made = json.loads(printed(capsys, "share", "create", "main", "--json"))
+    assert made["url"] == gateway.base + made["path"]
+    assert made["info"]["terminal"] == "main"
+
+
 @pytest.mark.parametrize("kind", ["token", "share"])
 def test_the_others_are_revoked_if_one_is_missing(
     gateway: Stack, kind: str, capsys: pytest.CaptureFixture[str]

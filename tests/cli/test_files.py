@@ -73,6 +73,14 @@ def test_a_missing_file_is_reported(directory: str, capfd: pytest.CaptureFixture
     assert "not_found" in capfd.readouterr().err
 
 
+def test_a_path_may_have_the_colon_of_a_copy(directory: str, editor, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["ls", f":{directory}"]) == main(["cat", f":{directory}/a"]) == 0
+    assert capfd.readouterr().out == "a\nhello\n"
+    editor("echo changed > $1")
+    assert main(["edit", f":{directory}/a"]) == main(["cp", f":{directory}/a", "-"]) == main(["ls", ":"]) == 0
+    assert capfd.readouterr().out.startswith("saved, 8 B\nchanged\n")
+
+
 def test_an_edited_file_is_saved(directory: str, editor, capfd: pytest.CaptureFixture[str]) -> None:
     editor('printf edited > "$1"')
     assert main(["edit", f"{directory}/a"]) == 0

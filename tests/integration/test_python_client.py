@@ -1,6 +1,9 @@
 """What the Python client can list and ask, and what cancelling does, through a real gateway."""
 
 import asyncio
+import inspect
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -51,6 +54,60 @@ async def test_cancelling_a_command_ends_it(stack: Stack) -> None:
         await box.exec(["cat", "begun"], check=True)
         running.cancel()
         assert (await box.exec(["cat", "ended"], check=True)).text == "gone\n"
+
+
+async def test_a_handle_that_was_neither_awaited_nor_entered_says_so(stack: Stack) -> None:
+    client = hawse.connect(stack.base, token=stack.token)
+    uses: list[Callable[[], object]] = [
+        client.sandbox,
+        lambda: client.sandboxes,
+        lambda: client.state,
+        client.preview_host,
+    ]
+    for use in uses:
+        with pytest.raises(RuntimeError, match="this client is not connected: use `async with connect"):
+            await awaited(use())
+    await client.close()
+    async with hawse.connect(stack.base, token=stack.token) as hw:
+        box = hw.sandbox()
+        uses = [
+            lambda: box.sessions.create().exec("true"),
+            lambda: box.sessions.attach("s").info(),
+            lambda: box.code.create("python").run("1"),
+            lambda: box.code.attach("c").info(),
+            lambda: box.terminals.open("t").write(b"typed"),
+            lambda: anext(aiter(box.terminals.open("t"))),
+            lambda: anext(aiter(box.watches.start("."))),
+            lambda: anext(box.files.open_read("f").lines()),
+            lambda: box.files.open_write("f").write(b"content"),
+        ]
+        for use in uses:
+            with pytest.raises(RuntimeError, match=r"is not open: .* in `async with`"):
+                async with asyncio.timeout(30):
+                    await awaited(use())
+
+
+async def awaited(found: Any) -> Any:
+    """Await what a program would have to await."""
+    return await found if inspect.isawaitable(found) else found
+
+
+async def test_an_option_that_does_not_exist_is_refused(stack: Stack) -> None:
+    options: Any = {"on_stdot": print}
+    async with hawse.connect(stack.base, token=stack.token) as hw, hw.sandbox().sessions.create() as session:
+        box = hw.sandbox()
+        for run in (box.exec, session.exec, box.code.run):
+            with pytest.raises(TypeError, match=r"\(\) got an unexpected keyword argument 'on_stdot'"):
+                await run("true", **options)
+        assert (await box.exec("echo a", on_stdout=None)).text == "a\n"  # type: ignore[arg-type]  # as one that is not given
+
+
+async def test_input_that_is_text_is_refused_with_what_to_do(stack: Stack) -> None:
+    text: Any = "text"
+    async with hawse.connect(stack.base, token=stack.token) as hw, hw.sandbox().terminals.open("t") as terminal:
+        for write in (terminal.write(text), hw.sandbox().exec("cat", stdin=text)):
+            with pytest.raises(TypeError, match=r"encode it, such as with `\.encode\(\)`"):
+                await write
 
 
 async def test_a_user_with_rights_in_its_own_sandboxes_only_creates_one_without_an_id(stack: Stack) -> None:

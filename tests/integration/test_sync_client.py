@@ -105,19 +105,41 @@ def test_what_a_callback_raises_ends_the_command(box: hawse.sync.Sandbox) -> Non
     assert box.exec("while [ ! -e ended ]; do sleep 0.01; done", timeout=30).code == 0
 
 
-def test_ctrl_c_ends_the_command(stack: Stack, box: hawse.sync.Sandbox) -> None:
-    box.exec(["mkfifo", "c-begun", "c-ended"], check=True)
-    program = """if True:
-        import sys, hawse.sync
-        with hawse.sync.connect(sys.argv[1]) as hw:
-            hw.sandbox().exec("trap 'echo gone > c-ended; exit' TERM; echo > c-begun; while :; do sleep 0.1; done")
-    """
-    with subprocess.Popen([sys.executable, "-c", program, stack.url], stderr=subprocess.PIPE, text=True) as running:
+LONG = "trap 'echo gone > c-ended; exit' TERM; echo > c-begun; while :; do sleep 0.1; done"  # a command
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "with hawse.sync.connect(URL) as hw: hw.sandbox().exec(LONG)",
+        "hw = hawse.sync.connect(URL); hw.sandbox().exec(LONG)",  # nothing closes the client
+    ],
+)
+def test_ctrl_c_ends_the_command(stack: Stack, box: hawse.sync.Sandbox, program: str) -> None:
+    box.exec("rm -f c-*; mkfifo c-begun c-ended", check=True)
+    program = f"import sys, hawse.sync; URL, LONG = sys.argv[1:]\n{program}"
+    arguments = [sys.executable, "-c", program, stack.url, LONG]
+    with subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True) as running:
         box.exec(["cat", "c-begun"], check=True)
         running.send_signal(signal.SIGINT)
-        assert box.exec(["cat", "c-ended"], check=True).text == "gone\n"
+        assert box.exec(["cat", "c-ended"], check=True, timeout=60).text == "gone\n"
         assert "KeyboardInterrupt" in running.communicate(timeout=60)[1]
     assert running.returncode == -signal.SIGINT
+
+
+def test_the_end_of_the_program_ends_the_commands_of_its_other_threads(stack: Stack, box: hawse.sync.Sandbox) -> None:
+    box.exec("rm -f c-*; mkfifo c-begun c-ended", check=True)
+    program = """if True:
+        import sys, threading, hawse.sync
+        url, long = sys.argv[1:]
+        box = hawse.sync.connect(url).sandbox()
+        threading.Thread(target=box.exec, args=[long], daemon=True).start()
+        box.exec(["cat", "c-begun"])
+    """
+    arguments = [sys.executable, "-c", program, stack.url, LONG]
+    done = subprocess.run(arguments, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert box.exec(["cat", "c-ended"], check=True, timeout=60).text == "gone\n"
 
 
 def test_output_of_a_process_is_iterated_and_it_ends_with_the_block(box: hawse.sync.Sandbox) -> None:

@@ -156,7 +156,7 @@ def test_work_that_ignores_its_cancellation_is_not_waited_for(
     started = threading.Event()
 
     async def deaf() -> None:
-        for _ in range(2):
+        for _ in range(3):
             started.set()
             with suppress(asyncio.CancelledError):
                 await asyncio.Event().wait()
@@ -295,6 +295,42 @@ def test_an_exception_of_entering_or_leaving_is_raised(loop: BackgroundLoop) -> 
     entered.enter()
     with pytest.raises(ValueError, match="of the coroutine"):
         entered.leave(None)
+
+
+def test_stopping_ends_what_runs_and_then_leaves_the_contexts_that_are_entered_the_last_one_first(
+    loop: BackgroundLoop,
+) -> None:
+    steps: list[str] = []
+    started = threading.Event()
+
+    @asynccontextmanager
+    async def context(name: str) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            await asyncio.sleep(0)  # it still can wait
+            steps.append(name)
+
+    async def wait() -> None:
+        started.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0)
+            steps.append("work")
+
+    def run() -> None:
+        with pytest.raises(CancelledError):
+            loop.run(wait())
+
+    for name in ("client", "process"):
+        EnteredContext(loop, context(name)).enter()
+    waiting = threading.Thread(target=run)
+    waiting.start()
+    started.wait(30)
+    loop.stop()
+    waiting.join(30)
+    assert steps == ["work", "process", "client"]
 
 
 def test_a_thread_that_waits_at_the_end_of_the_program_prints_nothing() -> None:

@@ -24,7 +24,7 @@ WATCH_TIMEOUT: Final = 240  # s after which the cluster ends a watch, and it is 
 PAGE: Final = 500  # objects in an answer
 RETRY_AFTER: Final = 10.0  # s, for a quota that is used up
 FIELD_MANAGER: Final = "hawse"
-FORBIDDEN, NOT_FOUND, CONFLICT, GONE, INVALID = 403, 404, 409, 410, 422
+BAD_REQUEST, FORBIDDEN, NOT_FOUND, CONFLICT, GONE, INVALID = 400, 403, 404, 409, 410, 422
 
 R = TypeVar("R", bound=NamespacedResourceG)
 KINDS: Final[Mapping[str, Any]] = {
@@ -174,7 +174,8 @@ def _errors() -> Iterator[None]:
         if error.status.code == FORBIDDEN and "exceeded quota" in message:
             details = {"retry_after": RETRY_AFTER}
             raise HawseError("capacity_exceeded", f"the cluster: {message}", details=details) from error
-        raise HawseError("unavailable", f"the cluster refused a request: {message}") from error
+        again = error.status.code not in (BAD_REQUEST, FORBIDDEN, INVALID)  # else it is refused until somebody acts
+        raise HawseError("unavailable", f"the cluster refused a request: {message}", retryable=again) from error
     except (httpx2.HTTPError, OSError) as error:
         reason = str(error) or type(error).__name__
         raise HawseError("unavailable", f"the cluster cannot be reached: {reason}") from error

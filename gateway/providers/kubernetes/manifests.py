@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from lightkube.utils.quantity import parse_quantity
+
 from gateway.providers.base import SandboxSpec
 from gateway.providers.bundle import build as bundle
 from gateway.providers.kubernetes.certificate import RuntimeCertificate
@@ -35,7 +37,7 @@ CERTIFICATE: Final = "certificate"
 BUNDLE_SIZE: Final = "256Mi"
 TMP_SIZE: Final = "1Gi"
 GRACE: Final = 10  # s from SIGTERM to SIGKILL
-# What a pod asks for, if the settings do not say. Limits are those of the sandbox.
+# What a pod asks for, if the settings do not say: at most what its sandbox may use, which are its limits.
 REQUESTS: Final = {"cpu": "50m", "memory": "128Mi"}
 INSTALLER_RESOURCES: Final = {"requests": {"cpu": "10m", "memory": "16Mi"}}
 # Addresses of a node and of a cloud, with credentials that are no business of a sandbox.
@@ -103,7 +105,28 @@ def pod(unit: str, spec: SandboxSpec, start: Start, settings: KubernetesSettings
         },
     }
     merged: Manifest = merge(merge(defaults, settings.pod), _required(unit, spec, start, settings))
+    for container in merged["spec"]["containers"]:
+        if container["name"] == CONTAINER:
+            container["resources"] = _within_limits(container["resources"])
     return merged
+
+
+def _within_limits(resources: Manifest) -> Manifest:
+    """Return resources of which no more is requested than a sandbox may use: the cluster refuses anything else."""
+    limits = resources.get("limits", {})
+    requests = {
+        name: limits[name] if name in limits and _is_more(value, limits[name]) else value
+        for name, value in resources["requests"].items()
+    }
+    return {**resources, "requests": requests}
+
+
+def _is_more(quantity: Any, other: Any) -> bool:
+    try:
+        one, two = parse_quantity(str(quantity)), parse_quantity(str(other))
+    except ValueError:  # of the settings: the cluster says what is wrong
+        return False
+    return one is not None and two is not None and one > two
 
 
 def _required(unit: str, spec: SandboxSpec, start: Start, settings: KubernetesSettings) -> Manifest:

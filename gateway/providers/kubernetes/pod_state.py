@@ -13,9 +13,7 @@ from gateway.providers.kubernetes.manifests import CONTAINER
 from hawse.wire import HawseError
 
 # Why a container waits although waiting will not help: the image, or what was asked of the container, is wrong.
-BAD_IMAGE: Final = frozenset(
-    ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "RegistryUnavailable")
-)
+BAD_IMAGE: Final = frozenset(("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"))
 BAD_CONTAINER: Final = frozenset(("CreateContainerError", "RunContainerError"))
 PULLING: Final = frozenset(("ContainerCreating", "PodInitializing"))
 NODE_LOST: Final = frozenset(("NodeLost", "NodeNotReady"))

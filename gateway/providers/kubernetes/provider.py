@@ -187,7 +187,7 @@ class KubernetesProvider:
 
     async def mount_place(self, unit: str) -> MountPlace:
         text = "nothing can be mounted in pods, which are on other machines: mount volumes with the pod template"
-        raise HawseError("unavailable", text)
+        raise HawseError("unavailable", text, retryable=False)
 
     async def close(self) -> None:
         await self._cluster.close()

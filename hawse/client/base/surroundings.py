@@ -1,15 +1,17 @@
 """Where a program, a shell or a kernel starts: its directory and environment, as methods take them."""
 
+import os
 from collections.abc import Mapping
 
 from hawse.api.paths import to_text
 
+Directory = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 Env = Mapping[str, str | None]  # None unsets a variable
 
 
-def directory(cwd: str | None) -> str | None:
+def directory(cwd: Directory | None) -> str | None:
     """Return a working directory as it is sent."""
-    return None if cwd is None else to_text(cwd)
+    return None if cwd is None else to_text(os.fsdecode(cwd))
 
 
 def environment(env: Env | None) -> dict[str, str | None] | None:

@@ -41,6 +41,7 @@ class CreatedHandle(ABC):
         self._create = create
         self._window = window
         self._detached = not create
+        self._entered = False
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.id!r} in sandbox {self._sandbox!r}>"
@@ -59,6 +60,7 @@ class CreatedHandle(ABC):
             HawseError: `conflict` if there is one of that id, `spawn_failed`, `limit_exceeded`, of a code context
                 `language_unavailable`; `not_found` if it is not to be created.
         """
+        self._entered = True
         if self.instance:
             return self
         if not self._create:
@@ -84,6 +86,12 @@ class CreatedHandle(ABC):
     def detach(self) -> None:
         """Let it live when the `async with` is left."""
         self._detached = True
+
+    def _check_entered(self) -> None:
+        """Raise `RuntimeError` if it was not created or found."""
+        if not self._entered:
+            name = type(self).__name__
+            raise RuntimeError(f"this {name} is not open: await it, or use it in `async with`, before its methods")
 
     @abstractmethod
     async def _begin(self) -> str:

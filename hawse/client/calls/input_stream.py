@@ -80,7 +80,10 @@ class InputStream:
 
         Raises:
             HawseError: The call's error; `exited` if its reader has ended.
+            TypeError: `data` is a str, or is not bytes. Nothing is taken.
         """
+        if isinstance(data, str):  # type: ignore[unreachable]  # a caller without a type checker may give anything
+            raise TypeError("the input is a str, and has to be bytes: encode it, such as with `.encode()`")
         view = memoryview(data).cast("B")
         async with self._lock:
             while True:

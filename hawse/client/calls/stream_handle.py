@@ -36,8 +36,14 @@ class StreamHandle(ABC, Generic[C, T]):
         self._calls.abandon(self._call, ClientClosedError("the handle was closed"))
 
     def __aiter__(self) -> OutputIterator[T]:
+        self._check_entered()
         assert self._call.receive_buffer is not None
         return OutputIterator(self._call.receive_buffer, self._next)
+
+    def _check_entered(self) -> None:
+        """Raise `RuntimeError` if its call was never made: there would never be an item."""
+        if not self._call.sent:
+            raise RuntimeError(f"this {type(self).__name__} is not open: use it in `async with` before it is read")
 
     @abstractmethod
     async def _next(self) -> T:
@@ -60,6 +66,7 @@ class ByteStreamHandle(StreamHandle[C, bytes]):
             encoding: The encoding of the text.
             errors: What is done with bytes that are not valid, as for `bytes.decode`.
         """
+        self._check_entered()
         async for line in self._reader.lines(encoding, errors):
             yield line
 

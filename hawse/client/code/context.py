@@ -23,6 +23,7 @@ from hawse.api.code import (
     CodeWatch,
     CodeWatched,
 )
+from hawse.client.base.keywords import declared
 from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.created_handle import CreatedHandle
 from hawse.client.calls.state_stream import StateStream, StateStreamCall
@@ -110,6 +111,7 @@ class CodeContext(CreatedHandle):
             HawseError: `exited` if the context has no executor, `not_found`, `stale_handle`, `limit_exceeded`, and what
                 closed the client.
         """
+        callbacks = declared(callbacks, Callbacks, "run")
         stream = self.stream(
             source, timeout=timeout, store_history=store_history, key=key, stdin="on_input" in callbacks
         )
@@ -182,7 +184,7 @@ class CodeContext(CreatedHandle):
 
     async def info(self) -> CodeContextInfo:
         """Return the context as it is now. Raises `not_found`."""
-        return await self._request(CodeGet(context=self.id))
+        return await self._request(CodeGet(context=self._handle()["context"]))
 
     async def interrupt(self) -> None:
         """Interrupt the run in progress, as Ctrl-C does. Raises `exited`."""
@@ -202,6 +204,7 @@ class CodeContext(CreatedHandle):
     # ---- inside
 
     def _handle(self) -> _Handle:
+        self._check_entered()
         return {"context": self.id, "instance": self.instance or None}
 
     async def _begin(self) -> str:

@@ -76,7 +76,7 @@ class FileChanges(SandboxPart):
         max_bytes: int = 4 << 30,
         on_progress: Callable[[FileExtractProgress], object] | None = None,
     ) -> FileExtractResult:
-        """Extract an archive that is in the sandbox: tar, also with gzip, bzip2 or xz, or zip.
+        """Extract an archive that is in the sandbox: tar, also with gzip, bzip2, xz or zstd, or zip.
 
         Nothing is written outside `to`. If the caller is cancelled, the extraction ends; what was extracted stays.
 
@@ -91,7 +91,8 @@ class FileChanges(SandboxPart):
 
         Raises:
             HawseError: `permission_denied` for an entry that leaves `to` (`details`: `entry`), `invalid_params` for
-                an archive that is damaged or encrypted, `interrupted` for a lost connection, `too_large`, `no_space`.
+                an archive that is damaged or encrypted, `interrupted` for a lost connection, `unavailable` for zstd
+                in a sandbox without it, `too_large`, `no_space`.
         """
         params = FileExtract(
             **self._target(archive),

@@ -121,8 +121,10 @@ class FileWriter:
         self._calls = calls
         self._call = call
         self._result: FileTransferResult | None = None
+        self._entered = False
 
     async def __aenter__(self) -> "FileWriter":
+        self._entered = True
         self._calls.submit(self._call)
         return self
 
@@ -135,6 +137,8 @@ class FileWriter:
 
     async def write(self, data: BytesLike) -> None:
         """Append bytes. Waits while the disk is slower. Raises the server's error: `no_space`, `not_found`, …"""
+        if not self._entered:
+            raise RuntimeError("this FileWriter is not open: use it in `async with` before it is written to")
         await self._call.input_stream.write(data)
 
     async def __aexit__(

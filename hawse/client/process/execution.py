@@ -4,9 +4,10 @@ from functools import partial
 from typing import Any, Unpack
 
 from hawse.api import Params
+from hawse.client.base.keywords import declared
 from hawse.client.base.options import Options
 from hawse.client.base.results import CommandResult
-from hawse.client.base.surroundings import Env
+from hawse.client.base.surroundings import Directory, Env
 from hawse.client.calls.call import ClientCall
 from hawse.client.calls.call_table import CallTable, R
 from hawse.client.calls.input_stream import BytesLike
@@ -33,7 +34,7 @@ class Execution:
         self,
         command: Command,
         *,
-        cwd: str | None = None,
+        cwd: Directory | None = None,
         env: Env | None = None,
         stdin: BytesLike | None = None,
         timeout: float | None = None,
@@ -75,7 +76,7 @@ class Execution:
             window=self._window,
             limit=max_output,
             timeout=None if timeout is None else self._options.time_limit(params),
-            callbacks=callbacks,
+            callbacks=declared(callbacks, OutputCallbacks, "exec"),
         )
         give_up = partial(kill, self._calls) if key is None else self._calls.abandon
         result: CommandResult = await run_to_end(self._calls, call, stdin, check=check, give_up=give_up)

@@ -1,12 +1,13 @@
 """What a caller gives to run a program, and the fields of the methods that it becomes."""
 
+import os
 from collections.abc import Callable, Sequence
 from typing import Any, TypedDict
 
 from hawse.client.base.causes import InvalidParamsError
-from hawse.client.base.surroundings import Env, directory, environment
+from hawse.client.base.surroundings import Directory, Env, directory, environment
 
-Command = str | Sequence[str]
+Command = str | Sequence[str | os.PathLike[str]]
 
 OUTPUT_LIMIT = 64 << 20  # bytes of each stream that `exec` keeps: for more, use a process and its iterators
 
@@ -35,7 +36,7 @@ class StartOptions(TypedDict, total=False):
     """
 
     id: str | None
-    cwd: str | None
+    cwd: Directory | None
     env: Env | None
     stdin: bool
     timeout: float | None
@@ -58,7 +59,7 @@ class StartFields(ProgramFields):
     stdin: bool | None
 
 
-def program(command: Command, *, cwd: str | None, env: Env | None, timeout: float | None) -> ProgramFields:
+def program(command: Command, *, cwd: Directory | None, env: Env | None, timeout: float | None) -> ProgramFields:
     """Return the fields of a program: a string is a shell's command, a sequence is an argv.
 
     Args:
@@ -89,19 +90,20 @@ def _arguments(command: Any) -> list[str]:
         found = f"{type(command).__name__} {command!r:.100}"
         message = f"a command is a string for the shell, or a list of strings; this is the {found}"
         raise InvalidParamsError(message, details={"path": "command"})
-    for number, argument in enumerate(command):
+    arguments = [os.fspath(each) if isinstance(each, os.PathLike) else each for each in command]
+    for number, argument in enumerate(arguments):
         if not isinstance(argument, str):
             found = f"{type(argument).__name__} {argument!r:.100}"
             message = f"the arguments of a command are strings; number {number} is the {found}"
             raise InvalidParamsError(message, details={"path": f"command[{number}]"})
-    return [*command]
+    return arguments
 
 
 def start_fields(
     command: Command,
     *,
     id: str | None = None,
-    cwd: str | None = None,
+    cwd: Directory | None = None,
     env: Env | None = None,
     stdin: bool = False,
     timeout: float | None = None,

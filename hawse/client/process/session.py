@@ -17,8 +17,9 @@ from hawse.api.sessions import (
     SessionWatchResult,
 )
 from hawse.api.types import Exit, StreamName
+from hawse.client.base.keywords import declared
 from hawse.client.base.results import CommandResult
-from hawse.client.base.surroundings import Env, directory, environment
+from hawse.client.base.surroundings import Directory, Env, directory, environment
 from hawse.client.calls.call import ClientCall
 from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.created_handle import CreatedHandle
@@ -86,7 +87,7 @@ class Session(CreatedHandle):
         self,
         command: str,
         *,
-        cwd: str | None = None,
+        cwd: Directory | None = None,
         env: Env | None = None,
         stdin: BytesLike | None = None,
         timeout: float | None = None,
@@ -131,7 +132,7 @@ class Session(CreatedHandle):
             window=self._window,
             limit=max_output,
             result=SessionResult,
-            callbacks=callbacks,
+            callbacks=declared(callbacks, OutputCallbacks, "exec"),
         )
         give_up = self._cancel if key is None else self._calls.abandon
         result: SessionResult = await run_to_end(self._calls, call, stdin, check=check, give_up=give_up)
@@ -180,7 +181,7 @@ class Session(CreatedHandle):
 
     async def info(self) -> SessionInfo:
         """Return the session as it is now, or how it has ended. Raises `not_found`."""
-        return await self._request(SessionGet(id=self.id))
+        return await self._request(SessionGet(id=self._handle()["id"]))
 
     async def wait(self) -> Exit:
         """Wait until the session's shell has ended; return how. Raises `not_found`, `stale_handle`."""
@@ -199,6 +200,7 @@ class Session(CreatedHandle):
     # ---- inside
 
     def _handle(self) -> Handle:
+        self._check_entered()
         return {"id": self.id, "instance": self.instance or None}
 
     async def _begin(self) -> str:

@@ -263,7 +263,13 @@ class Terminal(Automation):
             return Output(offset, self._lines.take())
         return await self._receive()
 
+    def _check_attached(self) -> None:
+        """Raise `RuntimeError` if this handle was neither awaited nor entered."""
+        if not self._attached:
+            raise RuntimeError("this Terminal is not open: await it, or use it in `async with`, before its methods")
+
     async def _receive(self) -> TerminalEvent:
+        self._check_attached()
         _, item = await self._call.receive_buffer.get(LANE)
         if isinstance(item, BufferedChunk):
             self._taken = item.offset + len(item.data)
@@ -297,6 +303,7 @@ class Terminal(Automation):
         await self._input().flush()
 
     def _input(self) -> InputStream:
+        self._check_attached()
         if self._call.input_stream is None:
             raise ForbiddenError("this viewer is read-only")
         return self._call.input_stream

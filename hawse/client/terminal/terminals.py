@@ -14,7 +14,7 @@ from hawse.api.terminals import (
     TerminalViewers,
     TerminalViewersResult,
 )
-from hawse.client.base.surroundings import Env, directory, environment
+from hawse.client.base.surroundings import Directory, Env, directory, environment
 from hawse.client.calls.sandbox_part import SandboxPart
 from hawse.client.terminal.attach import TerminalAttachCall
 from hawse.client.terminal.terminal import Terminal
@@ -47,7 +47,7 @@ class Terminals(SandboxPart):
         id: str | None = None,
         *,
         argv: list[str] | None = None,
-        cwd: str | None = None,
+        cwd: Directory | None = None,
         env: Env | None = None,
         cols: int = 80,
         rows: int = 24,

@@ -189,6 +189,7 @@ class FileSearch(Arguments):
         include: Only files that match one of these globs, such as *.py.
         literal: Whether the pattern is plain text.
         ignore_case: Whether case is ignored.
+        hidden: Whether to search names that begin with a dot, such as .git.
         limit: The number of matching lines to return.
     """
 
@@ -197,6 +198,7 @@ class FileSearch(Arguments):
     include: list[str] | None = None
     literal: bool = False
     ignore_case: bool = False
+    hidden: bool = False
     limit: Matches = 100
 
     async def run(self, call: ToolCall) -> Answer:
@@ -208,6 +210,7 @@ class FileSearch(Arguments):
                 self.path,
                 literal=self.literal,
                 ignore_case=self.ignore_case,
+                hidden=self.hidden,
                 include=self.include,
                 limit=self.limit,
                 on_error=lambda _: None,

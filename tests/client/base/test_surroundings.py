@@ -1,3 +1,5 @@
+from pathlib import Path
+
 from hawse.api.paths import from_text
 from hawse.client.base.surroundings import directory, environment
 
@@ -5,6 +7,7 @@ from hawse.client.base.surroundings import directory, environment
 def test_a_directory_is_sent_as_text_also_if_it_is_not_utf_8() -> None:
     assert directory(None) is None
     assert directory("a/b") == "a/b"
+    assert directory(Path("a/b")) == directory(b"a/b") == "a/b"
     sent = directory("\udcff")
     assert sent == "\0ff"
     assert from_text(sent) == "\udcff"

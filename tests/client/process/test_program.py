@@ -20,6 +20,11 @@ def test_a_string_is_for_the_shell_and_a_sequence_an_argv() -> None:
     }
 
 
+def test_an_argument_and_the_directory_may_be_paths() -> None:
+    fields = program(["cat", Path("/etc/hosts")], cwd=Path("src"), env=None, timeout=None)
+    assert (fields["argv"], fields["cwd"]) == (["cat", "/etc/hosts"], "src")
+
+
 @pytest.mark.parametrize("timeout", [float("nan"), 0, -1])
 def test_a_time_limit_that_is_none_is_refused(timeout: float) -> None:
     with pytest.raises(InvalidParamsError, match="timeout is"):
@@ -34,7 +39,7 @@ def test_a_time_limit_that_is_none_is_refused(timeout: float) -> None:
         (b"ls", "this is the bytes b'ls'"),
         ({"ls"}, "this is the set {'ls'}"),
         (["sleep", 5], "the arguments of a command are strings; number 1 is the int 5"),
-        (["cat", Path("/etc/hosts")], "number 1 is the PosixPath"),
+        (["cat", b"/etc/hosts"], "number 1 is the bytes"),
     ],
 )
 def test_what_is_no_command_is_refused_with_what_is_allowed(command: Any, message: str) -> None:

@@ -67,3 +67,10 @@ async def test_long_lists_say_how_to_go_on(agent: OpenAgent, box: Sandbox) -> No
         assert await call("file_list", path="many", include=["m.*"]) == "m.txt  1,800"
         assert "more than 10 matches" in await call("file_search", pattern="match", path="many", limit=10)
         assert await call("file_search", pattern="nothing", path="many") == "[no match]"
+
+
+async def test_hidden_files_are_searched_only_if_asked_for(agent: OpenAgent, box: Sandbox) -> None:
+    await box.exec("mkdir -p found/.git; echo needle | tee found/a > found/.git/b")
+    async with agent() as call:
+        assert await call("file_search", pattern="needle", path="found") == "a:1:needle"
+        assert ".git/b:1:needle" in await call("file_search", pattern="needle", path="found", hidden=True)

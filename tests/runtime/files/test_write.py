@@ -328,7 +328,7 @@ async def test_a_directory_swapped_with_a_symlink_lets_no_upload_out_of_its_root
 
 async def test_a_write_can_require_a_version(client: Client, served: Served) -> None:
     created = await write(client, b"1", path="f", if_version="")
-    with pytest.raises(HawseError, match="changed") as refused:
+    with pytest.raises(HawseError, match="the file exists") as refused:
         await write(client, b"other", path="f", if_version="")
     assert (refused.value.code, refused.value.details) == ("conflict", {"version": created["version"]})
     second = await write(client, b"2", path="f", if_version=created["version"])
@@ -336,7 +336,7 @@ async def test_a_write_can_require_a_version(client: Client, served: Served) -> 
         await write(client, b"late", path="f", if_version=created["version"])
     assert (await read(client, path="f"))[0] == b"2"
     (served.workspace / "f").unlink()
-    with pytest.raises(HawseError, match="changed"):
+    with pytest.raises(HawseError, match="the file does not exist"):
         await write(client, b"3", path="f", if_version=second["version"])
     assert temporaries(served) == []
 

@@ -88,10 +88,16 @@ async def test_a_quota_that_is_used_up_is_a_lack_of_capacity(api: Api, cluster: 
 
 
 async def test_other_refusals_are_unavailable_with_the_reason(api: Api, cluster: Cluster) -> None:
-    api.refuse(403, "Forbidden", "pods is forbidden: User cannot create resource pods")
-    with pytest.raises(HawseError, match="the cluster refused a request: pods is forbidden") as caught:
-        await cluster.create(POD)
-    assert caught.value.code == "unavailable"
+    for status, reason, retryable in (
+        (403, "Forbidden", False),
+        (422, "Invalid", False),
+        (500, "InternalError", True),
+        (429, "TooManyRequests", True),
+    ):
+        api.refuse(status, reason, "pods is forbidden: User cannot create resource pods")
+        with pytest.raises(HawseError, match="the cluster refused a request: pods is forbidden") as caught:
+            await cluster.create(POD)
+        assert (caught.value.code, caught.value.retryable) == ("unavailable", retryable)
 
 
 async def test_an_object_that_exists_is_told_apart(api: Api, cluster: Cluster) -> None:

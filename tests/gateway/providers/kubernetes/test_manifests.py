@@ -60,6 +60,19 @@ def test_limits_are_those_of_the_sandbox() -> None:
     assert claim["spec"]["resources"]["requests"]["storage"] == str(5 << 30)
 
 
+def test_a_sandbox_with_less_than_what_pods_usually_ask_for_asks_for_that() -> None:
+    settings = KubernetesSettings(
+        runtime_image="a:1",
+        pod={"spec": {"containers": [{"name": "sandbox", "resources": {"requests": {"cpu": "2", "disk.example": 1}}}]}},
+    )
+    small = SandboxSpec(limits=SandboxLimits(memory=64 << 20, cpus=0.25))
+    (_, container) = pod(settings, spec=small)["spec"]["containers"]
+    assert container["resources"]["requests"] == {"memory": str(64 << 20), "cpu": "250m", "disk.example": 1}
+    (_, container) = pod(settings)["spec"]["containers"]
+    assert container["resources"]["requests"] == {**manifests.REQUESTS, "cpu": "2", "disk.example": 1}
+    assert manifests.REQUESTS["cpu"] == "50m", "another pod has the usual ones"
+
+
 def test_files_survive_in_a_claim_or_end_with_the_pod() -> None:
     volumes = {volume["name"]: volume for volume in pod()["spec"]["volumes"]}
     claim = manifests.claim("Box_1", SandboxSpec(), SETTINGS)

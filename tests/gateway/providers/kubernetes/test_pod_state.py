@@ -56,6 +56,10 @@ def test_an_image_that_cannot_be_pulled_is_an_error_of_the_caller(reason: str) -
     assert (error.code, error.message) == ("invalid_params", "the image box:1 cannot be pulled: no such image")
 
 
+def test_a_registry_that_does_not_answer_is_waited_for() -> None:
+    assert pod_state.failure(pod(waiting("RegistryUnavailable", "no answer")), "box:1") is None
+
+
 def test_the_image_of_the_runtime_is_not_the_callers() -> None:
     error = pod_state.failure(
         pod(waiting("PodInitializing"), installer=waiting("ErrImagePull", "no such image")), "box:1"

@@ -101,6 +101,10 @@ async def test_limits_are_those_of_the_pod(provider: KubernetesProvider, instanc
     assert container.resources.limits == {"memory": "268435456", "cpu": "500m"}
 
 
+async def test_a_sandbox_may_have_less_than_what_pods_usually_ask_for(provider: KubernetesProvider) -> None:
+    await started(provider, SandboxSpec(limits=SandboxLimits(memory=96 << 20, cpus=0.04)))
+
+
 async def test_another_gateway_of_the_instance_finds_the_unit_and_others_do_not(
     provider: KubernetesProvider, instance: str
 ) -> None:

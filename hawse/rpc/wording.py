@@ -1,0 +1,48 @@
+"""What is allowed in the parameter that is wrong: msgspec names a pattern, and lists no values of a choice."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+import msgspec.inspect as types
+
+from hawse.api.types import in_words
+
+_CHOICE: Final = re.compile(r"(?P<problem>Invalid enum value .*?)(?P<rest> - at `(?P<path>[^`]*)`)", re.DOTALL)
+_STEP: Final = re.compile(r"\.([A-Za-z0-9_]+)|(\[[^]]*\])")  # of a path: a field, or an item of an array or an object
+
+
+def worded(problem: str, shape: Any) -> str:
+    """Return what msgspec says is wrong, with what is allowed.
+
+    Args:
+        problem: The message of msgspec.
+        shape: The type of the parameters.
+    """
+    if (found := _CHOICE.fullmatch(problem)) and (allowed := _choices(shape, found["path"])):
+        return f"{found['problem']}; allowed: {', '.join(f'`{value}`' for value in allowed)}{found['rest']}"
+    return in_words(problem)
+
+
+def _choices(shape: Any, path: str) -> list[str]:
+    """Return the values that the field at a path may have. Empty: it is none of these."""
+    kinds = [types.type_info(shape)]
+    for field, _ in _STEP.findall(path):
+        kinds = [inner for kind in kinds for inner in _inside(kind, field)]
+    return [str(value) for kind in kinds for one in _alternatives(kind) for value in getattr(one, "values", ())]
+
+
+def _inside(kind: types.Type, field: str) -> Iterator[types.Type]:
+    """Yield the types of a field; "": of the items."""
+    for one in _alternatives(kind):
+        if isinstance(one, types.StructType):
+            yield from (each.type for each in one.fields if each.encode_name == field)
+        elif isinstance(one, types.ListType | types.SetType | types.VarTupleType | types.FrozenSetType) and not field:
+            yield one.item_type
+        elif isinstance(one, types.DictType) and not field:
+            yield one.value_type
+
+
+def _alternatives(kind: types.Type) -> tuple[types.Type, ...]:
+    kind = kind.type if isinstance(kind, types.Metadata) else kind
+    return kind.types if isinstance(kind, types.UnionType) else (kind,)
