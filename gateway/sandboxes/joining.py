@@ -91,7 +91,7 @@ class JoinedSandboxes:
             text = f"sandbox {sandbox!r} is one of the provider {record.provider}: only one of `joined` can be joined"
             raise HawseError("conflict", text)
         if record.wanted in ("stopped", "paused"):
-            raise HawseError("stopped", f"sandbox {sandbox!r} is stopped: `hawse sandbox start` lets machines join it")
+            raise HawseError("stopped", f"sandbox {sandbox!r} is stopped: machines may join it after a start")
         return record.unit
 
     async def check_present(self, record: SandboxRecord) -> None:

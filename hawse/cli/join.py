@@ -6,12 +6,13 @@ import os
 import secrets
 import signal
 import socket
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
 
 import click
 
+from hawse.api.access import ShareCreateResult
 from hawse.api.rights import Role
 from hawse.cli.output import examples, printable
 from hawse.cli.target import Target, failure, gateway_options, sandbox_option
@@ -22,6 +23,7 @@ from hawse.machine.machine import Machine, MachineState
 from hawse.wire import HawseError
 
 Access = Literal["view", "write"]
+LEAVE_TIMEOUT: Final = 10.0  # s for the last calls, also if the gateway does not answer
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -31,12 +33,12 @@ class Place:
 
     Attributes:
         sandbox: The sandbox; None: the one of the token.
-        link: The address of a share link. None: none was asked for.
-        created: Whether it was created for this, and is deleted at the end.
+        link: A share link, which is revoked at the end. None: none was asked for.
+        created: Whether the sandbox was created for this, and is deleted at the end.
     """
 
     sandbox: str | None
-    link: str | None = None
+    link: ShareCreateResult | None = None
     created: bool = False
 
 
@@ -87,20 +89,21 @@ def run_join(target: Target, url: str | None, sandbox: str | None, directory: Pa
     try:
         gateway = find_gateway(url or target.url, target.token, target.ca)
         token = gateway.token or token_in(gateway.url)
-        asyncio.run(_join(gateway.url, token, gateway.ca, sandbox, directory, share))
+        found = replace(target, url=gateway.url, token=token, ca=gateway.ca)
+        asyncio.run(_join(found, gateway.url, sandbox, directory, share))
     except (ConfigError, ValueError) as error:
         raise click.ClickException(str(error)) from error
     except HawseError as error:
         raise failure(error) from error
 
 
-async def _join(
-    url: str, token: str | None, ca: str | None, wanted: str | None, directory: Path, share: Access | None
-) -> None:
-    async with Client(url, token=token, ca=ca) as client:
-        place = await _place(client, url, wanted, share)
+async def _join(target: Target, url: str, wanted: str | None, directory: Path, share: Access | None) -> None:
+    async with target.client() as client:
+        place = await _place(client, wanted, share)
     report = Report(base(address(url)), directory.resolve(), place.link)
-    machine = Machine(url, token=token, sandbox=place.sandbox, directory=directory, ca=ca, on_state=report.enter)
+    machine = Machine(
+        url, token=target.token, sandbox=place.sandbox, directory=directory, ca=target.ca, on_state=report.enter
+    )
     loop = asyncio.get_running_loop()
     for number in SIGNALS:
         loop.add_signal_handler(number, machine.stop)
@@ -109,11 +112,10 @@ async def _join(
     finally:
         for number in SIGNALS:
             loop.remove_signal_handler(number)
-        if place.created and place.sandbox is not None:
-            await _delete(url, token, ca, place.sandbox)
+        await _leave(target, url, place)
 
 
-async def _place(client: Client, url: str, sandbox: str | None, share: Access | None) -> Place:
+async def _place(client: Client, sandbox: str | None, share: Access | None) -> Place:
     """Return the sandbox to join, which is created if the token may do so. Raises `HawseError`."""
     if client.welcome is not None and client.welcome.role == "joiner":
         if share is not None:
@@ -127,8 +129,7 @@ async def _place(client: Client, url: str, sandbox: str | None, share: Access | 
     link = None
     if share is not None:
         role: Role = "writer" if share == "write" else "viewer"
-        made = await client.links.create(sandbox, role=role, name="guest")
-        link = base(address(url)) + made.path
+        link = await client.links.create(sandbox, role=role, name="guest")
     return Place(sandbox, link, created)
 
 
@@ -145,14 +146,21 @@ async def _create(client: Client, name: str, *, chosen: bool) -> str:
     return name
 
 
-async def _delete(url: str, token: str | None, ca: str | None, sandbox: str) -> None:
-    """Delete a sandbox that was created for this. If that fails, it remains and sleeps."""
+async def _leave(target: Target, url: str, place: Place) -> None:
+    """Delete a sandbox that was created for this, with its links, or else revoke the link. What fails remains."""
+    if place.sandbox is None or not (place.created or place.link):
+        return
+    what = f"sandbox {place.sandbox}" if place.created else "the link"
     try:
-        async with asyncio.timeout(10), Client(url, token=token, ca=ca) as client:
-            await client.sandbox(sandbox).delete()
+        async with asyncio.timeout(LEAVE_TIMEOUT), Client(url, token=target.token, ca=target.ca) as client:
+            if place.created:
+                await client.sandbox(place.sandbox).delete()
+            elif place.link is not None:
+                await client.links.revoke(place.link.info.id)
     except (HawseError, TimeoutError) as error:
         if not isinstance(error, HawseError) or error.code != "not_found":
-            click.echo(f"sandbox {sandbox} was not deleted: {printable(str(error))}", err=True)
+            why = str(error) or "the gateway does not answer"
+            click.echo(printable(f"{what} remains: {why}"), err=True)
 
 
 def _plain(name: str) -> str:
@@ -169,7 +177,7 @@ class Report:
         link: The share link. None: there is none.
     """
 
-    def __init__(self, url: str, directory: Path, link: str | None) -> None:
+    def __init__(self, url: str, directory: Path, link: ShareCreateResult | None) -> None:
         self._url = url
         self._directory = directory
         self._link = link
@@ -200,8 +208,11 @@ class Report:
         if os.getuid() == 0:
             lines.insert(1, "! You are root: those who type may do everything on this machine")
         if self._link is not None:
-            lines.append(f"  link       {self._link}")
-            lines.append("             Whoever has the link has access: `hawse share revoke` ends it")
+            may = "type" if self._link.info.role == "writer" else "watch"
+            lines.append(f"  link       {self._url}{self._link.path}")
+            lines.append(
+                f"             All who have the link may {may}: `hawse share revoke {self._link.info.id}` ends it"
+            )
         return [*lines, "Press Ctrl-C to end this, and everything that was started in the sandbox."]
 
     def _print(self, text: str) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hawse.cli import main
-from tests.support.stack import Stack
+from tests.support.stack import Stack, free_port
 
 # `hawse join` as a process, with its resume and its end, is in tests/integration/test_join.py.
 
@@ -43,7 +43,30 @@ def test_the_present_directory_is_shared_with_a_link_until_ctrl_c(
     text = "\n".join(interrupt.printed)
     assert f"directory  {tmp_path}" in text
     assert f"{gateway.base}/?sandbox=" in text
+    assert "All who have the link may watch" in text
     assert "ended: the user of the machine has ended it" in text
+
+
+def test_a_link_to_a_sandbox_that_remains_is_revoked_at_the_end(
+    gateway: Stack, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["sandbox", "create", "kept", "--provider", "joined"]) == 0
+    interrupt = Interrupt(monkeypatch, "Press Ctrl-C")
+    assert main(["join", "-s", "kept", "--share=write"]) == 0
+    (line,) = [line for line in interrupt.printed if "All who have the link may type" in line]
+    link = line.partition("`hawse share revoke ")[2].partition("`")[0]
+    assert link.startswith("link-")
+    assert main(["share", "revoke", "--yes", link]) == 1
+    assert "not_found" in interrupt.printed[-1]
+    assert main(["sandbox", "delete", "--yes", "kept"]) == 0
+
+
+def test_a_gateway_that_does_not_run_is_reported_at_once(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["join", f"http://127.0.0.1:{free_port()}", "--directory", str(tmp_path)]) == 1
+    text = capsys.readouterr().err
+    assert "was refused" in text
+    assert "no connection within" not in text, "it has not tried again"
 
 
 def test_a_refusal_is_reported(gateway: Stack, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
