@@ -13,8 +13,8 @@ from tests.support.stack import Stack
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 expect.set_options(timeout=WAIT)
 
-# What is loaded after the first prompt has been added to each terminal. The line of an ended shell is a part of it. That
-# its files were loaded says less: they have not run yet.
+# What is loaded after the first prompt has been added to the terminals; the line of an ended shell is a part of it.
+# That its files were loaded says less: they have not run yet.
 _EXTRAS = "() => document.querySelector('.stage > .ended') !== null"
 _LOADED = "name => performance.getEntriesByType('resource').some(entry => entry.name.includes(name))"
 _CLIPBOARD = "() => navigator.clipboard.readText()"
