@@ -1,6 +1,7 @@
 """The view of files, and the pane with one file."""
 
 import base64
+from typing import Literal
 
 import pytest
 from playwright.async_api import Page, expect
@@ -197,6 +198,55 @@ async def test_a_markdown_file_is_read_as_a_document(open_page: Open, stack: Sta
     assert await page.locator("#title, #me h2, h2#me").count() == 0, "the text has taken an id of the page"
     await document.get_by_role("link", name="next").click()
     await expect(page.get_by_role("textbox", name="docs/other.md")).to_contain_text("Other")
+
+
+async def test_code_in_documents_and_changes_is_readable_in_both_themes(open_page: Open, stack: Stack) -> None:
+    line = '    """A text."""; return 1 + self.value(None)  # ' + "a long comment " * 10
+    async with hawse.connect(stack.base, token=stack.token) as hw:
+        box = hw.sandbox()
+        await box.files.write_text("code.py", "class A:\n    x = 1\n")
+        table = "| what | price |\n|---|---|\n| tea | 450 |\n"
+        await box.files.write_text("read.md", f"# Code\n\n```python\n{line}\n```\n\n{table}")
+    await run(
+        stack,
+        "git init -q; git config user.email a@example.org; git config user.name a; git add .; git commit -qm first",
+    )
+    async with hawse.connect(stack.base, token=stack.token) as hw:
+        await hw.sandbox().files.write_text("code.py", f"class A:\n    x = 2\n    def f(self):\n    {line}\n")
+    view = await open_page(width=1300)
+    page = await show_files(view)
+    await page.get_by_role("treeitem", name="code.py").click()
+    await page.get_by_role("button", name="Changes").click()
+    await expect(page.get_by_role("region", name="Changes")).to_contain_text("a long comment")
+    await expect(page.locator(".cm-merge-b .cm-changedText").first).to_be_visible()
+    schemes: tuple[Literal["dark", "light"], ...] = ("dark", "light")
+    for scheme in schemes:
+        await page.emulate_media(color_scheme=scheme)
+        assert await serious(page) == []
+    await page.get_by_role("treeitem", name="read.md").click()
+    await page.get_by_role("button", name="Read", exact=True).click()
+    document = page.get_by_role("region", name="read.md")
+    await expect(document.get_by_role("heading", name="Code")).to_be_visible()
+    assert await serious(page) == []
+    await page.set_viewport_size({"width": 390, "height": 844})
+    for word in ("what", "price", "450"):
+        cell = document.get_by_text(word, exact=True)
+        assert (
+            await cell.evaluate(
+                "cell => { const r = document.createRange(); r.selectNodeContents(cell);"
+                " return r.getClientRects().length; }"
+            )
+            == 1
+        ), f"{word} is broken into lines"
+
+
+async def test_a_file_that_does_not_exist_is_not_offered_for_download(open_page: Open, stack: Stack) -> None:
+    view = await open_page(
+        address=f"{stack.base}/?layout=row(50:terminal~id~main,50:editor~path~no.txt)#token={stack.token}"
+    )
+    pane = view.page.get_by_role("region", name="no.txt")
+    await expect(pane).to_contain_text("No such file")
+    await expect(pane.get_by_role("button", name="Download")).to_have_count(0)
 
 
 async def test_a_name_cannot_hide_what_it_ends_with(open_page: Open, stack: Stack) -> None:

@@ -1,7 +1,7 @@
 """The frame of the page: split panes, the palette, the menu, the status line, and what a reload restores."""
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Browser, Route, expect
 
 from e2e.conftest import Open
 from e2e.view import WAIT, View
@@ -109,6 +109,38 @@ async def test_the_palette_finds_an_action_and_runs_it(open_page: Open) -> None:
     await view.until_text("back in the terminal")
     await view.press("Control+Shift+?")
     await expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_contain_text("Ctrl+Shift+E")
+
+
+async def test_what_is_typed_while_the_palette_is_being_loaded_is_its_text(browser: Browser, stack: Stack) -> None:
+    context = await browser.new_context()
+    page = await context.new_page()
+    held: list[Route] = []
+
+    async def hold(route: Route) -> None:
+        held.append(route)
+
+    for part in ("page-dialogs", "quick-open"):
+        await page.route(f"**/assets/{part}-*.js", hold)
+    await page.goto(f"{stack.base}/#token={stack.token}")
+    view = View(page)
+    await view.until_live()
+    await view.settled()
+    typed = (await view.state())["inputEnd"]
+    for keys, name in (("Control+Shift+K", "Find a command"), ("Control+Shift+P", "Open a file")):
+        await page.keyboard.press(keys)
+        await page.keyboard.type("splix")
+        await page.keyboard.press("Backspace")
+        await page.keyboard.press("Enter")
+        while held:
+            await held.pop().continue_()
+        field = page.get_by_role("combobox", name=name)
+        await expect(field).to_be_focused()
+        await expect(field).to_have_value("spli")
+        await page.keyboard.type("t")
+        await expect(field).to_have_value("split")
+        await page.keyboard.press("Escape")
+    assert (await view.state())["inputEnd"] == typed, "keys were sent to the program"
+    await context.close()
 
 
 async def test_the_menu_is_used_with_the_keyboard_and_returns_the_focus(open_page: Open) -> None:

@@ -3,6 +3,7 @@
 import pytest
 from playwright.async_api import Browser
 
+import hawse
 from e2e.conftest import Open
 from e2e.view import View
 from tests.support.stack import Stack
@@ -115,6 +116,23 @@ async def test_one_viewer_takes_the_lease_and_another_takes_over(open_page: Open
     await ada.run("echo fr''ee")
     await bob.until_text("free")
     assert "too late" not in "\n".join(await bob.screen())
+
+
+async def test_on_a_phone_the_facts_of_the_status_line_have_their_own_places(open_page: Open, stack: Stack) -> None:
+    async with hawse.connect(stack.base, token=stack.token) as hw:
+        await hw.sandbox().exec("git init -qb a-branch-with-a-long-name; touch a", check=True)
+    large = await open_page(width=1280, height=900)
+    small = await open_page(width=390, height=844, touch=True)
+    await large.type(" ")
+    await small.page.get_by_role("button", name="Use mine").wait_for()
+    overlaps = """() => {
+      const facts = [...document.querySelectorAll(".status-line > *")].map(e => [e, e.getBoundingClientRect()])
+        .filter(([, { width }]) => width > 0);
+      return facts.flatMap(([a, { right }], at) =>
+        facts.slice(at + 1).filter(([, { left }]) => left < right - 1).map(([b]) => [a.textContent, b.textContent]))
+        .concat(facts.filter(([, { right }]) => right > innerWidth).map(([a]) => [a.textContent]));
+    }"""
+    assert await small.evaluate(overlaps) == []
 
 
 async def test_the_size_follows_the_viewer_in_use_and_the_other_page_is_letterboxed(open_page: Open) -> None:

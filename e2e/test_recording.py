@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Page, expect
 
+from e2e.axe import serious
 from e2e.conftest import Open
 from e2e.view import WAIT
 from tests.support.http_clients import http_client
@@ -255,6 +256,7 @@ async def test_on_a_phone_a_wide_recording_is_readable_and_scrolls_by_touch(open
     assert await page.evaluate("() => window.playback.terminal.options.fontSize") >= 7.5
     wide, shown = await page.evaluate("() => [window.playback.host.scrollWidth, window.playback.host.clientWidth]")
     assert shown <= 390 < wide
+    assert await serious(page) == []
     await view.swipe((300, 400), (50, 400))
     await until(page, "() => window.playback.host.scrollLeft > 100")
 

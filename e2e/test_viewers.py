@@ -3,7 +3,9 @@
 import pytest
 from playwright.async_api import expect
 
+import hawse
 from e2e.conftest import Open
+from tests.support.stack import Stack, free_port
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -176,6 +178,20 @@ async def test_an_ended_shell_folds_to_a_line_and_its_output_is_shown_again(open
     await view.until_text("alive 42")
     text = "\n".join((await view.cells())["lines"])
     assert text.index("kept-words") < text.index("alive 42")
+
+
+@pytest.mark.parametrize("code", [0, 3])
+async def test_a_notice_does_not_cover_the_line_of_an_ended_shell(open_page: Open, stack: Stack, code: int) -> None:
+    view = await open_page()
+    page = view.page
+    server = ["python3", "-m", "http.server", str(free_port()), "--bind", "127.0.0.1"]
+    async with hawse.connect(stack.base, token=stack.token) as hw, hw.sandbox().processes.start(server, id="server"):
+        await view.run(f"exit {code}")
+        await page.locator("#port").wait_for()
+        await page.get_by_role("button", name="New shell here").wait_for()
+        boxes = [await page.locator(name).bounding_box() for name in ("#port", ".stage > .ended")]
+        notice, line = (box for box in boxes if box)
+        assert notice["y"] + notice["height"] <= line["y"] or notice["y"] >= line["y"] + line["height"], boxes
 
 
 async def test_the_pane_of_an_ended_shell_is_closed_if_there_are_others(open_page: Open) -> None:

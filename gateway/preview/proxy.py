@@ -33,8 +33,9 @@ AT_ONCE: Final = (
     512  # concurrent requests of all previews, WebSockets included: each is a socket and a channel of a link
 )
 AT_ONCE_EACH: Final = 256  # concurrent requests of one preview
-PAGE: Final = """<!doctype html><meta charset="utf-8"><title>{title}</title>
-<body style="font:16px/1.5 system-ui;max-width:40rem;margin:15vh auto;padding:0 1rem;color:#333">
+PAGE: Final = """<!doctype html><meta charset="utf-8"><meta name="color-scheme" content="light dark">
+<meta name="viewport" content="width=device-width"><title>{title}</title>
+<body style="font:16px/1.5 system-ui;max-width:40rem;margin:15vh auto;padding:0 1rem">
 <h1 style="font-size:1.4rem">{title}</h1><p>{text}</p>
 """
 TITLES: Final = {

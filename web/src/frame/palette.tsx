@@ -16,6 +16,7 @@ export interface PaletteOptions {
   icons: Readonly<Record<string, IconNode>>;
   /** Returns further entries. */
   more: () => Entry[];
+  typed: () => string;
   /** The palette has closed without an action. */
   closed: () => void;
 }
@@ -32,7 +33,7 @@ export function matching(entries: readonly Entry[], text: string): Entry[] {
   return indexes.flatMap(index => (index === undefined ? [] : (entries[index] ?? [])));
 }
 
-export function openPalette({ actions, icons, more, closed }: PaletteOptions): void {
+export function openPalette({ actions, icons, more, typed, closed }: PaletteOptions): void {
   const entries: Entry[] = [
     ...actions.available.map(action => ({
       id: action.id,
@@ -44,7 +45,14 @@ export function openPalette({ actions, icons, more, closed }: PaletteOptions): v
     ...more(),
   ];
   const shortcut = (id: string) => actions.shortcut(id);
-  openChooser({ label: "Find a command", empty: "No command has this name.", entries, shortcut, closed });
+  openChooser({
+    label: "Find a command",
+    empty: "No command has this name.",
+    entries,
+    shortcut,
+    typed,
+    closed,
+  });
 }
 
 export interface ChooserOptions {
@@ -55,6 +63,8 @@ export interface ChooserOptions {
   entries: readonly Entry[];
   /** Returns the shortcut of an entry, for people. */
   shortcut?: (id: string) => string | undefined;
+  /** Returns the text at first, when the text field has the focus. */
+  typed: () => string;
   /** It has closed without a choice. */
   closed: () => void;
 }
@@ -63,7 +73,7 @@ export interface ChooserOptions {
 const SHOWN = 300;
 
 /** Lets the user choose one of the entries by a part of its label. */
-export function openChooser({ label, empty, entries, shortcut, closed }: ChooserOptions): void {
+export function openChooser({ label, empty, entries, shortcut, typed, closed }: ChooserOptions): void {
   const dialog = document.createElement("dialog");
   dialog.className = "palette";
   dialog.ariaLabel = label;
@@ -80,8 +90,16 @@ export function openChooser({ label, empty, entries, shortcut, closed }: Chooser
     else closed();
   });
   document.body.append(dialog);
+  const first = typed();
   render(
-    <Chooser label={label} empty={empty} entries={entries} shortcut={shortcut} choose={choose} />,
+    <Chooser
+      label={label}
+      empty={empty}
+      entries={entries}
+      shortcut={shortcut}
+      first={first}
+      choose={choose}
+    />,
     dialog,
   );
   dialog.showModal();
@@ -89,11 +107,12 @@ export function openChooser({ label, empty, entries, shortcut, closed }: Chooser
 
 interface ChooserProps extends Pick<ChooserOptions, "label" | "empty" | "entries"> {
   shortcut: ((id: string) => string | undefined) | undefined;
+  first: string;
   choose: (entry: Entry) => void;
 }
 
-function Chooser({ label, empty, entries, shortcut, choose }: ChooserProps) {
-  const [text, setText] = useState("");
+function Chooser({ label, empty, entries, shortcut, first, choose }: ChooserProps) {
+  const [text, setText] = useState(first);
   const [at, setAt] = useState(0);
   const found = useMemo(() => matching(entries, text).slice(0, SHOWN), [entries, text]);
   const press = (event: KeyboardEvent) => {
@@ -117,6 +136,7 @@ function Chooser({ label, empty, entries, shortcut, choose }: ChooserProps) {
         autocomplete="off"
         spellcheck={false}
         autofocus
+        value={text}
         onInput={event => {
           setText(event.currentTarget.value);
           setAt(0);

@@ -1,7 +1,9 @@
 // The list of all shortcuts, derived from the actions.
 
+import { X } from "lucide";
 import { render } from "preact";
 import { type Action, type Actions, labelOf } from "./actions";
+import { Icon } from "./icon";
 
 /** Shortcuts that are no action of the page. */
 export interface Fixed {
@@ -47,8 +49,8 @@ function List({ groups, close }: { groups: Map<string, Line[]>; close: () => voi
     <>
       <header>
         <h2>Keyboard shortcuts</h2>
-        <button class="plain" type="button" onClick={close}>
-          Close
+        <button class="icon" type="button" aria-label="Close" title="Close (Escape)" onClick={close}>
+          <Icon icon={X} size={16} />
         </button>
       </header>
       <div class="columns">

@@ -2,6 +2,7 @@
 
 import { Actions } from "../frame/actions";
 import type { AppContext } from "../frame/pane";
+import { holdKeys } from "./hold-keys";
 import type { Later } from "./later";
 import { pageActions } from "./page-actions";
 import type { PageCore } from "./page-core";
@@ -29,9 +30,17 @@ export function createActions(page: PageCore, app: AppContext, panes: PaneAction
         !document.activeElement?.matches(".xterm-helper-textarea") ||
         page.activeTerminal.peek()?.wantsFunctionKeys !== true,
       focusTerminal: page.focus,
-      palette: () => withDialogs(dialogs => dialogs.palette()),
-      quickOpen: () =>
-        void import("../views/search/quick-open").then(loaded => loaded.quickOpen(app)).catch(failed),
+      palette: () => {
+        const typed = holdKeys(window);
+        withDialogs(dialogs => dialogs.palette(typed));
+      },
+      quickOpen: () => {
+        const typed = holdKeys(window);
+        void import("../views/search/quick-open")
+          .then(loaded => loaded.quickOpen(app, typed))
+          .catch(failed)
+          .finally(typed);
+      },
       shortcuts: () => withDialogs(dialogs => dialogs.shortcuts()),
       share: viewOnly => withDialogs(dialogs => dialogs.copyLink(here(), viewOnly)),
       jump: by => page.opened?.commands.jump(by),

@@ -38,13 +38,14 @@ export class PageDialogs {
     this.#options = options;
   }
 
-  async palette(): Promise<void> {
+  /** `typed`: ends the wait for the text field, and returns what was typed meanwhile. */
+  async palette(typed: () => string): Promise<void> {
     const { actions, registry } = this.#options;
     const closed = this.#returning();
     const { ACTION_ICONS: icons, openPalette } = await import("./action-lists");
     await registry.load().catch(() => {}); // without the views, the other commands are there
     const views = registry.commands.map(command => ({ ...command, group: "Views" }));
-    openPalette({ actions, icons, more: () => [...views, ...this.#tabs()], closed });
+    openPalette({ actions, icons, more: () => [...views, ...this.#tabs()], typed, closed });
   }
 
   async shortcuts(): Promise<void> {

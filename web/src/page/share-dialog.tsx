@@ -3,10 +3,12 @@
 import "./style/sheet.css";
 import "./style/share.css";
 import { type Signal, signal } from "@preact/signals";
+import { X } from "lucide";
 import { render } from "preact";
 import { renderSVG } from "uqr";
 import { randomId } from "../base/random-id";
 import type { HawseClient } from "../client/client";
+import { Icon } from "../frame/icon";
 import { HawseError } from "../wire/errors";
 import type { ShareCreate, ShareInfo } from "../wire/methods";
 import { copyText } from "./clipboard";
@@ -123,8 +125,8 @@ function Share({ state, create, revoke, close, toast }: ShareProps) {
     <>
       <header>
         <h2>Share</h2>
-        <button class="plain" type="button" onClick={close}>
-          Close
+        <button class="icon" type="button" aria-label="Close" title="Close (Escape)" onClick={close}>
+          <Icon icon={X} size={16} />
         </button>
       </header>
       <form

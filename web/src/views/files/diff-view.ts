@@ -14,16 +14,16 @@ const CONTEXT = { margin: 3, minSize: 8 };
 
 const DIFF_THEME = EditorView.theme({
   ".cm-changedLine, &.cm-merge-b .cm-changedLine, .cm-inlineChangedLine": {
-    background: "color-mix(in srgb, var(--good) 13%, transparent)",
+    background: "color-mix(in srgb, var(--good) 9%, transparent)",
   },
   "&.cm-merge-a .cm-changedLine, .cm-deletedChunk": {
-    background: "color-mix(in srgb, var(--bad) 12%, transparent)",
+    background: "color-mix(in srgb, var(--bad) 9%, transparent)",
   },
   "&.cm-merge-a .cm-changedText, .cm-deletedChunk .cm-deletedText": {
-    background: "color-mix(in srgb, var(--bad) 28%, transparent)",
+    background: "color-mix(in srgb, var(--bad) 16%, transparent)",
   },
   "&.cm-merge-b .cm-changedText, .cm-changedText": {
-    background: "color-mix(in srgb, var(--good) 30%, transparent)",
+    background: "color-mix(in srgb, var(--good) 16%, transparent)",
   },
   "&.cm-merge-a .cm-changedLineGutter, .cm-deletedLineGutter": { background: "var(--bad)" },
   "&.cm-merge-b .cm-changedLineGutter, .cm-changedLineGutter": { background: "var(--good)" },

@@ -27,7 +27,7 @@ type Content =
   | { readonly kind: "loading" }
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "image"; readonly url: string }
-  | { readonly kind: "other"; readonly reason: string };
+  | { readonly kind: "other"; readonly reason: string; readonly missing?: boolean };
 
 /** What is shown of a text: its source, as a document, or how it differs from another one. */
 type Mode = "source" | "document" | "changes";
@@ -166,9 +166,11 @@ export class EditorPane implements Pane {
           {content.kind === "other" && (
             <p class="empty">
               {content.reason}{" "}
-              <button type="button" class="plain" onClick={() => void this.#download()}>
-                Download
-              </button>
+              {!content.missing && (
+                <button type="button" class="plain" onClick={() => void this.#download()}>
+                  Download
+                </button>
+              )}
             </p>
           )}
         </div>
@@ -294,7 +296,8 @@ export class EditorPane implements Pane {
     } catch (error) {
       if (!(error instanceof HawseError)) throw error;
       // It has changed while it was read; the watch reports the change, after which it is read again.
-      if (error.code !== "conflict") this.#show({ kind: "other", reason: error.message });
+      const missing = error.code === "not_found";
+      if (error.code !== "conflict") this.#show({ kind: "other", reason: error.message, missing });
     }
   }
 

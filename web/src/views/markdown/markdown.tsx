@@ -61,7 +61,8 @@ function block(token: Token, links: Links): ComponentChild {
     }
     case "code":
       return (
-        <pre>
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard has to scroll it
+        <pre tabIndex={0}>
           <code>{(token as Tokens.Code).text}</code>
         </pre>
       );
@@ -95,7 +96,8 @@ function List({ list, links }: { list: Tokens.List; links: Links }) {
 
 function Table({ table, links }: { table: Tokens.Table; links: Links }) {
   return (
-    <div class="table">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard has to scroll it
+    <div class="table" tabIndex={0}>
       <table>
         <thead>
           <tr>

@@ -54,7 +54,8 @@ export function RecordingsView({ app }: RailProps) {
           <input
             name="title"
             maxLength={200}
-            placeholder={`Title of a recording of ${terminal}`}
+            placeholder="Title"
+            title={`Records the terminal ${terminal}`}
             aria-label="Title of a new recording"
             autocomplete="off"
           />

@@ -1,0 +1,25 @@
+// Takes what is typed while a dialog with a text field is being loaded, so that it does not reach the terminal.
+
+/** Milliseconds after which the keys are those of the terminal again: the dialog does not come. */
+const LIMIT = 5_000;
+
+/** Returns a function that ends it, and returns what was typed. */
+export function holdKeys(target: Pick<Window, "addEventListener" | "removeEventListener">): () => string {
+  let text = "";
+  const take = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    if (event.key === "Escape") end();
+    else if (event.key === "Backspace") text = text.slice(0, -1);
+    else if (event.key.length === 1) text += event.key;
+  };
+  const end = () => {
+    clearTimeout(timer);
+    target.removeEventListener("keydown", take, { capture: true });
+    return text;
+  };
+  const timer = setTimeout(end, LIMIT);
+  target.addEventListener("keydown", take, { capture: true });
+  return end;
+}
