@@ -83,7 +83,9 @@ def unexpose(target: Target, number: int) -> None:
 )
 @target_options
 def forward(target: Target, mapping: str, bind: str, reverse: bool) -> None:
-    """Listen on a local port and pass each connection to PORT of the sandbox, until Ctrl-C. LOCAL 0 is a free port.
+    """Lead a local port to a sandbox, or one of it to here.
+
+    Each connection to LOCAL is passed to PORT of the sandbox, until Ctrl-C. LOCAL 0 is a free port.
 
     With -R it is the other way round: programs of the sandbox that connect to REMOTE reach PORT of this machine, at the
     address of --bind. REMOTE is 1024 or above; 0 is a free port.
@@ -100,6 +102,7 @@ def forward(target: Target, mapping: str, bind: str, reverse: bool) -> None:
             else:
                 click.echo(f"{bind}:{number} leads to port {remote} of sandbox {box.id}")
 
+        await box.info()  # else an unknown sandbox would be reported only to those that connect
         await forward_port(box, bind, local, remote, announce)
 
     try:
@@ -140,7 +143,7 @@ async def forward_port(box: Sandbox, bind: str, local: int, remote: int, announc
         try:
             await _pass(box.ports.connect(remote), reader, writer)
         except* (HawseError, OSError) as errors:
-            click.echo(f"a connection to port {remote} ended: {errors.exceptions[0]}", err=True)
+            click.echo(f"a connection to port {remote} ended: {first(errors)}", err=True)
         finally:
             writer.transport.abort()
 
@@ -192,10 +195,16 @@ async def forward_port_back(box: Sandbox, inside: int, bind: str, local: int, an
             if writer is not None:
                 writer.transport.abort()
 
-    async with box.ports.listen(inside) as listener, asyncio.TaskGroup() as tasks:
-        announce(listener.port)
-        async for incoming in listener:
-            tasks.create_task(serve(incoming))
+    ended: HawseError | None = None
+    try:
+        async with box.ports.listen(inside) as listener, asyncio.TaskGroup() as tasks:
+            announce(listener.port)
+            async for incoming in listener:
+                tasks.create_task(serve(incoming))
+    except* HawseError as errors:
+        ended = first(errors)
+    if ended is not None:
+        raise ended
 
 
 async def _pass(stream: PortConnection, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -16,6 +16,8 @@ from hawse.cli.target import Target
 from hawse.client import Client, Sandbox
 from tests.support.stack import Stack, free_port
 
+TIMEOUT = 30.0  # s after which a test that waits has failed
+
 
 @pytest.fixture
 def site(gateway: Stack) -> Iterator[int]:
@@ -120,6 +122,26 @@ def test_a_port_of_the_sandbox_leads_to_this_machine(gateway: Stack) -> None:
                 assert counter.poll() is None
             counter.terminate()
         command.terminate()
+
+
+def test_the_end_of_a_port_that_leads_here_is_reported(gateway: Stack) -> None:
+    inside = free_port()
+    argv = [sys.executable, "-m", "hawse.cli", "port", "forward", "-R", str(inside)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(argv, **pipes) as first:  # type: ignore[call-overload]
+        assert first.stdout.readline().startswith(f"port {inside} in sandbox")
+        with subprocess.Popen(
+            argv, stdout=subprocess.PIPE, text=True
+        ) as later:  # takes over, as after a lost connection
+            assert first.wait(TIMEOUT) == 1
+            assert first.stderr.read() == "Error: conflict: a later call of the same user listens on the port\n"
+            later.terminate()
+
+
+def test_an_unknown_sandbox_is_reported_at_once(gateway: Stack, capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in (["8000"], ["-R", "8000"]):
+        assert main(["port", "forward", "-s", "nowhere", *arguments]) == 1
+        assert "unknown sandbox 'nowhere'" in capsys.readouterr().err
 
 
 def test_a_local_port_that_is_taken_is_reported(gateway: Stack, capsys: pytest.CaptureFixture[str]) -> None:
