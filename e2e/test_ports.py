@@ -60,9 +60,12 @@ async def test_a_port_gets_a_public_address_that_is_deleted(open_page: Open, sta
             await visitor.reload()
             await expect(visitor.get_by_role("heading", name="No such address")).to_be_visible()
             await visitor.close()
+            await dialog.get_by_label("Name").fill("e2e-kept")
             await dialog.get_by_label("Through").select_option("an SSH server: TCP")
             await dialog.get_by_role("button", name="Create").click()
             await expect(dialog.get_by_role("alert")).to_contain_text("hawse serve --tunnel-ssh")
+            await expect(dialog.get_by_role("button", name="Create", exact=True)).to_be_enabled()
+            await expect(dialog.get_by_label("Name")).to_have_value("e2e-kept")
             assert await serious(page) == []
             await dialog.get_by_role("button", name="Close").click()
             await expect(dialog).to_have_count(0)

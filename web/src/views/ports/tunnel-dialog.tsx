@@ -39,10 +39,19 @@ export async function showTunnels(app: AppContext, port: number): Promise<void> 
   const refused = signal(""); // shown in the dialog, which covers notices of the page
   const act = (work: () => Promise<unknown>) => {
     refused.value = "";
-    void attempt({ toast: text => (refused.value = text) }, async () => {
+    return attempt({ toast: text => (refused.value = text) }, async () => {
       await work();
       await refresh();
     });
+  };
+  const creating = signal(false);
+  const create = async (params: TunnelCreate) => {
+    creating.value = true; // another provider may need half a minute
+    try {
+      return await act(() => client.call("tunnel.create", params, { key: randomId() }));
+    } finally {
+      creating.value = false;
+    }
   };
   await refresh();
 
@@ -79,7 +88,9 @@ export async function showTunnels(app: AppContext, port: number): Promise<void> 
                 type="button"
                 aria-label={`Delete ${address ?? tunnel.id}`}
                 onClick={() =>
-                  act(() => client.call("tunnel.delete", { sandbox, tunnel: tunnel.id }, { key: randomId() }))
+                  void act(() =>
+                    client.call("tunnel.delete", { sandbox, tunnel: tunnel.id }, { key: randomId() }),
+                  )
                 }
               >
                 Delete
@@ -89,15 +100,16 @@ export async function showTunnels(app: AppContext, port: number): Promise<void> 
         })}
       </ul>
       <form
-        onSubmit={event => {
+        onSubmit={async event => {
           event.preventDefault();
-          const form = new FormData(event.currentTarget);
+          if (creating.value) return; // the button keeps the keyboard, so it is not disabled
+          const fields = event.currentTarget;
+          const form = new FormData(fields);
           const name = String(form.get("name") ?? "");
           const params = { sandbox, port, ...(name ? { name } : {}) };
           const expires_in = UNTIL[Number(form.get("until"))]?.[1] ?? null;
           const through = THROUGH[Number(form.get("through"))]?.[1];
-          act(() => client.call("tunnel.create", { ...params, ...through, expires_in }, { key: randomId() }));
-          event.currentTarget.reset();
+          if (await create({ ...params, ...through, expires_in })) fields.reset();
         }}
       >
         <label>
@@ -142,8 +154,8 @@ export async function showTunnels(app: AppContext, port: number): Promise<void> 
           <button type="button" onClick={() => dialog.close()}>
             Close
           </button>
-          <button type="submit" class="primary">
-            Create
+          <button type="submit" class="primary" aria-disabled={creating.value}>
+            {creating.value ? "Creating…" : "Create"}
           </button>
         </div>
       </form>
