@@ -24,7 +24,7 @@ from hawse.api.access import (
     TokenListResult,
     TokenRevoke,
 )
-from hawse.api.rights import ACCESS, ALL, JOIN, OWN, ROLES, Right, covers, role_of
+from hawse.api.rights import ACCESS, ALL, JOIN, OWN, ROLES, Right, covers, missing_right, role_of
 from hawse.api.spec import Nothing
 from hawse.rpc import handles
 from hawse.wire import HawseError, Principal
@@ -124,7 +124,7 @@ class AccessMethods:
             if not covers(caller.rights, text) and not (
                 own and covers(caller.rights, str(right._replace(sandbox=OWN)))
             ):
-                raise HawseError("forbidden", f"this requires the right {text!r}, which {caller.id!r} does not have")
+                raise missing_right(caller, text)
 
     def _creator(self, caller: Principal) -> Identity:
         """Return the credential that a new one ends with. Raises `HawseError` (`forbidden`)."""

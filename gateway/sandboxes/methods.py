@@ -16,7 +16,7 @@ from gateway.sandboxes.lifecycle import Sandboxes
 from gateway.sandboxes.owners import Owners, namespace
 from gateway.sandboxes.records import order
 from gateway.store.base import store_errors_unavailable
-from hawse.api.rights import ALL, OPERATE, OWN, Right, allows, covers, in_sandbox
+from hawse.api.rights import ALL, OPERATE, OWN, Right, allows, covers, in_sandbox, missing_right
 from hawse.api.sandboxes import (
     Network,
     SandboxCreate,
@@ -238,7 +238,7 @@ def _in_namespace(params: SandboxCreate, caller: Principal) -> SandboxCreate:
         HawseError: `forbidden` if it may not, `invalid_params` for an id outside of its namespace.
     """
     if not covers(caller.rights, str(Right(OPERATE, OWN))):
-        raise HawseError("forbidden", f"this requires the right {OPERATE!r}, which {caller.id!r} does not have")
+        raise missing_right(caller, OPERATE)
     prefix = namespace(caller.id)
     if params.id is None:
         return msgspec.structs.replace(params, id=prefix + secrets.token_hex(5))

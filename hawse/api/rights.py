@@ -125,13 +125,13 @@ def allows_somewhere(rights: Collection[str], required: str) -> bool:
 def check(principal: Principal, required: str, terminal: str | None = None) -> None:
     """Raise `HawseError` (`forbidden`) unless the rights of `principal` allow what is required: see `allows`."""
     if not allows(principal.rights, required, terminal):
-        raise _forbidden(principal, required)
+        raise missing_right(principal, required)
 
 
 def check_somewhere(principal: Principal, required: str) -> None:
     """Raise `HawseError` (`forbidden`) unless `principal` has `required` anywhere: see `allows_somewhere`."""
     if not allows_somewhere(principal.rights, required):
-        raise _forbidden(principal, required)
+        raise missing_right(principal, required)
 
 
 def role_of(rights: Collection[str]) -> Role:
@@ -142,9 +142,11 @@ def role_of(rights: Collection[str]) -> Role:
     return "viewer"
 
 
+def missing_right(principal: Principal, required: str) -> HawseError:
+    """Return the error of a call without a right. A user may have tokens with other rights."""
+    text = f"this requires the right {required!r}, which these credentials of {principal.id!r} do not have"
+    return HawseError("forbidden", text)
+
+
 def _includes(right: str, required: str) -> bool:
     return right == required or required in _INCLUDES.get(right, _NONE) or (right == ALL and required != CONTROL)
-
-
-def _forbidden(principal: Principal, required: str) -> HawseError:
-    return HawseError("forbidden", f"this requires the right {required!r}, which {principal.id!r} does not have")

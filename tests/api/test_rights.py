@@ -127,7 +127,7 @@ def test_the_role_of_rights_at_a_terminal_is_that_of_the_rights() -> None:
 
 def test_a_missing_right_is_forbidden_by_name() -> None:
     check(VIEWER, VIEW)
-    with pytest.raises(HawseError, match=r"forbidden.*'operate'.*'viewer'"):
+    with pytest.raises(HawseError, match=r"forbidden.*'operate'.*these credentials of 'viewer'"):
         check(VIEWER, OPERATE)
     guest = Principal(id="g", name="", kind="guest", rights=(limited(VIEW, "main"),))
     check(guest, VIEW, "main")
