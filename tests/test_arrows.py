@@ -102,7 +102,7 @@ RULES = {
         ours=("hawse.wire", "hawse.api", "hawse.client", "hawse.mcp.excerpt", "hawse.mcp.tool", "hawse.mcp.tools"),
         others=("msgspec",),  # what an agent can do does not depend on how it asks for it
     ),
-    "hawse.adapters": Rule(  # each module but `tools` also imports its own framework
+    "hawse.adapters": Rule(  # each module but `extra` and `tools` also imports its own framework
         ours=("hawse.wire", "hawse.client", "hawse.sync", "hawse.mcp.tool", "hawse.mcp.tools", "hawse.adapters"),
     ),
     # Loading hawse.wire loads hawse first, so every module loads what `hawse` itself imports eagerly.

@@ -20,7 +20,7 @@ def test_file_of(module: Path) -> Path:
     """The test file of a module. The folder `hawse/` is left out of its path."""
     parts = module.relative_to(ROOT).parts
     folders = parts[1:-1] if parts[0] == "hawse" else parts[:-1]
-    if folders == ("adapters",) and module.stem != "tools":
+    if folders == ("adapters",) and module.stem not in ("extra", "tools"):
         return ROOT / "e2e" / "apps" / "adapters" / f"test_{module.stem}.py"
     return TESTS.joinpath(*folders, f"test_{module.stem.lstrip('_')}.py")
 

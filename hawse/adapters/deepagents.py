@@ -2,11 +2,13 @@
 
 from pathlib import PurePosixPath
 
-from deepagents.backends.protocol import ExecuteResponse, FileDownloadResponse, FileUploadResponse
-from deepagents.backends.sandbox import BaseSandbox
-
 import hawse.sync
+from hawse.adapters.extra import extra
 from hawse.client import HawseError, InvalidParamsError, IsDirectoryError, NotFoundError, PermissionDeniedError
+
+with extra("deepagents"):
+    from deepagents.backends.protocol import ExecuteResponse, FileDownloadResponse, FileUploadResponse
+    from deepagents.backends.sandbox import BaseSandbox
 
 __all__ = ["Backend"]
 

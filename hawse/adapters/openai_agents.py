@@ -4,21 +4,23 @@ import json
 from collections.abc import Collection
 from typing import Any
 
-from agents import (
-    ApplyPatchTool,
-    FunctionTool,
-    ShellCallOutcome,
-    ShellCommandOutput,
-    ShellCommandRequest,
-    ShellResult,
-    ShellTool,
-    apply_diff,
-)
-from agents.editor import ApplyPatchOperation, ApplyPatchResult
-
+from hawse.adapters.extra import extra
 from hawse.adapters.tools import BoundTool, bound_tools
 from hawse.client import Sandbox
 from hawse.wire import HawseError
+
+with extra("openai-agents"):
+    from agents import (
+        ApplyPatchTool,
+        FunctionTool,
+        ShellCallOutcome,
+        ShellCommandOutput,
+        ShellCommandRequest,
+        ShellResult,
+        ShellTool,
+        apply_diff,
+    )
+    from agents.editor import ApplyPatchOperation, ApplyPatchResult
 
 __all__ = ["Editor", "editor_tool", "function_tools", "shell_tool"]
 

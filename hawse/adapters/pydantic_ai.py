@@ -3,10 +3,12 @@
 from collections.abc import Awaitable, Callable, Collection
 from typing import Any
 
-from pydantic_ai import BinaryContent, FunctionToolset, Tool, ToolFailed, ToolReturn
-
+from hawse.adapters.extra import extra
 from hawse.adapters.tools import BoundTool, bound_tools
 from hawse.client import Sandbox
+
+with extra("pydantic-ai"):
+    from pydantic_ai import BinaryContent, FunctionToolset, Tool, ToolFailed, ToolReturn
 
 __all__ = ["toolset"]
 

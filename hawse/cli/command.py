@@ -102,6 +102,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         error.show()
         return 2
     except click.ClickException as error:
+        if isinstance(error, click.NoSuchOption) and error.ctx is not None and error.ctx.command is hawse:
+            text = f"{error.format_message()} Options come after the command, such as `hawse exec --url URL`."
+            error = click.UsageError(text, ctx=error.ctx)
         error.show()
         return error.exit_code
     except click.exceptions.Exit as error:

@@ -1,6 +1,7 @@
 """`hawse login` and `hawse logout`: save the address and the token of a gateway."""
 
 import asyncio
+import sys
 
 import click
 
@@ -21,7 +22,9 @@ CONNECT_TIMEOUT = 10.0  # s until the gateway has to answer
     )
 )
 @click.argument("url")
-@click.option("--token", envvar="HAWSE_TOKEN", help="the token; without it, and without one in URL, it is asked for")
+@click.option(
+    "--token", envvar="HAWSE_TOKEN", help="the token; without it, and without one in URL, it is asked for, or read"
+)
 @click.option(
     "--ca",
     envvar="HAWSE_CA",
@@ -36,7 +39,7 @@ def login(url: str, token: str | None, ca: str | None, as_json: bool) -> None:
     """
     try:
         plain = base(address(url))
-        token = token or token_in(url) or click.prompt("Token", hide_input=True, err=as_json)
+        token = token or token_in(url) or _ask(err=as_json)
         identity = asyncio.run(_check(plain, token, ca))
         path = config.save(Gateway(plain, token, ca=ca))
     except HawseError as error:
@@ -61,6 +64,16 @@ def logout(as_json: bool) -> None:
         print_json({"forgotten": found})
     else:
         click.echo("forgotten" if found else "nothing was saved")
+
+
+def _ask(*, err: bool) -> str:
+    """Ask for the token, or read it from standard input if that is no terminal. Raises `click.ClickException`."""
+    if sys.stdin is not None and sys.stdin.isatty():
+        return str(click.prompt("Token", hide_input=True, err=err))
+    token = "" if sys.stdin is None else sys.stdin.readline().strip()
+    if not token:
+        raise click.ClickException("there is no token: pass --token, or the address with #token=…, or standard input")
+    return token
 
 
 async def _check(url: str, token: str, ca: str | None) -> str:

@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 
 LOCAL_URL: Final = "http://127.0.0.1:8080"  # where `hawse serve` listens
+LOCAL_NAMES: Final = (LOCAL_URL, LOCAL_URL.replace("127.0.0.1", "localhost"))
 LOCAL_STATE: Final = "~/.local/state/hawse"  # where `hawse serve` keeps its token
 MODE: Final = 0o600  # of the file, which contains a token
 
@@ -54,8 +55,8 @@ def find_gateway(url: str | None, token: str | None, ca: str | None = None) -> G
 
     Args:
         url: The address that was given as an option or in HAWSE_URL. None: the saved one, or the one of this machine.
-        token: The token that was given as an option or in HAWSE_TOKEN. None: the saved one of that address, or the
-            one in the state directory of a gateway on this machine.
+        token: The token that was given as an option or in HAWSE_TOKEN. None: the saved one of that address, or for
+            `LOCAL_URL` the one in the state directory of a gateway on this machine.
         ca: The file of certificates that was given as an option or in HAWSE_CA. None: the saved one of that address.
 
     Raises:
@@ -65,9 +66,12 @@ def find_gateway(url: str | None, token: str | None, ca: str | None = None) -> G
     if url is None and saved is not None:
         return Gateway(saved.url, token or saved.token, saved.source, ca or saved.ca)
     if url is not None:
-        if saved is not None and saved.url == url:
+        address = url.rstrip("/")
+        if saved is not None and saved.url == address:
             ca = ca or saved.ca
             token = saved.token if token is None else token
+        elif address in LOCAL_NAMES:
+            token = _local_token() if token is None else token
         return Gateway(url, token, "the option --url or HAWSE_URL", ca)
     return Gateway(LOCAL_URL, token or _local_token(), "the default", ca)
 

@@ -27,7 +27,7 @@ class SandboxOptions(TypedDict, total=False):
         limits: What it may use.
         network: What it can connect to.
         egress: What the network `filtered` lets through; by default nothing.
-        ports: Ports that have a preview from the beginning.
+        ports: Ports that have a preview from the beginning: numbers, or `SandboxPort` for a name or a token.
         timeout: Seconds until it is deleted; by default never.
         idle_timeout: Seconds without activity after which it sleeps; by default as the gateway is configured.
         keep_alive: Whether it never sleeps.
@@ -43,7 +43,7 @@ class SandboxOptions(TypedDict, total=False):
     limits: SandboxLimits | None
     network: Network | None
     egress: EgressPolicy | None
-    ports: Sequence[SandboxPort]
+    ports: Sequence[SandboxPort | int]
     timeout: float | None
     idle_timeout: float | None
     keep_alive: bool
@@ -52,9 +52,11 @@ class SandboxOptions(TypedDict, total=False):
 def create_params(id: str, options: SandboxOptions) -> SandboxCreate:
     """Return the parameters of `sandbox.create`. Raises `TypeError` for an option that does not exist."""
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
-    for name, kind in (("env", dict), ("labels", dict), ("ports", list)):
+    for name, kind in (("env", dict), ("labels", dict)):
         if name in given:
             given[name] = kind(given[name])
+    if "ports" in given:
+        given["ports"] = [SandboxPort(port=port) if isinstance(port, int) else port for port in given["ports"]]
     return SandboxCreate(id=id, **given)
 
 

@@ -42,6 +42,13 @@ def test_invalid_arguments_are_reported_with_exit_code_2(argv: list[str], capsys
     assert "Usage: hawse" in capsys.readouterr().err
 
 
+def test_an_option_before_the_command_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--url", "http://127.0.0.1:8080", "exec", "true"]) == 2
+    assert "Options come after the command, such as `hawse exec --url URL`." in capsys.readouterr().err
+    assert main(["serve", "--nope"]) == 2
+    assert "after the command" not in capsys.readouterr().err
+
+
 def test_the_command_runs_as_a_module() -> None:
     run = subprocess.run([sys.executable, "-m", "hawse.cli", "--version"], capture_output=True, text=True, check=True)
     assert run.stdout.startswith("hawse ")

@@ -1,3 +1,4 @@
+import io
 import json
 from pathlib import Path
 
@@ -30,6 +31,17 @@ def test_a_wrong_token_is_not_saved(stack: Stack, capsys: pytest.CaptureFixture[
     assert main(["login", stack.base, "--token", "wrong"]) == 1
     assert "unauthenticated" in capsys.readouterr().err
     assert config.load() is None
+
+
+def test_the_token_is_read_from_a_pipe(stack: Stack, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{stack.token}\n"))
+    assert main(["login", stack.base]) == 0
+    saved = config.load()
+    assert saved is not None
+    assert saved.token == stack.token
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    assert main(["login", stack.base]) == 1
+    assert "there is no token: pass --token" in capsys.readouterr().err
 
 
 def test_an_invalid_address_is_reported(capsys: pytest.CaptureFixture[str]) -> None:

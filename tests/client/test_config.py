@@ -49,6 +49,7 @@ def test_the_saved_token_is_not_sent_to_another_address() -> None:
 def test_the_saved_token_is_used_for_the_saved_address_given_as_an_option() -> None:
     config.save(Gateway("http://saved", "saved"))
     assert find_gateway("http://saved", None).token == "saved"
+    assert find_gateway("http://saved/", None).token == "saved"
 
 
 def test_without_settings_the_gateway_of_this_machine_is_used_with_its_token(home: Path) -> None:
@@ -56,6 +57,13 @@ def test_without_settings_the_gateway_of_this_machine_is_used_with_its_token(hom
     (home / "state" / "token").write_text("local\n")
     found = find_gateway(None, None)
     assert (found.url, found.token) == (config.LOCAL_URL, "local")
+    for url in (config.LOCAL_URL, f"{config.LOCAL_URL}/", "http://localhost:8080"):
+        assert find_gateway(url, None).token == "local"
+        assert find_gateway(url, "given").token == "given"
+    for other in ("http://127.0.0.1:8081", "https://127.0.0.1:8080", f"{config.LOCAL_URL}/#token=its"):
+        assert find_gateway(other, None).token is None, "the token of this machine is for its usual gateway only"
+    config.save(Gateway(config.LOCAL_URL, "saved"))
+    assert find_gateway(config.LOCAL_URL, None).token == "saved"
 
 
 def test_without_a_state_directory_there_is_no_token() -> None:

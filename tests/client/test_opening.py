@@ -35,8 +35,9 @@ def opening(kind: type[SandboxOpening], box: Box) -> Any:
 
 
 def test_options_that_are_not_given_are_not_sent() -> None:
-    params = create_params("a", {"env": {"A": "1"}, "labels": None, "ports": (SandboxPort(port=80),)})
-    assert (params.id, params.env, params.labels, params.ports) == ("a", {"A": "1"}, {}, [SandboxPort(port=80)])
+    params = create_params("a", {"env": {"A": "1"}, "labels": None, "ports": (SandboxPort(port=80, name="a"), 443)})
+    ports = [SandboxPort(port=80, name="a"), SandboxPort(port=443)]
+    assert (params.id, params.env, params.labels, params.ports) == ("a", {"A": "1"}, {}, ports)
     wrong: Any = {"tempalte": "x"}
     with pytest.raises(TypeError, match="tempalte"):
         create_params("a", wrong)

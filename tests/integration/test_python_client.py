@@ -77,6 +77,7 @@ async def test_a_handle_that_was_neither_awaited_nor_entered_says_so(stack: Stac
             lambda: box.code.attach("c").info(),
             lambda: box.terminals.open("t").write(b"typed"),
             lambda: anext(aiter(box.terminals.open("t"))),
+            lambda: box.terminals.open("t").run("true"),
             lambda: anext(aiter(box.watches.start("."))),
             lambda: anext(box.files.open_read("f").lines()),
             lambda: box.files.open_write("f").write(b"content"),

@@ -20,7 +20,7 @@ import pytest
 
 import hawse.sync
 from hawse import client
-from hawse.client import CommandError, HawseError, Output, RefusedError, WatchedChange
+from hawse.client import CommandError, HawseError, Output, RefusedError, UnauthenticatedError, WatchedChange
 from tests.support.stack import Stack
 
 # Classes of the client that a caller does not get: what runs the connection, and base classes.
@@ -266,8 +266,9 @@ def test_threads_share_one_client(box: hawse.sync.Sandbox) -> None:
 
 
 def test_a_refused_token_is_raised_by_connect(stack: Stack) -> None:
-    with pytest.raises(RefusedError, match="unauthenticated"):
+    with pytest.raises(UnauthenticatedError, match="unauthenticated") as caught:
         hawse.sync.connect(stack.base, token="wrong")
+    assert isinstance(caught.value, RefusedError)
 
 
 def test_a_client_can_be_closed_twice_and_is_of_no_use_then(stack: Stack) -> None:

@@ -7,7 +7,8 @@
     │   └── TruncatedError        (too_large) the requested bytes are no longer kept
     ├── RemoteProtocolError       the server violated the protocol (hawse.wire): the client is closed for good
     ├── ClientClosedError         the client, or the handle, was closed on this side
-    ├── RefusedError              the server refused the connection (token, rights, protocol): retrying is useless
+    ├── RefusedError              the server refused the connection (token, rights, protocol): retrying is useless;
+    │                             also an `UnauthenticatedError` or a `ForbiddenError`, if its code is that
     └── CommandError              a command failed, and `check=True` asked for an exception
         └── CommandTimeoutError   it ran longer than its `timeout`: also a `TimeoutError`
 
@@ -15,9 +16,16 @@ A connection that is lost during a call that cannot be repeated is a `Connection
 server knows is a plain `HawseError`.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from hawse.client.base.causes import CAUSES, ConflictError, TooLargeError, UnavailableError
+from hawse.client.base.causes import (
+    CAUSES,
+    ConflictError,
+    ForbiddenError,
+    TooLargeError,
+    UnauthenticatedError,
+    UnavailableError,
+)
 from hawse.wire import Admitted, HawseError
 from hawse.wire.errors import rebuilt
 
@@ -33,7 +41,27 @@ class ClientClosedError(HawseError):
 
 
 class RefusedError(HawseError):
-    """The server refused the connection for good; the code is the server's (`unauthenticated`, `forbidden`, …)."""
+    """The server refused the connection for good; the code is the server's (`unauthenticated`, `forbidden`, …).
+
+    With these two codes, it is an `UnauthenticatedError` or a `ForbiddenError` as well.
+    """
+
+    def __init__(self, code: str, message: str = "", *, details: Any = None) -> None:
+        HawseError.__init__(self, code, message, details=details)
+
+
+class RefusedTokenError(RefusedError, UnauthenticatedError):
+    """The server refused the connection because its token is missing or wrong."""
+
+
+class RefusedRightError(RefusedError, ForbiddenError):
+    """The server refused the connection because the token does not allow it."""
+
+
+def refused(code: str, message: str, *, details: Any = None) -> RefusedError:
+    """Return the error of a connection that was refused; for some codes, it also is of the class of its code."""
+    kind = {"unauthenticated": RefusedTokenError, "forbidden": RefusedRightError}.get(code, RefusedError)
+    return kind(code, message, details=details)
 
 
 class GaveUpError(UnavailableError):

@@ -15,7 +15,7 @@ from websockets.exceptions import InvalidHandshake, InvalidStatus, InvalidURI
 from websockets.typing import Subprotocol
 
 import hawse
-from hawse.client.base.errors import RefusedError
+from hawse.client.base.errors import RefusedError, refused
 from hawse.client.connection.liveness import CountingConnection
 from hawse.wire import HawseError, Limits
 from hawse.wire.frames import HEADER_SIZE
@@ -111,7 +111,7 @@ async def dial(
         DialError: Another attempt may succeed.
     """
     if token is not None and not token.isprintable():  # the error of the library would print it
-        raise RefusedError("unauthenticated", "the token contains a line feed, or another character that none has")
+        raise refused("unauthenticated", "the token contains a line feed, or another character that none has")
     try:
         websocket = await connect(
             uri,
@@ -132,7 +132,7 @@ async def dial(
     except InvalidStatus as error:
         raise _refusal(error) from error
     except (InvalidURI, UnicodeError) as error:
-        raise RefusedError("invalid_params", str(error)) from error
+        raise refused("invalid_params", str(error)) from error
     except (OSError, TimeoutError, EOFError, InvalidHandshake) as error:
         raise DialError(_reason(error, urlsplit(uri).netloc)) from error
     _keep_kernel_queue_small(websocket)
@@ -166,8 +166,8 @@ def refusal_of_close(code: int | None, reason: str, sent: HawseError | None) -> 
     if code not in FINAL_CLOSES:
         return None
     if sent is None:
-        return RefusedError(FINAL_CLOSES[code], reason or f"closed with {code}")
-    return RefusedError(sent.code, sent.message, details=sent.details)
+        return refused(FINAL_CLOSES[code], reason or f"closed with {code}")
+    return refused(sent.code, sent.message, details=sent.details)
 
 
 def _refusal(error: InvalidStatus) -> RefusedError | DialError:
@@ -177,10 +177,11 @@ def _refusal(error: InvalidStatus) -> RefusedError | DialError:
         return DialError(f"HTTP {status}")
     try:
         body = msgspec.json.decode(response.body or b"")
-        return RefusedError(str(body["code"]), str(body.get("message", "")))
+        return refused(str(body["code"]), str(body.get("message", "")))
     except (ValueError, KeyError, TypeError, AttributeError):
         code = {401: "unauthenticated", 403: "forbidden", 404: "not_found"}.get(status, "protocol_error")
-        return RefusedError(code, f"HTTP {status}")
+        text = f"HTTP {status} without a reason: this may not be the address of a gateway"
+        return refused(code, text)
 
 
 def _keep_kernel_queue_small(websocket: ClientConnection) -> None:

@@ -12,6 +12,7 @@ from hawse.client.base.errors import (
     RefusedError,
     TruncatedError,
     fresh,
+    refused,
 )
 from hawse.client.base.results import CommandResult
 from hawse.wire import HawseError, RemoteProtocolError
@@ -20,7 +21,8 @@ ALL = [
     HawseError("interrupted", "cut", admitted="unknown"),
     RemoteProtocolError("nonsense", close_code=1009),
     ClientClosedError(admitted="unknown"),
-    RefusedError("unauthenticated", "no"),
+    RefusedError("protocol_error", "no"),
+    refused("unauthenticated", "no"),
     GaveUpError("too long"),
     BusyError(),
     TruncatedError("stdout", 7),
@@ -47,6 +49,15 @@ def test_a_fresh_copy_is_equal_in_everything_but_the_traceback(error: HawseError
     assert twin.__traceback__ is None
 
 
+def test_a_refused_connection_is_also_an_error_of_its_cause() -> None:
+    assert isinstance(refused("unauthenticated", "no"), client.UnauthenticatedError)
+    error = refused("forbidden", "no", details={"a": 1})
+    assert isinstance(error, client.ForbiddenError)
+    assert isinstance(error, RefusedError)
+    assert (error.code, error.message, error.details) == ("forbidden", "no", {"a": 1})
+    assert type(refused("protocol_error", "no")) is RefusedError
+
+
 @pytest.mark.parametrize(
     ("result", "message"),
     [
@@ -68,4 +79,5 @@ def test_the_error_of_a_command_that_ran_too_long_is_a_timeout() -> None:
 
 
 def test_every_error_of_the_tree_is_exported() -> None:
-    assert {type(error).__name__ for error in ALL} - {"RemoteProtocolError"} <= {*client.__all__}
+    caught_as_others = {"RemoteProtocolError", "RefusedTokenError"}
+    assert {type(error).__name__ for error in ALL} - caught_as_others <= {*client.__all__}

@@ -138,6 +138,7 @@ async def test_a_refusal_over_http_is_final_and_keeps_its_code(status: int, body
     with pytest.raises(RefusedError) as caught:
         await dialled(http(status, body))
     assert caught.value.code == code
+    assert body.startswith("{") or "may not be the address of a gateway" in caught.value.message
 
 
 @pytest.mark.parametrize("status", [429, 500, 502, 503])

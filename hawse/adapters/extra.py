@@ -1,0 +1,25 @@
+"""The extra that an adapter needs."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+__all__ = ["extra"]
+
+
+@contextmanager
+def extra(name: str) -> Iterator[None]:
+    """Import the packages of an extra in this block: if one is missing, the error says what installs it.
+
+    Packages have other names than their modules: `agents` is of the package openai-agents.
+
+    Args:
+        name: The name of the extra.
+
+    Raises:
+        ModuleNotFoundError: A package is missing.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        message = f"{error}; the extra {name} has it: pip install 'hawse[{name}]'"
+        raise ModuleNotFoundError(message, name=error.name, path=error.path) from error
