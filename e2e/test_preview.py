@@ -192,3 +192,30 @@ async def test_a_dismissed_port_is_not_shown_again(open_page: Open) -> None:
     assert (await view.page.evaluate("window.hawse.client.call('port.exposed', {}, {sandbox: 'local'})")) == {
         "exposed": []
     }
+    await view.run(f"python3 -m http.server {port} --bind 127.0.0.1")
+    await notice.get_by_role("button", name="Dismiss").click()
+    await view.page.reload()
+    await view.until_live()
+    await expect(view.page.get_by_role("button", name=f"{port} ↗")).to_be_visible()  # the page knows the ports
+    await expect(notice).to_be_hidden()
+
+
+async def test_the_notice_of_a_port_leaves_the_tools_of_panes_and_goes_when_its_preview_is_shown(
+    open_page: Open, stack: Stack
+) -> None:
+    layout = "row(50:terminal~id~main,50:editor~path~.bashrc)"
+    view = await open_page(address=f"{stack.base}/?layout={layout}#token={stack.token}", width=1200)
+    page = view.page
+    port = free_port()
+    await view.run(f"python3 -m http.server {port} --bind 127.0.0.1 &")
+    for part in ("#port", ".pane .view .bar"):
+        await page.locator(part).first.wait_for()
+    notice = await page.locator("#port").bounding_box()
+    tools = await page.locator(".pane .view .bar").first.bounding_box()
+    assert notice is not None
+    assert tools is not None
+    assert notice["y"] >= tools["y"] + tools["height"]
+    assert notice["x"] + notice["width"] / 2 > 800, "it is not in the corner"
+    await page.get_by_role("button", name=f"{port} ↗").click()
+    await expect(page.frame_locator("iframe").get_by_role("heading")).to_have_text("Directory listing for /")
+    await expect(page.locator("#port")).to_be_hidden()

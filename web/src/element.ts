@@ -6,6 +6,9 @@ import { Terminal } from "@xterm/xterm";
 import { HawseAddon, HawseClient } from "./index";
 
 export class HawseTerminalElement extends HTMLElement {
+  static readonly observedAttributes = ["gateway", "token", "sandbox", "terminal"];
+  /** An attribute has changed since the start. */
+  #stale = false;
   #terminal: Terminal | undefined;
   #client: HawseClient | undefined;
 
@@ -20,6 +23,26 @@ export class HawseTerminalElement extends HTMLElement {
   }
 
   connectedCallback(): void {
+    this.#start();
+  }
+
+  disconnectedCallback(): void {
+    this.#stop();
+  }
+
+  /** Starts again. Attributes that are set together have one start. */
+  attributeChangedCallback(_name: string, before: string | null, now: string | null): void {
+    if (before === now || this.#stale || !this.#terminal) return;
+    this.#stale = true;
+    queueMicrotask(() => {
+      this.#stale = false;
+      if (!this.#terminal) return;
+      this.#stop();
+      this.#start();
+    });
+  }
+
+  #start(): void {
     const token = this.getAttribute("token") ?? undefined;
     const client = new HawseClient({ base: this.getAttribute("gateway") ?? ".", token });
     const terminal = new Terminal({ allowProposedApi: true, scrollback: 5_000 });
@@ -43,7 +66,7 @@ export class HawseTerminalElement extends HTMLElement {
     this.#client = client;
   }
 
-  disconnectedCallback(): void {
+  #stop(): void {
     this.#terminal?.dispose(); // with its add-ons
     this.#client?.close();
     this.#terminal = undefined;

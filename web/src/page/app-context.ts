@@ -7,8 +7,7 @@ import type { PageCore } from "./page-core";
 /** Width in CSS pixels below which the panes of files and previews open in tabs of their own; as in panes.css. */
 const NARROW = 700;
 
-/** `opening`: called with the kind of each pane that is opened. */
-export function appContext(page: PageCore, opening: (kind: string) => void): AppContext {
+export function appContext(page: PageCore): AppContext {
   const { client, sandbox, readOnly, facts, lastTerminal, toast, workspace, rail, session } = page;
   return {
     client,
@@ -22,7 +21,6 @@ export function appContext(page: PageCore, opening: (kind: string) => void): App
       // A narrow page has no room for two panes side by side.
       const narrow = innerWidth < NARROW;
       const where = place === "right" && narrow ? "tab" : place;
-      opening(kind);
       if (narrow) rail.open.value = false; // it covers the panes
       const panes = [...workspace.panes.peek().values()];
       const found = panes.find(pane => pane.kind === kind && pane.adopt?.(state));

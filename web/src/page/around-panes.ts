@@ -8,7 +8,6 @@ import type { Later } from "./later";
 import { tabLink } from "./page-address";
 import type { PageCore } from "./page-core";
 import type { PaneActions } from "./pane-actions";
-import type { PortNotice } from "./ports";
 import type { Status } from "./status";
 import { StatusLine } from "./status-line";
 import { TabStrip } from "./tab-strip";
@@ -17,11 +16,10 @@ export interface AroundPanes {
   panes: PaneActions;
   later: Later;
   actions: Actions;
-  ports: PortNotice;
   status: ReadonlySignal<Status>;
 }
 
-export function showAroundPanes(page: PageCore, { panes, later, actions, ports, status }: AroundPanes): void {
+export function showAroundPanes(page: PageCore, { panes, later, actions, status }: AroundPanes): void {
   const { workspace, terminals, readOnly, sandbox, facts, rail, disposables } = page;
   const { withDialogs, showSandboxes } = later;
   render(
@@ -52,7 +50,7 @@ export function showAroundPanes(page: PageCore, { panes, later, actions, ports, 
       isolation: facts.isolation,
       directory: facts.directory,
       git: facts.git,
-      ports: ports.ports,
+      ports: page.ports,
       recording: facts.recording,
       size: facts.size,
       status,

@@ -32,6 +32,7 @@ export class Later {
   #dialogs: Promise<PageDialogs> | undefined;
   #together: Together | undefined;
   #loading: Promise<void> | undefined;
+  #ports: Promise<void> | undefined;
 
   constructor(page: PageCore, parts: () => Parts) {
     this.#page = page;
@@ -76,6 +77,19 @@ export class Later {
     });
     await this.#loading.catch(() => {
       this.#loading = undefined;
+    });
+  }
+
+  /** Shows on which ports programs listen. If that fails, the next change of the state tries it again. */
+  async showPorts(): Promise<void> {
+    const { client, sandbox, workspace, ports, disposables, focus } = this.#page;
+    this.#ports ??= import("./ports").then(({ PortNotice }) => {
+      const { preview } = this.#parts().panes;
+      const storage = () => sessionStorage;
+      disposables.add(new PortNotice(client, { sandbox, workspace, ports, storage, preview, focus }));
+    });
+    await this.#ports.catch(() => {
+      this.#ports = undefined;
     });
   }
 

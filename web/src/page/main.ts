@@ -18,12 +18,11 @@ import { PageAddress } from "./page-address";
 import { PageCore } from "./page-core";
 import { showStatus } from "./page-status";
 import { PaneActions } from "./pane-actions";
-import { PortNotice } from "./ports";
 import { TerminalPane } from "./terminal-pane";
 import { followViewport } from "./viewport";
 
 const page = new PageCore();
-const { client, sandbox, settings, theme, viewerKey, workspace, rail, disposables } = page;
+const { settings, theme, viewerKey, workspace, rail, disposables } = page;
 
 const registry = new Registry(async () => {
   const { addViews } = await import("../views/register");
@@ -31,10 +30,7 @@ const registry = new Registry(async () => {
 });
 const panes = new PaneActions(page, () => app);
 const later = new Later(page, () => ({ app, registry, actions, panes }));
-const ports = new PortNotice(client, { sandbox, preview: panes.preview, focus: page.focus });
-const app = appContext(page, kind => {
-  if (kind === "preview") ports.dismiss();
-});
+const app = appContext(page);
 const actions = createActions(page, app, panes, later);
 
 registry.addPane({
@@ -75,7 +71,7 @@ registry.addPane({
     ),
 });
 const stage = new Stage(byId("panes"), workspace, registry, app, id => void panes.close(id));
-disposables.add(followViewport(), ports, stage, new PageAddress(workspace, () => sessionStorage));
+disposables.add(followViewport(), stage, new PageAddress(workspace, () => sessionStorage));
 disposables.defer(effect(() => workspace.active.value?.focus()));
 disposables.defer(
   effect(() => {
@@ -85,4 +81,4 @@ disposables.defer(
 );
 const status = showStatus(page, later);
 actions.listen(window);
-showAroundPanes(page, { panes, later, actions, ports, status });
+showAroundPanes(page, { panes, later, actions, status });

@@ -6,6 +6,7 @@ import type { RailState } from "../frame/rail";
 import { Workspace } from "../frame/workspace";
 import { type Disposable, DisposableList, HawseClient } from "../index";
 import type { People } from "../terminal/people";
+import type { OpenPort } from "../wire/methods";
 import { readAddress, withoutToken } from "./address";
 import { Overlays } from "./overlays";
 import { PageFacts } from "./page-facts";
@@ -57,6 +58,8 @@ export class PageCore implements Disposable {
   });
   /** Set when that part of the page has been loaded. */
   readonly peopleContext = signal<PeopleContext | undefined>(undefined);
+  /** The ports on which programs listen. */
+  readonly ports = signal<readonly OpenPort[]>([]);
   /** Counts the events of the connection. */
   readonly connection = signal(0);
   readonly readOnly: ReadonlySignal<boolean> = computed(() => {

@@ -38,7 +38,10 @@ export function showStatus(page: PageCore, later: Later): ReadonlySignal<Status>
     }),
     overlays.onKind(kind => {
       if (kind === "live") void later.showKeys();
-      if (kind === "live" || kind === "ended") void later.showTogether();
+      if (kind === "live" || kind === "ended") {
+        void later.showTogether();
+        void later.showPorts();
+      }
       if (kind === "live" || kind === "ended" || kind === "signed-out" || kind === "failed") later.fonts();
       if (kind === "signed-out") {
         session.forget();

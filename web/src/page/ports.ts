@@ -1,17 +1,32 @@
 // Shows a notice when a program in the sandbox opens a port, with a button that opens a preview of it.
 
 import "./style/ports.css";
-import { type ReadonlySignal, signal } from "@preact/signals";
+import { effect, type Signal } from "@preact/signals";
 import { type Disposable, DisposableList } from "../base/disposables";
 import type { Channel } from "../client/channels";
 import type { HawseClient } from "../client/client";
+import { leavesOf } from "../frame/tree";
+import type { Workspace } from "../frame/workspace";
 import type { OpenPort, PortListResult } from "../wire/methods";
 import { byId, setText, within } from "./dom";
 
-/** Selects the port to show: the latest open port that the user has not dismissed. Closing a port removes its dismissal. */
+/**
+ * Selects the port to show: the latest open port that the user has not dismissed, and whose preview the page does not
+ * show. Closing a port removes its dismissal.
+ */
 export class PortNotices {
   #open: OpenPort[] = [];
-  readonly #dismissed = new Set<number>();
+  readonly #dismissed: Set<number>;
+  /** The ports whose preview a pane of the page shows. */
+  previewed: ReadonlySet<number> = new Set();
+
+  constructor(dismissed: Iterable<number> = []) {
+    this.#dismissed = new Set(dismissed);
+  }
+
+  get dismissed(): readonly number[] {
+    return [...this.#dismissed];
+  }
 
   show(ports: OpenPort[]): void {
     const known = new Set(this.#open.map(({ port }) => port));
@@ -25,7 +40,7 @@ export class PortNotices {
   }
 
   get latest(): OpenPort | undefined {
-    return this.#open.findLast(({ port }) => !this.#dismissed.has(port));
+    return this.#open.findLast(({ port }) => !this.#dismissed.has(port) && !this.previewed.has(port));
   }
 
   /** Dismisses all open ports. */
@@ -36,6 +51,11 @@ export class PortNotices {
 
 export interface PortsOptions {
   sandbox: string;
+  workspace: Workspace;
+  /** Where it notes the ports on which programs listen now. */
+  ports: Signal<readonly OpenPort[]>;
+  /** Keeps what was dismissed, for a reload. Throws if the browser forbids it. */
+  storage: () => Storage;
   /** Opens the preview of a port. */
   preview: (port: number) => void;
   /** Gives the focus back to the terminal. */
@@ -45,23 +65,30 @@ export interface PortsOptions {
 export class PortNotice implements Disposable {
   readonly #client: HawseClient;
   readonly #options: PortsOptions;
-  readonly #notices = new PortNotices();
+  readonly #notices: PortNotices;
+  readonly #key: string;
   readonly #disposables = new DisposableList();
-  readonly #ports = signal<readonly OpenPort[]>([]);
-
-  /** The ports on which programs listen now. */
-  readonly ports: ReadonlySignal<readonly OpenPort[]> = this.#ports;
 
   constructor(client: HawseClient, options: PortsOptions) {
     this.#client = client;
     this.#options = options;
+    this.#key = `hawse.ports.${options.sandbox}`;
+    this.#notices = new PortNotices(this.#stored());
+    this.#disposables.defer(
+      effect(() => {
+        const leaves = options.workspace.tabs.value.flatMap(({ tree }) => leavesOf(tree));
+        const previews = leaves.filter(({ kind }) => kind === "preview");
+        this.#notices.previewed = new Set(previews.map(({ state }) => Number(state.port)));
+        this.#show();
+      }),
+    );
     this.#disposables.add(client.onUp(() => this.#watch()));
     this.#disposables.listen(byId("port-show"), "click", () => {
       const { latest } = this.#notices;
-      if (latest) this.#preview(latest);
+      if (latest) options.preview(latest.port);
     });
     this.#disposables.listen(byId("port-close"), "click", () => {
-      this.dismiss();
+      this.#dismiss();
       options.focus();
     });
     this.#watch();
@@ -80,7 +107,8 @@ export class PortNotice implements Disposable {
         event: (_name, value, cost) => {
           const { ports } = value as PortListResult;
           this.#notices.show(ports);
-          this.#ports.value = ports;
+          this.#options.ports.value = ports;
+          this.#store();
           this.#show();
           channel?.consume(cost);
         },
@@ -98,14 +126,26 @@ export class PortNotice implements Disposable {
   }
 
   /** Hides the notice until another port is opened. */
-  dismiss(): void {
+  #dismiss(): void {
     this.#notices.dismiss();
+    this.#store();
     this.#show();
   }
 
-  /** Shows the preview of the latest port. */
-  #preview({ port }: OpenPort): void {
-    this.dismiss();
-    this.#options.preview(port);
+  #stored(): number[] {
+    try {
+      const found: unknown = JSON.parse(this.#options.storage().getItem(this.#key) ?? "[]");
+      return Array.isArray(found) ? found.filter(Number.isInteger) : [];
+    } catch {
+      return [];
+    }
+  }
+
+  #store(): void {
+    try {
+      this.#options.storage().setItem(this.#key, JSON.stringify(this.#notices.dismissed));
+    } catch {
+      // The storage is full or forbidden: a reload shows the notice again.
+    }
   }
 }

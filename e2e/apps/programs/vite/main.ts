@@ -13,10 +13,11 @@ terminal.open(document.querySelector("#terminal") as HTMLElement);
 terminal.loadAddon(new HawseAddon(client, { id: "embedded" }));
 Object.assign(window, { embedded: terminal }); // for the test
 
+// Frameworks set attributes after the element is in the page, and a page may have to fetch the token.
 const element = document.createElement("hawse-terminal");
+document.querySelector("#element")?.append(element);
 for (const [name, value] of Object.entries({ gateway: base, token, terminal: "embedded", style: "height: 200px" }))
   element.setAttribute(name, value);
-document.querySelector("#element")?.append(element);
 
 const show = (id: string, text: string) => {
   (document.querySelector(id) as HTMLElement).textContent = text;
