@@ -18,6 +18,7 @@ import signal
 import socket
 import sys
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -78,7 +79,7 @@ def main() -> None:
         args.socket.unlink(missing_ok=True)  # left by one that was killed
     inner = _enter(args) if args.inner else None
     if proxied is not None and private is not None:
-        egress.lend(proxied, private.descriptor())
+        _lend(proxied, args, private)
     gc.freeze()
     uvloop.run(_serve(args, token, private, listener, inner, context))
 
@@ -197,6 +198,15 @@ def _become(args: argparse.Namespace) -> socket.socket:
     wrapper = [*args.wrapper, "--reuid", str(args.users.programs), "--"]
     spawn_in(thread, wrapper=wrapper, numbered=False)
     return listener
+
+
+def _lend(proxied: socket.socket, args: argparse.Namespace, private: Folder) -> None:
+    """Hand the listening socket of the egress proxy out, at a place that programs cannot reach."""
+    if args.users is None:
+        egress.lend(proxied, egress.SOCKET_NAME, partial(egress.in_directory, private.descriptor()))
+    else:  # the private directory is a volume, which the proxy does not see
+        path = args.socket.with_name(egress.SOCKET_NAME)
+        egress.lend(proxied, str(path), partial(two_users.use_files_of_runtime, args.users))
 
 
 def _default_signals() -> None:

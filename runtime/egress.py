@@ -9,12 +9,13 @@ import os
 import socket
 import threading
 import time
+from collections.abc import Callable
 from typing import Final
 
 from runtime.posix import linux
 
 HOST: Final = "127.0.0.1"
-SOCKET_NAME: Final = "egress.sock"  # in the private directory, where no program can connect
+SOCKET_NAME: Final = "egress.sock"  # in a directory where no program can connect
 BACKLOG: Final = 128  # connections of programs that wait for a proxy
 RETRY: Final = 0.2  # s between attempts to connect: the start of another proxy is not reported
 
@@ -24,21 +25,31 @@ def listen(port: int) -> socket.socket:
     return socket.create_server((HOST, port), backlog=BACKLOG)
 
 
-def lend(listener: socket.socket, directory: int) -> None:
-    """Hand the socket to every proxy that listens in a directory, one after the other, as long as this process lives.
+def in_directory(directory: int) -> None:
+    """Make a directory, which need not have a path here, the working directory of this thread only.
+
+    Args:
+        directory: Its descriptor.
+    """
+    linux.unshare(linux.CLONE_FS)
+    os.fchdir(directory)
+
+
+def lend(listener: socket.socket, path: str, prepare: Callable[[], object]) -> None:
+    """Hand the socket to every proxy that listens at a path, one after the other, as long as this process lives.
 
     Args:
         listener: What `listen` has returned. It stays open, so that connections wait while there is no proxy.
-        directory: A descriptor of the private directory, which has no path here.
+        path: The path of the Unix socket.
+        prepare: Is called in the thread that connects, so that it can reach the path.
     """
 
     def work() -> None:
-        linux.unshare(linux.CLONE_FS)  # the working directory is of this thread only
-        os.fchdir(directory)
+        prepare()
         while True:
             try:
                 with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as proxy:
-                    proxy.connect(SOCKET_NAME)
+                    proxy.connect(path)
                     socket.send_fds(proxy, [b"1"], [listener.fileno()])
                     proxy.recv(1)  # until it ends
             except OSError:

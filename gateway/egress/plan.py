@@ -1,5 +1,6 @@
 """What the proxy of a sandbox is started with: JSON on its standard input, so that no file and no argument has it."""
 
+from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -12,6 +13,9 @@ CONTROL_NAME: Final = "control.sock"  # in the proxy's own directory: the gatewa
 KEY_NAME: Final = "ca.key"
 CERTIFICATE_NAME: Final = "ca.pem"
 READY: Final = b"ready\n"
+PORT: Final = 3128  # of the proxy, on the loopback interface of a sandbox
+CERTIFICATES: Final = "/etc/hawse-certificates.pem"  # the certificates that programs trust, in a sandbox
+SYSTEM_CERTIFICATES: Final = "/etc/ssl/certs/ca-certificates.crt"  # those of Debian and most other distributions
 # What programs read the place of trusted certificates from: OpenSSL, Python, curl, git, Node, Rust, Deno, AWS.
 CERTIFICATE_VARIABLES: Final = (
     "SSL_CERT_FILE REQUESTS_CA_BUNDLE PIP_CERT CURL_CA_BUNDLE GIT_SSL_CAINFO NODE_EXTRA_CA_CERTS CARGO_HTTP_CAINFO "
@@ -57,14 +61,20 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     terms: Terms
 
 
-def proxy_variables(proxy: str, certificates: str) -> dict[str, str]:
-    """Return the variables by which programs in a sandbox find the proxy, and trust its authority.
-
-    Args:
-        proxy: The URL of the proxy.
-        certificates: The path of the trusted certificates.
-    """
+def proxy_variables() -> dict[str, str]:
+    """Return the variables by which programs in a sandbox find the proxy, and trust its authority."""
     names = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy")
     direct = dict.fromkeys(("NO_PROXY", "no_proxy"), "localhost,127.0.0.1,::1")
     node = {"NODE_USE_ENV_PROXY": "1"}  # its fetch() uses a proxy only then
-    return {**dict.fromkeys(names, proxy), **direct, **node, **dict.fromkeys(CERTIFICATE_VARIABLES, certificates)}
+    proxy, trusted = f"http://127.0.0.1:{PORT}", dict.fromkeys(CERTIFICATE_VARIABLES, CERTIFICATES)
+    return {**dict.fromkeys(names, proxy), **direct, **node, **trusted}
+
+
+def trusted_certificates(authority: str) -> bytes:
+    """Return what programs in a sandbox trust: the certificates of this machine, and the authority, all in PEM.
+
+    Args:
+        authority: The certificate of the authority of the sandbox.
+    """
+    system = Path(SYSTEM_CERTIFICATES)
+    return (system.read_bytes().rstrip() if system.is_file() else b"") + b"\n" + authority.encode()

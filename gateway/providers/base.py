@@ -74,6 +74,7 @@ class Capabilities:
         images: Whether `SandboxSpec.image` is supported.
         networks: The supported values of `SandboxSpec.network`; the first is the default.
         installable: How to install what the gateway lacks for other networks, by their names.
+        refused: Why other networks are not supported, by their names.
         limits: The names of the fields of `SandboxLimits` that are enforced.
         enforcement: What is enforced for a sandbox that asks for nothing.
         pause: Whether `pause` and `resume` are supported.
@@ -88,6 +89,7 @@ class Capabilities:
     images: bool = False
     networks: tuple[Network, ...] = ("host",)
     installable: Mapping[Network, str] = field(default_factory=dict)
+    refused: Mapping[Network, str] = field(default_factory=dict)
     limits: tuple[str, ...] = ()
     enforcement: Enforcement = field(default_factory=Enforcement)
     pause: bool = False

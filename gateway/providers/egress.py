@@ -31,6 +31,7 @@ from hawse.wire import HawseError
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
+INSTALL: Final = "pip install 'hawse[egress]'"
 PROXY: Final = (sys.executable, "-I", "-m", "gateway.egress")
 USER: Final = host_user.FIRST - 1  # of all proxies, if the gateway is the superuser: no sandbox has it
 START_TIMEOUT: Final = 20.0  # s

@@ -19,7 +19,7 @@ from typing import Final, cast
 from gateway.egress.settings import EgressSettings
 from gateway.providers.base import Capabilities, Endpoint, MountPlace, Observation, Progress, Report, SandboxSpec
 from gateway.providers.bytecode import compile_runtime
-from gateway.providers.egress import EgressProcesses, is_available
+from gateway.providers.egress import INSTALL, EgressProcesses, is_available
 from gateway.providers.isolation import cgroups, disk_image, outer, start
 from gateway.providers.marked_processes import end_marked
 from gateway.providers.ready_pipe import ReadyPipe
@@ -92,17 +92,21 @@ class LocalProvider:
         others: list[Network] = ["none", "private", "host"] if self._isolation == "bubblewrap" else ["host"]
         others.remove(self._network)
         installable: dict[Network, str] = {}
+        refused: dict[Network, str] = {}
         if self._isolation == "bubblewrap":
             if is_available():
                 others.append("filtered")
             else:
-                installable["filtered"] = "pip install 'hawse[egress]'"
+                installable["filtered"] = INSTALL
+        else:
+            refused["filtered"] = "it needs bubblewrap: programs without isolation have the network of the machine"
         return Capabilities(
             provider="local",
             isolation=self._isolation,
             isolation_reason=self._isolation_reason,
             networks=(self._network, *others),
             installable=installable,
+            refused=refused,
             limits=(*(self._cgroups.parents if self._cgroups else ()), *(("disk",) if self._fixed_size else ())),
             enforcement=self._enforcement(),
         )

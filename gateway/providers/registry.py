@@ -93,6 +93,7 @@ def docker(options: ProviderOptions) -> Provider:
         image=options.image,
         oci_runtime=options.oci_runtime,
         arguments=runtime_arguments(options),
+        egress=options.egress,
     )
 
 

@@ -63,7 +63,10 @@ class RuntimeProcess(NamedTuple):
             return None
 
     def save(self, path: Path) -> None:
-        path.write_text(" ".join(map(str, self)))
+        """Write it to a file, as a whole: another gateway may read the file at any moment. Raises `OSError`."""
+        new = path.with_name(f"{path.name}.new")
+        new.write_text(" ".join(map(str, self)))
+        new.replace(path)
 
     @property
     def alive(self) -> bool:

@@ -36,7 +36,9 @@ def check_request(params: SandboxCreate, capabilities: Capabilities | None, prov
         raise HawseError("unavailable", text)
     if params.network is not None and params.network not in capabilities.networks:
         allowed = ", ".join(capabilities.networks)
-        raise _invalid("network", f"provider {provider} does not support network {params.network!r}, only: {allowed}")
+        text = f"provider {provider} does not support network {params.network!r}, only: {allowed}"
+        reason = capabilities.refused.get(params.network)
+        raise _invalid("network", text if reason is None else f"{text}; {reason}")
     if capabilities.joined:
         for name in ("idle_timeout", "snapshot", "template"):
             if getattr(params, name) is not None:

@@ -98,7 +98,7 @@ for name, family, kind, address in [
     ("direct_mapped_ipv4", socket.AF_INET6, TCP, (f"::ffff:{TRAP_HOST}", TRAP)),
     ("udp_loopback", socket.AF_INET, UDP, (TRAP_HOST, TRAP)),
     ("udp_public", socket.AF_INET, UDP, ("8.8.8.8", 53)),
-    ("unix_socket_of_the_proxy", socket.AF_UNIX, TCP, "/run/hawse/egress.sock"),
+    ("unix_socket_of_the_proxy", socket.AF_UNIX, TCP, KNOWN["handover"]),
     ("unix_socket_of_docker", socket.AF_UNIX, TCP, "/var/run/docker.sock"),
     ("unix_socket_of_the_test", socket.AF_UNIX, TCP, KNOWN["unix"]),
     ("abstract_socket_of_the_test", socket.AF_UNIX, TCP, "\0" + KNOWN["abstract"]),

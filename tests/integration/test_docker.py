@@ -8,32 +8,23 @@ import pytest
 import pytest_asyncio
 
 import hawse
-from gateway.providers.docker.provider import GATEWAY_ID
-from gateway.providers.state_directory import StateDirectory
 from hawse.client import Client, Sandbox, SandboxLimits
 from hawse.wire import HawseError
 from tests.support import docker
-from tests.support.bundle import BUNDLES, ensure_tests_bundle
-from tests.support.stack import Stack
+from tests.support.docker_stack import DockerStack
 
 pytestmark = [docker.needs_engine, pytest.mark.asyncio(loop_scope="module")]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def stack(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stack]:
-    ensure_tests_bundle()
-    docker.make_images()
-    state = StateDirectory(tmp_path_factory.mktemp("docker") / "s")
-    (state.root / "bundles").symlink_to(BUNDLES)
-    try:
-        async with Stack(state.root, "--provider", "docker", "--image", docker.BUSYBOX) as stack:
-            yield stack
-    finally:
-        docker.clean(state.identity(GATEWAY_ID))
+async def stack(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[DockerStack]:
+    state = tmp_path_factory.mktemp("docker") / "s"
+    async with DockerStack(state, "--provider", "docker", "--image", docker.BUSYBOX) as stack:
+        yield stack
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def client(stack: Stack) -> AsyncIterator[Client]:
+async def client(stack: DockerStack) -> AsyncIterator[Client]:
     async with hawse.connect(stack.base, token=stack.token) as client:
         yield client
 
@@ -209,18 +200,17 @@ async def test_an_image_without_a_command_is_refused(client: Client) -> None:
         await client.sandboxes.create(image_command=True)
 
 
-async def test_sandboxes_are_deleted_without_a_trace(client: Client, stack: Stack) -> None:
-    gateway = StateDirectory(stack.state).identity(GATEWAY_ID)
-    before = set(docker.left(gateway))
+async def test_sandboxes_are_deleted_without_a_trace(client: Client, stack: DockerStack) -> None:
+    before = set(docker.left(stack.gateway))
     box = await client.sandboxes.create()
     await box.exec(["/bin/true"])
-    assert len(set(docker.left(gateway)) - before) == 3  # a container and two volumes
+    assert len(set(docker.left(stack.gateway)) - before) == 3  # a container and two volumes
     await box.delete()
-    assert set(docker.left(gateway)) == before
+    assert set(docker.left(stack.gateway)) == before
     assert docker.mounts(Path(stack.state)) == []
 
 
-async def test_a_killed_gateway_finds_its_containers_again(stack: Stack, client: Client) -> None:
+async def test_a_killed_gateway_finds_its_containers_again(stack: DockerStack, client: Client) -> None:
     box = await client.sandboxes.create()
     process = await box.processes.start(["/bin/sleep", "1000"])
     await stack.kill()

@@ -1,16 +1,14 @@
-"""Sandboxes with a filtered network: what works in them, what cannot be reached, and where secrets are not."""
+"""Filtered networks in bubblewrap and in containers: what works, what is not reached, and where secrets are not."""
 
 import asyncio
 import io
 import json
 import os
 import signal
-import socket
 import sys
-import threading
 import zipfile
 from collections.abc import AsyncIterator, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
@@ -20,107 +18,17 @@ import pytest
 from websockets.asyncio.server import ServerConnection, serve
 
 import hawse
-from hawse.client import Client, EgressPolicy, EgressRequest, Sandbox
+from hawse.client import Client, EgressPolicy, EgressRequest
 from hawse.wire import HawseError
-from tests.support.echo_server import EchoServer, Trusted
+from tests.support import docker
+from tests.support.docker_stack import DockerStack
+from tests.support.echo_server import EchoServer
+from tests.support.filtered import DOCKER, LOCAL, SECRET, SERVERS, Kind, World, made, output
 from tests.support.git_server import GitServer
 from tests.support.runtime import eventually
 from tests.support.stack import Stack
 
 PROBE = Path(__file__).with_name("egress_probe.py")
-SERVERS = "127.0.0.3"  # where the servers listen that may be reached
-TRAP = "127.0.0.2"
-SECRET = "s3cret-of-the-test-0123456789"
-
-
-class Traps:
-    """Listeners that nothing in a sandbox may reach: TCP on several addresses, UDP, and Unix sockets."""
-
-    def __init__(self, folder: Path) -> None:
-        self.reached: list[str] = []
-        self.path = str(folder / "trap.sock")
-        self.abstract = f"hawse-trap-{os.getpid()}"
-        lan = [a.address for many in psutil.net_if_addrs().values() for a in many if a.family == socket.AF_INET]
-        self.lan = next((address for address in lan if not address.startswith("127.")), "127.0.0.4")
-        self._sockets = [socket.create_server((TRAP, 0))]
-        self.port = int(self._sockets[0].getsockname()[1])
-        for address in {self.lan, SERVERS, "127.0.0.1"}:
-            with suppress(OSError):  # another program may have the port there
-                self._sockets.append(socket.create_server((address, self.port)))
-        with suppress(OSError):
-            self._sockets.append(socket.create_server(("::1", self.port), family=socket.AF_INET6))
-        for name in (self.path, "\0" + self.abstract):
-            self._sockets.append(socket.socket(socket.AF_UNIX))
-            self._sockets[-1].bind(name)
-            self._sockets[-1].listen()
-        self._udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self._udp.bind((TRAP, self.port))
-        self._threads = [threading.Thread(target=self._serve, args=(each,)) for each in self._sockets]
-        self._threads.append(threading.Thread(target=self._receive))
-        for thread in self._threads:
-            thread.start()
-
-    def _serve(self, listener: socket.socket) -> None:
-        while True:
-            try:
-                connection, peer = listener.accept()
-            except OSError:
-                return
-            self.reached.append(f"{listener.getsockname()!r} by {peer!r}")
-            with connection, suppress(OSError):
-                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nTRAP")
-
-    def _receive(self) -> None:
-        while (received := self._udp.recvfrom(1000))[0] != b"end":
-            self.reached.append(f"UDP by {received[1]!r}")
-
-    def close(self) -> None:
-        for each in self._sockets:
-            each.shutdown(socket.SHUT_RDWR)
-            each.close()
-        self._udp.sendto(b"end", self._udp.getsockname())
-        for thread in self._threads:
-            thread.join()
-        self._udp.close()
-
-
-class World:
-    """The servers outside, and a gateway whose sandboxes may reach some of them."""
-
-    def __init__(self, folder: Path, stack: ExitStack) -> None:
-        self.folder = folder
-        self.traps = Traps(folder)
-        stack.callback(self.traps.close)
-        self.trusted = Trusted(folder)
-        self.api = stack.enter_context(EchoServer(self.trusted, "api.test", address=SERVERS))
-        self.plain = stack.enter_context(EchoServer(address=SERVERS, answer=self._plain))
-        (folder / "secret").write_text(SECRET)
-        names = ("api.test", "plain.test", "git.test", "index.test", "closed.test")
-        addresses = [f'"{name}" = "{SERVERS}"' for name in names]
-        addresses += [f'"evil.test" = "{TRAP}"', '"inside.test" = "10.0.0.1"', '"meta.test" = "169.254.169.254"']
-        lines = [f'networks = ["{SERVERS}/32"]', f'ca = "{self.trusted.path}"', "[addresses]", *addresses]
-        for name, hosts, into in (("api", "api.test:*", 'header = "X-Key"'), ("git", "git.test:*", 'basic = "ann"')):
-            lines += [f"[secrets.{name}]", f'hosts = ["{hosts}"]', into, f'file = "{folder / "secret"}"']
-        self.settings = folder / "egress.toml"
-        self.settings.write_text("\n".join(lines))
-
-    def _plain(self, handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> bool:
-        if request["target"] == "/redirect":
-            handler.send_response(302)
-            handler.send_header("Location", f"http://evil.test:{self.traps.port}/")
-            handler.send_header("Content-Length", "0")
-        elif request["target"] == "/upgrade" and any(name == "upgrade" for name, _ in request["headers"]):
-            handler.send_response(101)
-        else:
-            return False
-        handler.end_headers()
-        return True
-
-
-@contextmanager
-def made(folder: Path) -> Iterator[World]:
-    with ExitStack() as stack:
-        yield World(folder, stack)
 
 
 @pytest.fixture
@@ -129,10 +37,15 @@ def world(tmp_path: Path) -> Iterator[World]:
         yield world
 
 
+@pytest.fixture(params=[LOCAL, pytest.param(DOCKER, marks=docker.needs_engine)], ids=lambda kind: kind.provider)
+def kind(request: pytest.FixtureRequest) -> Kind:
+    found: Kind = request.param
+    return found
+
+
 @pytest.fixture
-async def stack(world: World) -> AsyncIterator[Stack]:
-    settings = str(world.settings)
-    async with Stack(world.folder / "state", "--egress", settings, isolation="bubblewrap") as stack:
+async def stack(world: World, kind: Kind) -> AsyncIterator[Stack]:
+    async with kind.stack(world) as stack:
         yield stack
 
 
@@ -148,13 +61,10 @@ STRICT = EgressPolicy(
 WIDE = EgressPolicy(allow=["*:*"], deny=["closed.test:*"])
 
 
-async def output(box: Sandbox, command: str) -> str:
-    result = await box.exec(f"{{ {command}\n}} 2>&1", timeout=120)
-    return bytes(result.stdout).decode(errors="replace").strip()
-
-
 @pytest.mark.parametrize("policy", [STRICT, WIDE])
-async def test_nothing_else_can_be_reached(world: World, stack: Stack, hw: Client, policy: EgressPolicy) -> None:
+async def test_nothing_else_can_be_reached(
+    world: World, kind: Kind, stack: Stack, hw: Client, policy: EgressPolicy
+) -> None:
     box = await hw.sandboxes.create(network="filtered", egress=policy)
     known = {
         "trap": world.traps.port,
@@ -164,6 +74,7 @@ async def test_nothing_else_can_be_reached(world: World, stack: Stack, hw: Clien
         "lan": world.traps.lan,
         "unix": world.traps.path,
         "abstract": world.traps.abstract,
+        "handover": kind.handover,
     }
     await box.files.write("probe.py", PROBE.read_bytes())
     result = await box.exec(["python3", "probe.py", json.dumps(known)], timeout=150)
@@ -192,7 +103,14 @@ def memory(pid: int) -> Iterator[bytes]:
                     yield mem.read(end - start)
 
 
-async def test_a_secret_is_nowhere_in_the_sandbox(world: World, stack: Stack, hw: Client) -> None:
+def processes_of(stack: Stack, box: str) -> list[psutil.Process]:
+    """The processes of a sandbox that runs, its runtime among them."""
+    if isinstance(stack, DockerStack):
+        return stack.processes(box)
+    return [each for each in stack.runtimes() if box in each.cmdline()]
+
+
+async def test_a_secret_is_nowhere_in_the_sandbox(world: World, kind: Kind, stack: Stack, hw: Client) -> None:
     box = await hw.sandboxes.create("box", network="filtered", egress=STRICT)
     program = f"""
 import time, urllib.request
@@ -206,8 +124,8 @@ time.sleep(600)
     assert [["x-key", SECRET] in request["headers"] for request in world.api.seen] == [True] * 3
     assert ["x-key", "*" * len(SECRET)] in json.loads(await box.files.read_text("answer"))["headers"]
     needle = SECRET.encode()
-    (runtime,) = [each for each in stack.runtimes() if "box" in each.cmdline()]
-    namespace = os.readlink(f"/proc/{runtime.pid}/ns/net")
+    inside = processes_of(stack, "box")[-1]
+    namespace = os.readlink(f"/proc/{inside.pid}/ns/net")
     looked = []
     for each in psutil.process_iter():
         with suppress(PermissionError, FileNotFoundError, psutil.AccessDenied, psutil.NoSuchProcess):
@@ -216,16 +134,17 @@ time.sleep(600)
                 assert not any(needle in part for part in memory(each.pid))
                 looked.append(each.name())
     assert "python3" in looked
-    assert os.getuid() != 0 or runtime.name() in looked
-    home = stack.state / "sandboxes" / "box"
-    files = [path for folder in ("workspace", "run", "egress") for path in (home / folder).rglob("*") if path.is_file()]
-    assert files
+    assert os.getuid() != 0 or len(looked) > 1, "the runtime, too"
+    root = Path(f"/proc/{inside.pid}/root")
+    folders = [*(root / folder for folder in kind.folders), stack.state / "sandboxes" / "box"]
+    files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+    assert {"answer", "hawse-certificates.pem", "ca.key"} <= {path.name for path in files}
     assert [path for path in files if needle in path.read_bytes()] == []
     assert SECRET not in repr(await hw.sandboxes.list())
     assert not any(SECRET in line for line in stack.printed)
 
 
-async def test_git_curl_pip_and_npm_work(world: World, hw: Client) -> None:
+async def test_git_curl_pip_and_npm_work(world: World, kind: Kind, hw: Client) -> None:
     wheel = _wheel()
 
     def index(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> bool:
@@ -261,12 +180,15 @@ cd work
 git config user.name Ann; git config user.email ann@git.test
 echo more >README; git commit -qam more; git push -q; git log --oneline origin/HEAD | wc -l
 export PIP_INDEX_URL=https://index.test:{packages.port}/simple PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
-{sys.executable} -m pip download -q parcel
+{kind.python} -m pip download -q parcel
 ls *.whl
-npm view --registry https://index.test:{packages.port} parcel version
 """
+        expected = ["2", "parcel-1.0-py3-none-any.whl"]
+        if kind is LOCAL:  # the image has no npm
+            commands += f"npm view --registry https://index.test:{packages.port} parcel version\n"
+            expected.append("1.0.0")
         printed = await output(box, commands)
-        assert printed.split() == ["2", "parcel-1.0-py3-none-any.whl", "1.0.0"], printed
+        assert printed.split() == expected, printed
         terminated.close()
 
 
@@ -342,6 +264,7 @@ def _proxy(stack: Stack) -> psutil.Process:
     return psutil.Process(int((stack.state / "sandboxes" / "box" / "egress" / "process").read_text().split()[0]))
 
 
+@pytest.mark.parametrize("kind", [LOCAL], indirect=True)  # no provider is asked
 async def test_policies_that_are_not_valid_are_refused(hw: Client) -> None:
     for policy, network in ((EgressPolicy(allow=["a..b"]), "filtered"), (STRICT, "private")):
         with pytest.raises(HawseError) as caught:
@@ -411,7 +334,7 @@ asyncio.run(main())
 """
 
 
-async def test_a_websocket_works_until_the_rules_change(world: World, hw: Client) -> None:
+async def test_a_websocket_works_until_the_rules_change(world: World, kind: Kind, hw: Client) -> None:
     async def echo(connection: ServerConnection) -> None:
         async for message in connection:
             await connection.send(message)
@@ -420,7 +343,7 @@ async def test_a_websocket_works_until_the_rules_change(world: World, hw: Client
         port = next(iter(server.sockets)).getsockname()[1]
         box = await hw.sandboxes.create(network="filtered", egress=EgressPolicy(allow=["api.test:*"]))
         await box.files.write("ws.py", WEBSOCKET.encode())
-        process = await box.processes.start([sys.executable, "ws.py", f"wss://api.test:{port}/"])
+        process = await box.processes.start([kind.python, "ws.py", f"wss://api.test:{port}/"])
         await process.wait_for_log("hello")
         await box.egress.set(["GET api.test:*"])
         await process.wait_for_log("closed")
@@ -453,6 +376,7 @@ async def test_a_user_that_loses_a_secret_loses_it_in_sandboxes_that_run(
         assert (info.secrets, info.withheld) == ([], ["api"])
 
 
+@pytest.mark.parametrize("kind", [LOCAL], indirect=True)  # its methods are called with each provider above
 async def test_hawse_egress_shows_and_changes_the_rules(stack: Stack, hw: Client) -> None:
     box = await hw.sandboxes.create("cli", network="filtered", egress=EgressPolicy(allow=["api.test"]))
     await output(box, "curl -sS http://evil.test/")

@@ -9,7 +9,9 @@ import pytest_asyncio
 
 import hawse
 from gateway.providers.docker.provider import GATEWAY_ID
+from gateway.providers.runtime_process import RuntimeProcess
 from gateway.providers.state_directory import StateDirectory
+from hawse.api.sandboxes import Network
 from hawse.client import Client
 from hawse.wire import HawseError
 from tests.support import docker
@@ -47,8 +49,8 @@ async def hw(stack: Stack) -> AsyncIterator[Client]:
         yield client
 
 
-async def create(hw: Client, id: str) -> str:
-    await hw.sandboxes.create(id)
+async def create(hw: Client, id: str, network: Network | None = None) -> str:
+    await hw.sandboxes.create(id, network=network)
     return id
 
 
@@ -90,9 +92,11 @@ async def test_an_engine_that_is_suspended_delays_what_begins_meanwhile(
 async def test_after_an_engine_was_killed_nothing_is_left_of_what_began_and_what_ran_is_started_again(
     hw: Client, stack: Stack, engine: EngineProcess
 ) -> None:
-    running, stopping = hw.sandbox(await create(hw, "running")), hw.sandbox(await create(hw, "stopping"))
+    running, stopping = hw.sandbox(await create(hw, "running", "filtered")), hw.sandbox(await create(hw, "stopping"))
     await running.files.write("kept", b"1")
     before = (await running.info()).runtime
+    record = stack.state / "sandboxes" / "running" / "egress" / "process"
+    proxy = RuntimeProcess.load(record)
     await stopping.exec(["/bin/true"])
     await engine.suspend()  # so that the requests have begun when it is killed
     starts = asyncio.ensure_future(create(hw, "starting"))
@@ -109,4 +113,11 @@ async def test_after_an_engine_was_killed_nothing_is_left_of_what_began_and_what
     await until_gone(hw, "stopping")
     assert (await running.exec(["/bin/cat", "kept"])).stdout == b"1"
     assert (await running.info()).runtime != before
+    assert proxy is not None
+    assert not proxy.alive, "it has ended with the container"
+    fetched = await running.exec(["/bin/wget", "-q", "-O", "-", "http://example.test/"])
+    assert b"403" in fetched.stderr, "the proxy of the new container answers"
+    next_proxy = RuntimeProcess.load(record)
     await delete_all(hw, stack, engine)
+    assert next_proxy is not None
+    assert not next_proxy.alive

@@ -1,9 +1,9 @@
-"""Mounts in bubblewrap of a real S3 server, through a real gateway: content, isolation, lost processes and stores."""
+"""Mounts of a real S3 server in bubblewrap and in containers: content, isolation, lost processes and stores."""
 
 import asyncio
 import os
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -11,8 +11,11 @@ import psutil
 import pytest
 
 import hawse
+from gateway.providers.docker.container import PROGRAMS_USER
 from hawse.client import MountCredentials
 from hawse.wire import HawseError
+from tests.support import docker
+from tests.support.docker_stack import DockerStack
 from tests.support.gateway import eventually
 from tests.support.object_store import BUCKET, KEY_ID, SECRET, ObjectStoreServer, object_store
 from tests.support.stack import Stack
@@ -24,27 +27,16 @@ LIMIT = 60  # s
 class Mounting(Stack):
     """A gateway with the bucket `data` (what is below `team/USER/`) and the directory `shared`."""
 
-    def __init__(self, folder: Path, store: ObjectStoreServer) -> None:
-        self.store = store
-        self.shared = folder / "shared"
-        self.shared.mkdir()
-        (folder / "id").write_text(KEY_ID)
-        (folder / "key").write_text(SECRET)
-        file = folder / "mounts.toml"
-        file.write_text(f"""
-            per_sandbox = 2
-            [buckets.data]
-            bucket = "{BUCKET}"
-            endpoint = "{store.url}"
-            prefix = "team/{{user}}"
-            access_key_id_file = "{folder}/id"
-            secret_access_key_file = "{folder}/key"
-            users = ["*"]
-            [directories.shared]
-            path = "{self.shared}"
-            """)
-        options = ("--mounts", str(file), "--limit", "user:mounts=2")
-        super().__init__(folder / "state", *options, isolation="bubblewrap")
+    store: ObjectStoreServer
+    shared: Path
+
+    def sandbox_processes(self, box: str) -> list[psutil.Process]:
+        """The processes of a sandbox that runs, its runtime among them."""
+        return self.runtimes()
+
+    def user_of_programs(self, box: str) -> int:
+        """The user of this machine that programs of a sandbox have."""
+        return os.stat(self.state / "sandboxes" / box / "workspace").st_uid
 
     def rclones(self) -> list[psutil.Process]:
         found = []
@@ -65,12 +57,56 @@ class Mounting(Stack):
             process.kill()
 
 
-@asynccontextmanager
-async def mounting(folder: Path) -> AsyncIterator[Mounting]:
+class MountingInContainers(Mounting, DockerStack):
+    """The same with the Docker provider."""
+
+    def sandbox_processes(self, box: str) -> list[psutil.Process]:
+        return self.processes(box)
+
+    def user_of_programs(self, box: str) -> int:
+        return PROGRAMS_USER
+
+
+@pytest.fixture(params=["local", pytest.param("docker", marks=docker.needs_engine)])
+def provider(request: pytest.FixtureRequest) -> str:
+    found: str = request.param
+    return found
+
+
+@pytest.fixture
+async def stack(tmp_path: Path, provider: str) -> AsyncIterator[Mounting]:
     async with object_store() as store:
-        stack = Mounting(folder, store)
+        options = _settings(tmp_path, store)
+        if provider == "local":
+            stack = Mounting(tmp_path / "state", *options, isolation="bubblewrap")
+        else:
+            stack = MountingInContainers(
+                tmp_path / "state", "--provider", "docker", "--image", docker.BUSYBOX, *options
+            )
+        stack.store, stack.shared = store, tmp_path / "shared"
         async with stack:
             yield stack
+
+
+def _settings(folder: Path, store: ObjectStoreServer) -> list[str]:
+    """Return the options of the gateway."""
+    (folder / "shared").mkdir()
+    (folder / "id").write_text(KEY_ID)
+    (folder / "key").write_text(SECRET)
+    file = folder / "mounts.toml"
+    file.write_text(f"""
+        per_sandbox = 2
+        [buckets.data]
+        bucket = "{BUCKET}"
+        endpoint = "{store.url}"
+        prefix = "team/{{user}}"
+        access_key_id_file = "{folder}/id"
+        secret_access_key_file = "{folder}/key"
+        users = ["*"]
+        [directories.shared]
+        path = "{folder / "shared"}"
+        """)
+    return ["--mounts", str(file), "--limit", "user:mounts=2"]
 
 
 def has_ended(process: psutil.Process) -> bool:
@@ -96,8 +132,8 @@ async def until_stored(store: ObjectStoreServer, key: str, content: bytes) -> No
             await asyncio.sleep(0.1)
 
 
-async def test_what_is_written_is_uploaded_and_what_is_outside_of_the_prefix_is_not_seen(tmp_path: Path) -> None:
-    async with mounting(tmp_path) as stack, hawse.connect(stack.base, token=stack.token) as hw:
+async def test_what_is_written_is_uploaded_and_what_is_outside_of_the_prefix_is_not_seen(stack: Mounting) -> None:
+    async with hawse.connect(stack.base, token=stack.token) as hw:
         await stack.store.put("team/owner/in/a.txt", b"hello")
         await stack.store.put("team/owner2/b.txt", b"not yours")
         await stack.store.put("c.txt", b"not yours")
@@ -117,8 +153,8 @@ async def test_what_is_written_is_uploaded_and_what_is_outside_of_the_prefix_is_
             assert list((stack.state / "mounts").iterdir()) == []
 
 
-async def test_a_directory_is_mounted_and_its_mount_point_may_be_moved(tmp_path: Path) -> None:
-    async with mounting(tmp_path) as stack, hawse.connect(stack.base, token=stack.token) as hw:
+async def test_a_directory_is_mounted_and_its_mount_point_may_be_moved(stack: Mounting) -> None:
+    async with hawse.connect(stack.base, token=stack.token) as hw:
         (stack.shared / "sub").mkdir()
         (stack.shared / "sub/x").write_text("of the host")
         (stack.shared / "sub/out").symlink_to("/etc/shadow")
@@ -138,9 +174,8 @@ async def test_a_directory_is_mounted_and_its_mount_point_may_be_moved(tmp_path:
             await box.mounts.delete(fixed.id)
 
 
-async def test_credentials_are_neither_in_the_sandbox_nor_in_arguments(tmp_path: Path) -> None:
+async def test_credentials_are_neither_in_the_sandbox_nor_in_arguments(stack: Mounting) -> None:
     async with (
-        mounting(tmp_path) as stack,
         hawse.connect(stack.base, token=stack.token) as hw,
         hw.sandboxes.create() as box,
     ):
@@ -157,43 +192,44 @@ async def test_credentials_are_neither_in_the_sandbox_nor_in_arguments(tmp_path:
         assert len(rclones) == 2
         for process in rclones:
             assert SECRET not in " ".join(process.cmdline())
-            assert process.uids().real not in (0, os.stat(stack.state / "sandboxes" / box.id / "workspace").st_uid)
+            assert process.uids().real not in (0, stack.user_of_programs(box.id))
         assert not [each for each in psutil.disk_partitions(all=True) if "hawse" in each.fstype]  # on the host
 
 
 @pytest.mark.parametrize("lost", ["rclone", "runtime", "gateway", "everything"])
-async def test_mounts_come_back_when_processes_are_killed(tmp_path: Path, lost: str) -> None:
-    async with mounting(tmp_path) as stack:
-        async with hawse.connect(stack.base, token=stack.token) as hw:
-            box = await hw.sandboxes.create(id="box")
-            await hw.sandbox("box").mounts.create("data", "data")
-            await box.exec("echo before > data/before")
-            await until_stored(stack.store, "team/owner/before", b"before\n")
-            stack.store.suspend()
-            await box.exec("echo unsent > data/unsent")
-            if lost in ("gateway", "everything"):
-                await stack.kill()
-            for process in [*stack.rclones(), *stack.runtimes()]:
-                if lost == "everything" or lost == process.name() or (lost == "runtime" and process.name() != "rclone"):
-                    process.kill()
-                    await until(partial(has_ended, process))
-            stack.store.resume()
+async def test_mounts_come_back_when_processes_are_killed(stack: Mounting, lost: str) -> None:
+    async with hawse.connect(stack.base, token=stack.token) as hw:
+        box = await hw.sandboxes.create(id="box")
+        await hw.sandbox("box").mounts.create("data", "data")
+        await box.exec("echo before > data/before")
+        await until_stored(stack.store, "team/owner/before", b"before\n")
+        stack.store.suspend()
+        await box.exec("echo unsent > data/unsent")
         if lost in ("gateway", "everything"):
-            await stack.start()
-        async with hawse.connect(stack.base, token=stack.token) as hw:
-            await until_stored(stack.store, "team/owner/unsent", b"unsent\n")
-            again = hw.sandbox("box")
-            await again.exec("true")
-            await until_state(hw, "box", "mounted")
-            done = await again.exec("cat data/before data/unsent; echo after > data/after; mount | grep -c fuse.hawse")
-            assert done.stdout == b"before\nunsent\n1\n"
-            await until_stored(stack.store, "team/owner/after", b"after\n")
-            await again.delete()
-            await until(lambda: not stack.rclones())
+            await stack.kill()
+        killed = [*(stack.sandbox_processes("box") if lost in ("runtime", "everything") else ())]
+        killed += stack.rclones() if lost in ("rclone", "everything") else ()
+        for process in killed:
+            with suppress(psutil.NoSuchProcess):  # it has ended with another one
+                process.kill()
+            await until(partial(has_ended, process))
+        stack.store.resume()
+    if lost in ("gateway", "everything"):
+        await stack.start()
+    async with hawse.connect(stack.base, token=stack.token) as hw:
+        await until_stored(stack.store, "team/owner/unsent", b"unsent\n")
+        again = hw.sandbox("box")
+        await again.exec("true")
+        await until_state(hw, "box", "mounted")
+        done = await again.exec("cat data/before data/unsent; echo after > data/after; mount | grep -c fuse.hawse")
+        assert done.stdout == b"before\nunsent\n1\n"
+        await until_stored(stack.store, "team/owner/after", b"after\n")
+        await again.delete()
+        await until(lambda: not stack.rclones())
 
 
-async def test_what_was_written_is_uploaded_after_the_sandbox_was_deleted(tmp_path: Path) -> None:
-    async with mounting(tmp_path) as stack, hawse.connect(stack.base, token=stack.token) as hw:
+async def test_what_was_written_is_uploaded_after_the_sandbox_was_deleted(stack: Mounting) -> None:
+    async with hawse.connect(stack.base, token=stack.token) as hw:
         async with hw.sandboxes.create() as box:
             await box.mounts.create("data", "data")
             await box.exec("echo last > data/last")
@@ -201,8 +237,8 @@ async def test_what_was_written_is_uploaded_after_the_sandbox_was_deleted(tmp_pa
         await until(lambda: not stack.rclones() and not list((stack.state / "mounts").iterdir()))
 
 
-async def test_a_store_that_does_not_answer_is_an_error_and_no_hang(tmp_path: Path) -> None:
-    async with mounting(tmp_path) as stack, hawse.connect(stack.base, token=stack.token) as hw:
+async def test_a_store_that_does_not_answer_is_an_error_and_no_hang(stack: Mounting) -> None:
+    async with hawse.connect(stack.base, token=stack.token) as hw:
         await stack.store.put("team/owner/a.txt", b"hello")
         async with hw.sandboxes.create() as box:
             mount = await box.mounts.create("data", "data")
@@ -223,8 +259,8 @@ async def test_a_store_that_does_not_answer_is_an_error_and_no_hang(tmp_path: Pa
             assert stack.rclones() == []
 
 
-async def test_what_cannot_be_mounted_is_a_typed_error_and_leaves_nothing(tmp_path: Path) -> None:
-    async with mounting(tmp_path) as stack, hawse.connect(stack.base, token=stack.token) as hw:
+async def test_what_cannot_be_mounted_is_a_typed_error_and_leaves_nothing(stack: Mounting) -> None:
+    async with hawse.connect(stack.base, token=stack.token) as hw:
         box = await hw.sandboxes.create(id="box")
         await box.exec("mkdir full && touch full/x && ln -s /etc link && touch file")
         wrong = MountCredentials(access_key_id=KEY_ID, secret_access_key=SECRET, endpoint="http://127.0.0.1:9")
@@ -253,7 +289,7 @@ async def test_what_cannot_be_mounted_is_a_typed_error_and_leaves_nothing(tmp_pa
         await hw.sandbox("box").mounts.create("shared", "two")
         with pytest.raises(HawseError, match="may have 2 mounts"):
             await hw.sandbox("box").mounts.create("shared", "three")
-        await box.processes.start("exec sleep 100 < two/.; sleep 100", cwd="two")
+        await box.processes.start("exec sleep 100", cwd="two")
         [_, two] = await hw.sandbox("box").mounts.list()
         with pytest.raises(HawseError, match="programs use files") as raised:
             await hw.sandbox("box").mounts.delete(two.id)
@@ -261,8 +297,8 @@ async def test_what_cannot_be_mounted_is_a_typed_error_and_leaves_nothing(tmp_pa
         await hw.sandbox("box").mounts.delete(two.id, force=True)
 
 
-async def test_users_mount_what_is_theirs(tmp_path: Path) -> None:
-    async with mounting(tmp_path) as stack, hawse.connect(stack.base, token=stack.token) as hw:
+async def test_users_mount_what_is_theirs(stack: Mounting) -> None:
+    async with hawse.connect(stack.base, token=stack.token) as hw:
         created = await hw.tokens.create(user="ana", own=True)
         async with hawse.connect(stack.base, token=created.token) as ana:
             box = await ana.sandboxes.create()
@@ -288,9 +324,8 @@ async def test_users_mount_what_is_theirs(tmp_path: Path) -> None:
 
 @pytest.mark.soak
 @pytest.mark.timeout(900)
-async def test_a_gigabyte_is_the_same_after_it_was_written_and_read(tmp_path: Path) -> None:
+async def test_a_gigabyte_is_the_same_after_it_was_written_and_read(stack: Mounting) -> None:
     async with (
-        mounting(tmp_path) as stack,
         hawse.connect(stack.base, token=stack.token) as hw,
         hw.sandboxes.create() as box,
     ):
@@ -304,8 +339,8 @@ async def test_a_gigabyte_is_the_same_after_it_was_written_and_read(tmp_path: Pa
         assert read.stdout.split()[0] == written
 
 
-async def test_a_backup_and_a_restore_leave_the_bucket_alone(tmp_path: Path) -> None:
-    async with mounting(tmp_path) as stack, hawse.connect(stack.base, token=stack.token) as hw:
+async def test_a_backup_and_a_restore_leave_the_bucket_alone(stack: Mounting) -> None:
+    async with hawse.connect(stack.base, token=stack.token) as hw:
         await stack.store.put("team/owner/object", b"of the bucket")
         async with hw.sandboxes.create() as box:
             mount = await box.mounts.create("data", "sub/data")

@@ -20,9 +20,10 @@ def receive(server: socket.socket) -> tuple[socket.socket, socket.socket]:
 # Runs in a process of its own: the socket is lent as long as the process lives.
 LENDER = """
 import os, sys
-from runtime.egress import lend, listen
+from runtime.egress import SOCKET_NAME, in_directory, lend, listen
 before = os.getcwd()
-lend(listen(int(sys.argv[1])), os.open(sys.argv[2], os.O_PATH))
+directory = os.open(sys.argv[2], os.O_PATH)
+lend(listen(int(sys.argv[1])), SOCKET_NAME, lambda: in_directory(directory))
 sys.stdin.read()
 print(os.getcwd() == before)
 """

@@ -8,7 +8,7 @@ import platform
 import shutil
 import socket
 import tarfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -18,12 +18,19 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 ADDRESS = os.environ.get("DOCKER_HOST", "unix:///run/docker.sock")
 APPLETS = (
-    "cat chmod date env false head id kill ln ls mkdir mv nproc ps rm sh sleep stat sync touch tr true wc yes".split()
-)
+    "cat chmod date env false find grep head id kill ln ls mkdir mount mv nproc ps rm sh sha256sum sleep stat sync"
+    " tee touch tr true wc wget yes"
+).split()
 BUSYBOX, MUSL, SCRATCH = "hawse-test-busybox", "hawse-test-musl", "hawse-test-static"
+LINKS = "hawse-test-links"  # with trusted certificates behind links, as Fedora and openSUSE have them
 COMMAND = "hawse-test-command"  # with a command of its own, a directory and a variable
 SETTINGS = {COMMAND: ['ENTRYPOINT ["/bin/sh", "-c"]', 'CMD ["pwd; env; exec sleep 1000"]', "WORKDIR /bin", "ENV B=2"]}
-
+LINKED: dict[str, str | bytes] = {
+    "etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem": b"of the image",
+    "etc/pki/tls/certs/ca-bundle.crt": "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+    "etc/ssl/certs": "../pki/tls/certs",
+    "etc/ssl/ca-bundle.pem": "/var/lib/ca-certificates/ca-bundle.pem",  # which does not exist
+}
 
 Files = Mapping[str, str | bytes | Path]  # the target of a symbolic link, a content, or a file to copy
 
@@ -66,21 +73,38 @@ needs_engine = pytest.mark.skipif(not answers(), reason=f"no Docker Engine answe
 def make_images(address: str = ADDRESS) -> None:
     """Make the images that are missing: programs of Debian's busybox-static, with musl, and a single file."""
     existing = {tag for image in ask("GET", "/images/json", address=address) for tag in image["RepoTags"] or []}
-    busybox = shutil.which("busybox")
-    assert busybox is not None, "busybox-static is not installed"
-    programs: Files = {"bin/busybox": Path(busybox), **{f"bin/{name}": "busybox" for name in APPLETS}}
-    users = {"etc/passwd": b"root:x:0:0::/:/bin/sh\nuser:x:1000:1000::/workspace:/bin/sh\n"}
     loader = f"lib/ld-musl-{platform.machine()}.so.1"
     images: dict[str, Files] = {
-        BUSYBOX: {**programs, **users},
-        MUSL: {**programs, **users, loader: Path("/", loader)},
-        SCRATCH: {"busybox": Path(busybox)},
-        COMMAND: {**programs, **users},
+        BUSYBOX: programs(),
+        MUSL: {**programs(), loader: Path("/", loader)},
+        SCRATCH: {"busybox": programs()["bin/busybox"]},
+        COMMAND: programs(),
+        LINKS: {**programs(), **LINKED},
     }
     for name, files in images.items():
         if f"{name}:latest" not in existing:
-            changes = "".join(f"&changes={quote(line)}" for line in SETTINGS.get(name, []))
-            ask("POST", f"/images/create?fromSrc=-&repo={name}&tag=latest{changes}", archive(files), address=address)
+            import_image(name, files, SETTINGS.get(name, []), address=address)
+
+
+def programs() -> Files:
+    """Return the programs of busybox, and the users."""
+    busybox = shutil.which("busybox")
+    assert busybox is not None, "busybox-static is not installed"
+    users = b"root:x:0:0::/:/bin/sh\nuser:x:1000:1000::/workspace:/bin/sh\n"
+    return {"bin/busybox": Path(busybox), **{f"bin/{name}": "busybox" for name in APPLETS}, "etc/passwd": users}
+
+
+def import_image(name: str, files: Files, settings: Sequence[str] = (), *, address: str = ADDRESS) -> None:
+    """Make an image of files.
+
+    Args:
+        name: Its name.
+        files: Its files, by their paths.
+        settings: Lines of a Dockerfile that set what a container gets.
+        address: The engine.
+    """
+    changes = "".join(f"&changes={quote(line)}" for line in settings)
+    ask("POST", f"/images/create?fromSrc=-&repo={name}&tag=latest{changes}", archive(files), address=address)
 
 
 def archive(files: Files) -> bytes:

@@ -95,6 +95,7 @@ class Objects:
         self._objects, self._tags, self._uploads = (folder / name for name in ("objects", "tags", "uploads"))
         for each in (self._objects, self._tags, self._uploads):
             each.mkdir()
+        self._completed: dict[str, str] = {}  # the ETags of uploads
 
     async def serve(self, request: Request) -> Response:
         bucket, _, key = request.path_params["path"].partition("/")
@@ -163,6 +164,14 @@ class Objects:
         return _xml(f"<CopyObjectResult><ETag>{tag}</ETag><LastModified>{now}</LastModified></CopyObjectResult>")
 
     def _complete(self, id: str, key: str) -> Response:
+        """Make the object. A client that has waited for too long asks again, and gets the same answer."""
+        if id not in self._completed:
+            self._completed[id] = self._join(id, key)
+        tag = self._completed[id]
+        return _xml(f"<CompleteMultipartUploadResult><ETag>{tag}</ETag></CompleteMultipartUploadResult>")
+
+    def _join(self, id: str, key: str) -> str:
+        """Join the parts of an upload, and return the ETag."""
         parts = sorted((self._uploads / id).iterdir())
         digests = hashlib.md5()
         with self._file(key).open("wb") as file:
@@ -174,7 +183,7 @@ class Objects:
         tag = f'"{digests.hexdigest()}-{len(parts)}"'
         self._tag(key).write_text(tag)
         shutil.rmtree(self._uploads / id)
-        return _xml(f"<CompleteMultipartUploadResult><ETag>{tag}</ETag></CompleteMultipartUploadResult>")
+        return tag
 
     def _file(self, key: str) -> Path:
         return self._objects / quote(key, safe="")

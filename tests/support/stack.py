@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import httpx
 import psutil
@@ -60,7 +60,7 @@ class Stack:
         self.printed: list[str] = []
         self.viewer_token = ""  # of a token with the role `viewer`, which the first start creates
 
-    async def __aenter__(self) -> "Stack":
+    async def __aenter__(self) -> Self:
         await self.start()
         return self
 
@@ -147,7 +147,11 @@ class Stack:
     async def close(self) -> None:
         if self._process is not None and self._process.returncode is None:
             await self.kill()
-        processes = [*self.runtimes(), *self._mounts()]
+        processes = [
+            *self.runtimes(),
+            *self._recorded("sandboxes/*/egress/process"),
+            *self._recorded("mounts/*/process"),
+        ]
         for process in processes:
             with suppress(psutil.NoSuchProcess):
                 process.terminate()
@@ -155,7 +159,7 @@ class Stack:
         for process in alive:
             with suppress(psutil.NoSuchProcess):
                 process.kill()
-        for file in self.state.glob("sandboxes/*/cgroups"):
+        for file in (*self.state.glob("sandboxes/*/cgroups"), *self.state.glob("sandboxes/*/egress/cgroups")):
             with suppress(OSError):  # the kernel has not removed the last process yet
                 cgroups.remove(file)
 
@@ -175,9 +179,9 @@ class Stack:
                     ours += [process, *process.children(recursive=True)]
         return [p for p in dict.fromkeys(ours) if _is_runtime(p)]
 
-    def _mounts(self) -> list[psutil.Process]:
-        """The processes of mounts, which outlive the gateway and the sandbox until the next gateway."""
-        found = map(RuntimeProcess.load, self.state.glob("mounts/*/process"))
+    def _recorded(self, files: str) -> list[psutil.Process]:
+        """The processes of mounts and of filtered networks, which outlive the gateway, by where they are recorded."""
+        found = map(RuntimeProcess.load, self.state.glob(files))
         return [psutil.Process(each.pid) for each in found if each is not None and each.alive]
 
     async def _follow(self, process: asyncio.subprocess.Process, ready: asyncio.Future[str]) -> None:

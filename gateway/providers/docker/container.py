@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
+from gateway.egress.plan import CERTIFICATES, PORT, SYSTEM_CERTIFICATES, proxy_variables
 from gateway.providers.base import SandboxSpec
 from gateway.providers.bundle import build as bundle
 from hawse.api.processes import ProcessStart
@@ -38,8 +39,17 @@ RUN_SIZE: Final = "16m"
 CAPABILITIES: Final = ("CHOWN", "SETGID", "SETUID")
 LOG: Final = {"Type": "json-file", "Config": {"max-size": "1m", "max-file": "2"}}  # of the runtime
 # The engine's `none` is a network namespace with a loopback interface only. That is what `private` means; `none` would
-# be one without any interface, which the engine does not have.
-NETWORKS: Final[Mapping[Network, str]] = {"private": "none", "host": "host"}
+# be one without any interface, which the engine does not have. `filtered` has a proxy on that interface.
+NETWORKS: Final[Mapping[Network, str]] = {"private": "none", "filtered": "none", "host": "host"}
+# Where programs of a filtered network find the certificates that they trust: the variables name the first, and what
+# reads no variable has one of the others, by its distribution. The engine makes those that an image does not have.
+TRUSTED: Final = (
+    CERTIFICATES,
+    SYSTEM_CERTIFICATES,  # Debian, Alpine, Arch
+    "/etc/ssl/cert.pem",  # Alpine, OpenSSL of Debian
+    "/etc/pki/tls/certs/ca-bundle.crt",  # Fedora and its relatives
+    "/etc/ssl/ca-bundle.pem",  # openSUSE
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +99,7 @@ class Start:
         runtime: The runtime id.
         token: What the runtime expects in `hello`.
         arguments: More arguments of the runtime.
+        certificates: The file with the certificates that programs of a filtered network trust, as the engine sees it.
         oci_runtime: The engine's name of the program that runs containers, such as `runsc`. None: its default.
     """
 
@@ -97,6 +108,7 @@ class Start:
     runtime: str
     token: str = field(repr=False)
     arguments: Sequence[str] = ()
+    certificates: Path | None = None
     oci_runtime: str | None = None
 
 
@@ -117,6 +129,11 @@ def config(place: Place, spec: SandboxSpec, start: Start) -> dict[str, Any]:
     who = ["--users", f"{place.user}:{programs}", "--wrapper", wrapper, "--python", python]
     if start.oci_runtime is not None and GVISOR in start.oci_runtime:
         who.append("--unknown-peers")
+    trusted: list[dict[str, Any]] = []
+    if start.certificates is not None:
+        who += ["--egress", str(PORT)]
+        environment |= proxy_variables()
+        trusted = [_bound(start.certificates, path, read_only=True) for path in TRUSTED]
     return {
         "Image": start.image,
         "Labels": {**place.labels, RUNTIME_LABEL: start.runtime},
@@ -138,10 +155,11 @@ def config(place: Place, spec: SandboxSpec, start: Start) -> dict[str, Any]:
                 "/run": f"rw,nosuid,nodev,mode=755,size={RUN_SIZE}",
             },
             "Mounts": [
-                {"Type": "bind", "Source": str(place.bundle), "Target": BUNDLE, "ReadOnly": True},
-                {"Type": "bind", "Source": str(place.sockets), "Target": SOCKETS},
+                _bound(place.bundle, BUNDLE, read_only=True),
+                _bound(place.sockets, SOCKETS),
                 {"Type": "volume", "Source": place.private, "Target": PRIVATE, "VolumeOptions": {"NoCopy": True}},
                 {"Type": "volume", "Source": place.workspace, "Target": WORKSPACE},
+                *trusted,
             ],
             "Init": True,
             "NetworkMode": NETWORKS[start.network],
@@ -152,6 +170,10 @@ def config(place: Place, spec: SandboxSpec, start: Start) -> dict[str, Any]:
             **({} if start.oci_runtime is None else {"Runtime": start.oci_runtime}),
         },
     }
+
+
+def _bound(source: Path, target: str, *, read_only: bool = False) -> dict[str, Any]:
+    return {"Type": "bind", "Source": str(source), "Target": target, "ReadOnly": read_only}
 
 
 def image_command(image: Mapping[str, Any], spec: SandboxSpec) -> list[str]:

@@ -9,19 +9,24 @@ import logging
 import os
 import secrets
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from aiodocker.containers import DockerContainer
 
+from gateway.egress.plan import trusted_certificates
+from gateway.egress.settings import EgressSettings
 from gateway.providers.base import Capabilities, Endpoint, MountPlace, Observation, Progress, Report, SandboxSpec
 from gateway.providers.docker import container
 from gateway.providers.docker.container import GATEWAY_LABEL, RUNTIME_LABEL, UNIT_LABEL, Place
 from gateway.providers.docker.engine import Engine
 from gateway.providers.docker.images import Images
+from gateway.providers.egress import INSTALL, EgressProcesses, is_available
+from gateway.providers.isolation import cgroups
 from gateway.providers.state_directory import SandboxPaths, StateDirectory, StateError
 from gateway.transport.listener import accepts_connections
+from hawse.api.egress import EgressPolicy
 from hawse.api.sandboxes import Enforcement, Network, SandboxLimits
 from hawse.wire import HawseError
 
@@ -44,8 +49,6 @@ ENFORCED: Final = {"memory": "MemoryLimit", "cpus": "CpuCfsQuota", "processes": 
 class DockerProvider:
     """The units of one state directory."""
 
-    egress: None = None
-
     def __init__(
         self,
         state: StateDirectory,
@@ -57,6 +60,7 @@ class DockerProvider:
         oci_runtime: str | None = None,
         arguments: Sequence[str] = (),
         grace: int = STOP_GRACE,
+        egress: EgressSettings | None = None,
     ) -> None:
         """Create the provider. The engine is not asked yet.
 
@@ -69,6 +73,7 @@ class DockerProvider:
             oci_runtime: The engine's name of the program that runs containers, such as `runsc`. None: its default.
             arguments: More arguments of runtimes.
             grace: Seconds from SIGTERM to SIGKILL.
+            egress: The operator's settings of filtered networks. None: no secrets, and public addresses only.
         """
         self._state = state
         self._engine = Engine(engine)
@@ -81,14 +86,25 @@ class DockerProvider:
         self._gateway = state.identity(GATEWAY_ID)
         self._user = os.getuid() or container.RUNTIME_USER
         self._bundle = bundle
+        self.egress = EgressProcesses(egress or EgressSettings(), state, cgroups.find(), user=self._user)
 
     async def run(self) -> None:
-        """Return at once: nothing is followed."""
+        """Follow the proxies of filtered networks, and start those again that have ended."""
+        if is_available():
+            await self.egress.run()
 
     async def capabilities(self) -> Capabilities:
         information = await self._engine.information()
         others: list[Network] = ["private", "host"]
         others.remove(self._network)
+        installable: dict[Network, str] = {}
+        refused: dict[Network, str] = {}
+        if (reason := self._unfiltered(information)) is not None:
+            refused["filtered"] = reason
+        elif is_available():
+            others.append("filtered")
+        else:
+            installable["filtered"] = INSTALL
         limits = tuple(name for name, field in ENFORCED.items() if information.get(field))
         defaults = {"memory": container.MEMORY, "processes": container.PROCESSES}
         return Capabilities(
@@ -96,6 +112,8 @@ class DockerProvider:
             isolation="docker",
             images=True,
             networks=(self._network, *others),
+            installable=installable,
+            refused=refused,
             limits=limits,
             enforcement=Enforcement(
                 network=self._network,
@@ -128,12 +146,15 @@ class DockerProvider:
         token = secrets.token_hex(16)
         image = spec.image or self._image
         command = container.image_command(await self.images.inspect(image), spec) if spec.image_command else []
+        network = spec.network or self._network
+        certificates = await self._start_proxy(unit, spec) if network == "filtered" else None
         start = container.Start(
             image=image,
-            network=spec.network or self._network,
+            network=network,
             runtime=runtime,
             token=token,
             arguments=[*self._arguments, *command],
+            certificates=certificates,
             oci_runtime=self._oci,
         )
         async with self._engine.client() as client:
@@ -162,6 +183,8 @@ class DockerProvider:
         for pause in REMOVAL_PAUSES:
             left = await self._engine.containers(labels)
             if not left:
+                if runtime is None or not await self._engine.containers(self._labels(unit)):
+                    await self.egress.end(self._paths(unit))
                 log.info("= unit %s stopped", unit, extra={"sandbox": unit})
                 return
             removed = [await self._engine.remove_container(found, self._grace) for found in left]
@@ -205,7 +228,9 @@ class DockerProvider:
         units: dict[str, list[DockerContainer]] = {unit: [] for unit in existing}
         for found in containers:
             units.setdefault(found["Labels"][UNIT_LABEL], []).append(found)
-        return [self._observation(unit, found, exists=unit in existing) for unit, found in sorted(units.items())]
+        seen = [self._observation(unit, found, exists=unit in existing) for unit, found in sorted(units.items())]
+        self.egress.note_running([self._paths(each.unit) for each in seen if each.state == "running"])
+        return seen
 
     async def mount_place(self, unit: str) -> MountPlace:
         if os.getuid() != 0:
@@ -247,6 +272,25 @@ class DockerProvider:
         if os.getuid() != self._user:
             os.chown(paths.run, self._user, self._user)
 
+    def _unfiltered(self, information: Mapping[str, Any]) -> str | None:
+        """Return why networks cannot be filtered: a listening socket is handed out of the container. None: they can."""
+        if container.GVISOR in (self._oci or information.get("DefaultRuntime") or ""):
+            return "nothing can be handed out of gVisor, which has a network stack of its own"
+        if information.get("KernelVersion") != os.uname().release:
+            return "the Docker Engine is on another machine than the gateway"
+        return None
+
+    async def _start_proxy(self, unit: str, spec: SandboxSpec) -> Path:
+        """Start the proxy of a filtered network; return the file with the certificates that programs trust."""
+        paths = self._paths(unit)
+        if (reason := self._unfiltered(await self._engine.information())) is not None:
+            raise HawseError("unavailable", f"the network cannot be filtered: {reason}", retryable=False)
+        await self.egress.start(paths, spec.egress or EgressPolicy())
+        try:
+            return await asyncio.to_thread(_write_certificates, paths, self.egress.authority(paths))
+        except OSError as error:
+            raise HawseError("unavailable", f"the certificates were not written: {error.strerror}") from error
+
     def _observation(self, unit: str, containers: list[DockerContainer], *, exists: bool) -> Observation:
         running = [found for found in containers if found["State"] not in ("exited", "dead", "created")]
         if not running:
@@ -270,6 +314,15 @@ class DockerProvider:
                 raise _EndedError(state["ExitCode"])
             await asyncio.sleep(delay)
             delay = min(2 * delay, POLL_MAX)
+
+
+def _write_certificates(paths: SandboxPaths, authority: str) -> Path:
+    """Write what programs of a sandbox trust, which all users of the container may read. Raises `OSError`."""
+    file = paths.egress / "trusted.pem"
+    with file.open("wb") as output:
+        os.fchmod(output.fileno(), 0o644)  # whatever the umask
+        output.write(trusted_certificates(authority))
+    return file
 
 
 def _is_in(id: str, pid: int) -> bool:

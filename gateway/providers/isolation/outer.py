@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from gateway.egress.plan import proxy_variables
+from gateway.egress.plan import CERTIFICATES, PORT, SYSTEM_CERTIFICATES, proxy_variables, trusted_certificates
 from gateway.providers.isolation import launch
 from hawse.api.sandboxes import Network
 
@@ -46,9 +46,6 @@ ETC: Final = (
     "pki/tls/openssl.cnf profile profile.d protocols resolv.conf services shells skel ssl/cert.pem ssl/certs "
     "ssl/openssl.cnf terminfo timezone vim xattr.conf zsh"
 ).split()
-EGRESS_PORT: Final = 3128  # of the proxy, on the loopback interface of a sandbox with a filtered network
-CERTIFICATES: Final = Path("/etc/hawse-certificates.pem")  # in the sandbox
-SYSTEM_CERTIFICATES: Final = Path("/etc/ssl/certs/ca-certificates.crt")
 TOP: Final = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 
 
@@ -161,10 +158,9 @@ def user_files() -> Iterator[tuple[int, int]]:
 @contextmanager
 def certificate_files(authority: str) -> Iterator[tuple[int, ...]]:
     """Yield the descriptors of files for one sandbox: the certificates of the system and `authority`, in PEM."""
-    system = SYSTEM_CERTIFICATES.read_bytes() if SYSTEM_CERTIFICATES.is_file() else b""
-    content = system.rstrip() + b"\n" + authority.encode()
+    content = trusted_certificates(authority)
     with _memory_file(content) as first, _memory_file(content) as second:
-        yield (first, second) if system else (first,)
+        yield (first, second) if Path(SYSTEM_CERTIFICATES).is_file() else (first,)
 
 
 @contextmanager
@@ -180,7 +176,7 @@ def _memory_file(content: bytes) -> Iterator[int]:
 
 def runtime_options(outer: Outer) -> list[str]:
     """Return the options with which a runtime in this sandbox separates user code from itself."""
-    network = {"none": ["--no-network"], "filtered": ["--egress", str(EGRESS_PORT)]}.get(outer.network, [])
+    network = {"none": ["--no-network"], "filtered": ["--egress", str(PORT)]}.get(outer.network, [])
     return ["--private", PRIVATE, "--inner", *network]
 
 
@@ -233,7 +229,7 @@ def _users(outer: Outer) -> Iterator[str]:
 def _certificates(outer: Outer) -> Iterator[str]:
     """Bind the trusted certificates where the variables name them, and in place of those of the system."""
     for fd, path in zip(outer.certificates, (CERTIFICATES, SYSTEM_CERTIFICATES), strict=False):
-        yield from ("--perms", "0644", "--ro-bind-data", str(fd), str(path))
+        yield from ("--perms", "0644", "--ro-bind-data", str(fd), path)
 
 
 def _python(sources: Sources) -> Iterator[str]:
@@ -264,7 +260,7 @@ def _environment(network: Network) -> Iterator[str]:
     path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
     values = {"PATH": path, "HOME": WORKSPACE, "LANG": "C.UTF-8", "SHELL": shell, "USER": USER, "LOGNAME": USER}
     if network == "filtered":
-        values |= proxy_variables(f"http://127.0.0.1:{EGRESS_PORT}", str(CERTIFICATES))
+        values |= proxy_variables()
     for name, value in values.items():
         yield from ("--setenv", name, value)
 

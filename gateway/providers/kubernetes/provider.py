@@ -97,6 +97,9 @@ class KubernetesProvider:
             isolation="kubernetes",
             images=True,
             networks=(self._network, *others),
+            refused={
+                "filtered": "a proxy of the gateway cannot accept connections in a pod, which is on another machine"
+            },
             limits=LIMITS,
             enforcement=Enforcement(network=self._network, system_calls=True, memory_files=True),
             remote=True,

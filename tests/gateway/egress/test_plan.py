@@ -2,7 +2,7 @@
 
 import msgspec
 
-from gateway.egress.plan import CERTIFICATE_VARIABLES, Plan, Terms, proxy_variables
+from gateway.egress.plan import CERTIFICATE_VARIABLES, CERTIFICATES, Plan, Terms, proxy_variables, trusted_certificates
 from gateway.egress.secrets import Secret
 from hawse.api.egress import EgressPolicy
 
@@ -14,7 +14,12 @@ def test_a_plan_survives_its_encoding() -> None:
 
 
 def test_programs_find_the_proxy_and_the_certificates() -> None:
-    variables = proxy_variables("http://127.0.0.1:3128", "/etc/x.pem")
+    variables = proxy_variables()
     assert variables["https_proxy"] == variables["HTTP_PROXY"] == "http://127.0.0.1:3128"
-    assert {variables[name] for name in CERTIFICATE_VARIABLES} == {"/etc/x.pem"}
+    assert {variables[name] for name in CERTIFICATE_VARIABLES} == {CERTIFICATES}
     assert "127.0.0.1" in variables["NO_PROXY"]
+
+
+def test_programs_trust_the_authority_of_their_sandbox_beside_those_of_the_machine() -> None:
+    lines = trusted_certificates("-----BEGIN CERTIFICATE-----\nauthority\n").splitlines()
+    assert lines[-2:] == [b"-----BEGIN CERTIFICATE-----", b"authority"]

@@ -36,6 +36,21 @@ async def test_a_process_is_found_again_by_its_saved_identity(
     assert process.alive
 
 
+async def test_a_reader_never_finds_half_of_what_is_saved(child: asyncio.subprocess.Process, tmp_path: Path) -> None:
+    process = of(child)
+    process.save(tmp_path / "process")
+
+    def save() -> None:
+        for _ in range(1000):
+            process.save(tmp_path / "process")
+
+    saving = asyncio.create_task(asyncio.to_thread(save))
+    while not saving.done():
+        assert RuntimeProcess.load(tmp_path / "process") == process
+        await asyncio.sleep(0)
+    await saving
+
+
 @pytest.mark.parametrize("content", ["", "one two", "x 1 boot", "1 2 3 4"])
 def test_a_file_with_invalid_content_identifies_no_process(tmp_path: Path, content: str) -> None:
     (tmp_path / "process").write_text(content)

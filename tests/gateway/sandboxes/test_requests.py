@@ -112,3 +112,12 @@ def test_an_update_changes_when_it_sleeps() -> None:
 def test_an_update_that_makes_the_environment_too_large_is_refused() -> None:
     with pytest.raises(HawseError, match="at most"):
         changed(record(env={"A": "x" * 100}), SandboxUpdate(id="id", env={"B": "x" * ENV_MAX}), NOW)
+
+
+def test_a_network_that_a_provider_does_not_support_is_refused_with_the_reason() -> None:
+    capabilities = Capabilities(provider="p", isolation="kubernetes", refused={"filtered": "pods are elsewhere"})
+    with pytest.raises(
+        HawseError, match="does not support network 'filtered', only: host; pods are elsewhere"
+    ) as caught:
+        check_request(SandboxCreate(network="filtered"), capabilities, "p")
+    assert (caught.value.code, caught.value.details) == ("invalid_params", {"path": "$.network"})

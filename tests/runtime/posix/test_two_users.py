@@ -1,5 +1,8 @@
 """How the two users are separated is tested in containers: tests/integration/test_docker.py."""
 
+import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -28,3 +31,28 @@ def test_a_process_with_several_threads_is_refused(tmp_path: Path) -> None:
     finally:
         end.set()
         thread.join()
+
+
+# Prints the users of each thread, the one for files last (proc_pid_status(5)). The second one uses the runtime's files.
+THREADS = """
+import os, pathlib, threading
+from runtime.posix.two_users import Users, use_files_of_runtime
+os.setresuid(990, 1000, 990)
+ready, end = threading.Event(), threading.Event()
+def work():
+    use_files_of_runtime(Users(990, 1000))
+    ready.set()
+    end.wait()
+threading.Thread(target=work).start()
+ready.wait()
+for task in sorted(pathlib.Path("/proc/self/task").iterdir(), key=lambda path: int(path.name)):
+    lines = (task / "status").read_text().splitlines()
+    print(*next(line.split()[1:] for line in lines if line.startswith("Uid:")))
+end.set()
+"""
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only the superuser can become two users")
+def test_one_thread_uses_the_files_of_the_runtime() -> None:
+    done = subprocess.run([sys.executable, "-c", THREADS], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["990 1000 990 1000", "990 1000 990 990"]

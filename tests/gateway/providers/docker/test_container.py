@@ -4,17 +4,25 @@ from typing import Any
 
 import pytest
 
+from gateway.egress.plan import CERTIFICATES
 from gateway.providers.base import SandboxSpec
-from gateway.providers.docker.container import Place, Start, config, image_command
+from gateway.providers.docker.container import TRUSTED, Place, Start, config, image_command
 from hawse.api.sandboxes import Network, SandboxLimits
 from hawse.wire import HawseError
 
 
 def made(
-    spec: SandboxSpec | None = None, *, user: int = 990, network: Network = "private", oci: str | None = None
+    spec: SandboxSpec | None = None,
+    *,
+    user: int = 990,
+    network: Network = "private",
+    oci: str | None = None,
+    certificates: Path | None = None,
 ) -> dict[str, Any]:
     place = Place(gateway="ab12", unit="box", bundle=Path("/b"), sockets=Path("/s"), user=user)
-    start = Start(image="img", network=network, runtime="0" * 16, token="secret", oci_runtime=oci)
+    start = Start(
+        image="img", network=network, runtime="0" * 16, token="secret", certificates=certificates, oci_runtime=oci
+    )
     return config(place, spec or SandboxSpec(), start)
 
 
@@ -46,9 +54,25 @@ def test_limits_of_the_sandbox_replace_the_defaults() -> None:
     )
 
 
-@pytest.mark.parametrize(("network", "mode"), [("private", "none"), ("host", "host")])
+@pytest.mark.parametrize(("network", "mode"), [("private", "none"), ("filtered", "none"), ("host", "host")])
 def test_the_network_is_that_of_the_start(network: Network, mode: str) -> None:
     assert made(network=network)["HostConfig"]["NetworkMode"] == mode
+
+
+def test_programs_of_a_filtered_network_find_the_proxy_and_its_certificates() -> None:
+    container = made(network="filtered", certificates=Path("/s/trusted.pem"))
+    assert {"HTTPS_PROXY=http://127.0.0.1:3128", f"SSL_CERT_FILE={CERTIFICATES}"} <= set(container["Env"])
+    arguments = container["Cmd"]
+    assert arguments[arguments.index("--egress") + 1] == "3128"
+    mounts = [each for each in container["HostConfig"]["Mounts"] if each["Source"] == "/s/trusted.pem"]
+    assert [each["Target"] for each in mounts] == list(TRUSTED)
+    assert all(each["ReadOnly"] for each in mounts)
+
+
+def test_other_networks_have_no_proxy() -> None:
+    container = made()
+    assert not any("PROXY" in text for text in container["Env"])
+    assert "--egress" not in container["Cmd"]
 
 
 def test_programs_never_have_the_user_of_the_runtime() -> None:

@@ -3,7 +3,8 @@
 import asyncio
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import psutil
@@ -12,8 +13,11 @@ from aiohttp import web
 
 from gateway.providers.base import Progress, SandboxSpec
 from gateway.providers.docker.provider import GATEWAY_ID, DockerProvider
+from gateway.providers.egress import control_sockets
+from gateway.providers.runtime_process import RuntimeProcess
 from gateway.providers.state_directory import StateDirectory
-from hawse.api.sandboxes import SandboxLimits
+from gateway.sandboxes.requests import check_request
+from hawse.api.sandboxes import SandboxCreate, SandboxLimits
 from hawse.wire import HawseError
 from tests.support import docker
 from tests.support.client import eventually
@@ -22,6 +26,7 @@ pytestmark = docker.needs_engine
 
 RUNTIME = "0123456789abcdef"
 SPEC = SandboxSpec()
+FILTERED = SandboxSpec(network="filtered")
 
 
 def ignore(progress: Progress) -> None:
@@ -46,7 +51,7 @@ def runtime_process(state: StateDirectory) -> psutil.Process:
 async def test_what_the_engine_enforces_is_reported(provider: DockerProvider) -> None:
     capabilities = await provider.capabilities()
     assert (capabilities.provider, capabilities.isolation, capabilities.images) == ("docker", "docker", True)
-    assert capabilities.networks == ("private", "host")
+    assert capabilities.networks == ("private", "host", "filtered")
     assert {"memory", "processes"} <= set(capabilities.limits)
     enforced = capabilities.enforced(SandboxSpec(limits=SandboxLimits(processes=9)))
     assert (enforced.network, enforced.separated, enforced.memory_files, enforced.user) == (
@@ -171,11 +176,33 @@ async def test_a_cancelled_start_is_ended_by_stop(provider: DockerProvider, stat
     assert _containers(state) == []
 
 
-async def test_a_removal_that_the_engine_refuses_for_a_while_is_repeated(tmp_path: Path, state: StateDirectory) -> None:
+@asynccontextmanager
+async def provider_of(
+    state: StateDirectory, answer: Callable[[web.Request], web.Response], oci: str | None = None
+) -> AsyncIterator[DockerProvider]:
+    """Yield a provider whose engine gives the answers of a function."""
+
+    async def engine(request: web.Request) -> web.Response:
+        return answer(request)
+
+    application = web.Application()
+    application.router.add_route("*", "/{path:.*}", engine)
+    runner = web.AppRunner(application)
+    await runner.setup()
+    await web.UnixSite(runner, f"{state.root}/engine").start()
+    provider = DockerProvider(state, state.root, engine=f"unix://{state.root}/engine", image="none", oci_runtime=oci)
+    try:
+        yield provider
+    finally:
+        await provider.close()
+        await runner.cleanup()
+
+
+async def test_a_removal_that_the_engine_refuses_for_a_while_is_repeated(state: StateDirectory) -> None:
     refusals = iter(range(6))
     left = [{"Id": "c" * 64, "State": "created"}]
 
-    async def engine(request: web.Request) -> web.Response:
+    def answer(request: web.Request) -> web.Response:
         if request.method == "DELETE":
             if next(refusals, None) is not None:
                 return web.json_response({"message": "removal is in progress"}, status=409)
@@ -183,18 +210,79 @@ async def test_a_removal_that_the_engine_refuses_for_a_while_is_repeated(tmp_pat
             return web.Response(status=204)
         return web.json_response(left if request.path.endswith("/containers/json") else {"ApiVersion": "1.41"})
 
-    application = web.Application()
-    application.router.add_route("*", "/{path:.*}", engine)
-    runner = web.AppRunner(application)
-    await runner.setup()
-    await web.UnixSite(runner, str(tmp_path / "engine")).start()
-    provider = DockerProvider(state, tmp_path, engine=f"unix://{tmp_path}/engine", image="none")
-    try:
+    async with provider_of(state, answer) as provider:
         await provider.stop("box")
         assert left == []
+
+
+@pytest.mark.parametrize(
+    ("kernel", "default", "oci", "reason"),
+    [
+        (os.uname().release, "runc", "runsc", "gVisor"),
+        (os.uname().release, "runsc", None, "gVisor"),
+        ("6.1.0-of-another-machine", "runc", None, "another machine"),
+    ],
+)
+async def test_where_no_network_can_be_filtered_that_is_said_and_none_is_started(
+    state: StateDirectory, kernel: str, default: str, oci: str | None, reason: str
+) -> None:
+    information = {"ApiVersion": "1.41", "KernelVersion": kernel, "DefaultRuntime": default}
+    async with provider_of(state, lambda request: web.json_response(information), oci) as provider:
+        capabilities = await provider.capabilities()
+        assert capabilities.networks == ("private", "host")
+        with pytest.raises(HawseError, match=reason) as caught:
+            check_request(SandboxCreate(network="filtered"), capabilities, "docker")
+        assert caught.value.code == "invalid_params"
+        with pytest.raises(HawseError, match=reason) as caught:  # it was created before the engine was changed
+            await provider.start("box", FILTERED, RUNTIME, ignore)
+        assert (caught.value.code, caught.value.retryable) == ("unavailable", False)
+
+
+async def test_the_proxy_of_a_filtered_network_is_started_found_and_ended_with_its_container(
+    make_provider: Callable[..., DockerProvider], state: StateDirectory
+) -> None:
+    provider = make_provider()
+    await provider.create("box", FILTERED, ignore)
+    await provider.start("box", FILTERED, RUNTIME, ignore)
+    record = state.sandbox("box").egress / "process"
+    proxy = RuntimeProcess.load(record)
+    assert proxy is not None
+    assert proxy.alive
+    await provider.stop("box", "f" * 16)  # of another start: it is not that which runs
+    assert proxy.alive
+    later = make_provider()
+    running = asyncio.create_task(later.run())
+    try:
+        os.kill(proxy.pid, signal.SIGKILL)
+        await eventually(lambda: not proxy.alive)
+        assert [found.state for found in await later.discover()] == ["running"]
+        await eventually(lambda: (found := RuntimeProcess.load(record)) is not None and found != proxy and found.alive)
+        second = RuntimeProcess.load(record)
+        assert second is not None
+        await later.delete("box")
+        assert not second.alive
+        assert not record.exists()
+    finally:
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+        await provider.stop("box")  # reaps the proxy that was killed
+
+
+async def test_a_start_that_fails_leaves_no_proxy_after_its_stop(
+    bundle: Path, images: None, state: StateDirectory
+) -> None:
+    provider = DockerProvider(state, bundle, engine=docker.ADDRESS, image=docker.BUSYBOX, arguments=["--no-such"])
+    try:
+        await provider.create("box", FILTERED, ignore)
+        with pytest.raises(HawseError, match="ended with exit code 2"):
+            await provider.start("box", FILTERED, RUNTIME, ignore)
+        await provider.stop("box")
+        assert not (state.sandbox("box").egress / "process").exists()
+        assert control_sockets(state) == {}
+        await provider.delete("box")
     finally:
         await provider.close()
-        await runner.cleanup()
+        docker.clean(state.identity(GATEWAY_ID))
 
 
 def _containers(state: StateDirectory) -> list[str]:

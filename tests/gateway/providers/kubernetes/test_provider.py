@@ -16,8 +16,9 @@ from gateway.providers.base import Endpoint, Progress, SandboxSpec
 from gateway.providers.kubernetes.cluster import Cluster, Objects
 from gateway.providers.kubernetes.manifests import object_name
 from gateway.providers.kubernetes.provider import KubernetesProvider
+from gateway.sandboxes.requests import check_request
 from gateway.upstream.dial import dial
-from hawse.api.sandboxes import SandboxLimits
+from hawse.api.sandboxes import SandboxCreate, SandboxLimits
 from hawse.wire import HawseError
 from tests.support import kubernetes
 from tests.support.dialed import Owner, ask_over
@@ -264,3 +265,9 @@ async def test_the_command_of_an_image_is_refused(provider: KubernetesProvider) 
     assert (await provider.observe("box")).state == "absent"
     with pytest.raises(HawseError, match="cannot run the command of an image"):
         await provider.create("box", SandboxSpec(image_command=True), ignore)
+
+
+async def test_a_filtered_network_is_refused_with_the_reason(provider: KubernetesProvider) -> None:
+    with pytest.raises(HawseError, match="a pod, which is on another machine") as caught:
+        check_request(SandboxCreate(network="filtered"), await provider.capabilities(), "kubernetes")
+    assert caught.value.code == "invalid_params"
