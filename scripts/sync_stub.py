@@ -114,13 +114,13 @@ def stub() -> str:
         head = f"class {name}{'(Generic' + parameter + ')' if parameter else ''}:\n"
         bodies.append(head + _docstring(inspect.getdoc(cls) or "", 4) + "\n".join(members.values()))
     bodies.append(CREATED)
-    connect = _connect()
+    functions = f"{_connect()}\n{_timeout()}"
     lines = sorted({imports[name] for name in used - {"T"} if name in imports})
     typing = "import builtins\nfrom collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence\n"
     typing += "from contextlib import AbstractContextManager\nfrom types import TracebackType\n"
     typing += "from typing import Any, Generic, Literal, Self, TypeVar, Unpack\n"
     head = "\n".join(lines) + f'\n\n__all__ = {importlib.import_module("hawse.sync").__all__}\n\nT = TypeVar("T")\n\n'
-    return f"{HEADER}\n{typing}\n" + head + "\n".join(bodies) + "\n" + connect
+    return f"{HEADER}\n{typing}\n" + head + "\n".join(bodies) + "\n" + functions
 
 
 def _attributes(definition: ast.ClassDef) -> Iterator[tuple[str, ast.expr]]:
@@ -216,6 +216,11 @@ def _connect() -> str:
         "on_state: Callable[[ConnectionState], None] | None = None) -> Client:\n"
         + _docstring(inspect.getdoc(importlib.import_module("hawse.sync").connect) or "", 4)
     )
+
+
+def _timeout() -> str:
+    text = inspect.getdoc(importlib.import_module("hawse.sync").timeout) or ""
+    return "def timeout(seconds: float) -> AbstractContextManager[None]:\n" + _docstring(text, 4)
 
 
 def _docstring(text: str, indent: int = 8) -> str:

@@ -36,6 +36,7 @@ from hawse.client.terminal.terminals import Terminals as AsyncTerminals
 from hawse.client.tunnels import Tunnels as AsyncTunnels
 from hawse.client.watch import Watches as AsyncWatches
 from hawse.sync.background import DEFAULT
+from hawse.sync.deadline import timeout
 from hawse.sync.wrapping import creates, stands_for, synchronous
 from hawse.wire import HawseError
 
@@ -81,6 +82,7 @@ __all__ = [
     "Watch",
     "Watches",
     "connect",
+    "timeout",
 ]
 
 AuditTrail = synchronous(AsyncAuditTrail)

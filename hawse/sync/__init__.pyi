@@ -115,7 +115,7 @@ from hawse.client.terminal.terminals import ViewerOptions
 from hawse.client.tunnels import Tunnel
 from hawse.wire import Welcome
 
-__all__ = ['AuditTrail', 'Backups', 'Client', 'Code', 'CodeContext', 'CodeRunStream', 'CreatedSandbox', 'Desktop', 'DesktopConnection', 'Egress', 'EgressRequests', 'FileReader', 'FileWriter', 'Files', 'Git', 'Images', 'Mounts', 'OpenedSandbox', 'OutputStream', 'PortConnection', 'PortListener', 'Ports', 'Process', 'Processes', 'Recording', 'Recordings', 'Sandbox', 'SandboxBackups', 'SandboxChanges', 'Sandboxes', 'Session', 'Sessions', 'ShareLinks', 'StateStream', 'Terminal', 'Terminals', 'Tokens', 'Tunnels', 'Watch', 'Watches', 'connect']
+__all__ = ['AuditTrail', 'Backups', 'Client', 'Code', 'CodeContext', 'CodeRunStream', 'CreatedSandbox', 'Desktop', 'DesktopConnection', 'Egress', 'EgressRequests', 'FileReader', 'FileWriter', 'Files', 'Git', 'Images', 'Mounts', 'OpenedSandbox', 'OutputStream', 'PortConnection', 'PortListener', 'Ports', 'Process', 'Processes', 'Recording', 'Recordings', 'Sandbox', 'SandboxBackups', 'SandboxChanges', 'Sandboxes', 'Session', 'Sessions', 'ShareLinks', 'StateStream', 'Terminal', 'Terminals', 'Tokens', 'Tunnels', 'Watch', 'Watches', 'connect', 'timeout']
 
 T = TypeVar("T")
 
@@ -2290,4 +2290,17 @@ def connect(url: str | None = None, *, token: Token = None, ca: Authorities = No
         ValueError: `url` is not the URL of a gateway.
         RefusedError: The gateway refused the connection.
         GaveUpError: There was no connection within the connect timeout.
+    """
+
+def timeout(seconds: float) -> AbstractContextManager[None]:
+    """Limit the time of the calls in this block, all together: `with hawse.sync.timeout(10): box.files.read("f")`.
+
+    The call that waits when the time is over is cancelled, which ends what it has started. A block that is left then,
+    such as that of a process, still ends what it holds. Other threads are not limited.
+
+    Args:
+        seconds: The time from the beginning of the block.
+
+    Raises:
+        DeadlineExceededError: The time is over. It is also a `TimeoutError`.
     """

@@ -9,6 +9,8 @@ from concurrent.futures import CancelledError
 from contextlib import AbstractAsyncContextManager, suppress
 from typing import Any, Final, Generic, TypeVar
 
+from hawse.sync.deadline import limited
+
 T = TypeVar("T")
 
 STOPPED: Final = "this client belongs to another process, or to a loop that was stopped: connect again"
@@ -226,7 +228,7 @@ class EnteredContext:
 
     def enter(self) -> Any:
         """Return what entering returned, or raise its exception."""
-        return self._loop.run(self._enter())
+        return self._loop.run(limited(self._enter))
 
     def leave(self, error: BaseException | None) -> bool:
         """Leave because of `error`; return whether the context manager has handled it. Raises what leaving raises."""

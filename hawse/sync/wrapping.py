@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any, ClassVar, Final
 
 from hawse.sync.background import BackgroundLoop, EnteredContext
+from hawse.sync.deadline import limited
 
 _END: Final = object()
 _SPECIAL: Final = {"__call__"}  # special methods that are passed on
@@ -61,7 +62,7 @@ class SyncIterator(Iterator[Any]):
         self._items = items
 
     def __next__(self) -> Any:
-        item = self._loop.run(_next(self._items))
+        item = self._loop.run(limited(_next, self._items))
         if item is _END:
             raise StopIteration
         return wrap(self._loop, item)
@@ -149,7 +150,7 @@ def _method(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     def call(self: SyncObject, *arguments: Any, **options: Any) -> Any:
         passed = [unwrap(argument) for argument in arguments]
         named = {key: unwrap(option) for key, option in options.items()}
-        result, kind = self._loop.run(_call(getattr(self.target, name), passed, named))
+        result, kind = self._loop.run(limited(_call, getattr(self.target, name), passed, named))
         return _classes[kind](self._loop, result) if kind in _created else wrap(self._loop, result)
 
     call.__doc__ = _documentation(function)

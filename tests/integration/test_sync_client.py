@@ -54,7 +54,7 @@ def test_every_class_with_coroutines_has_a_synchronous_one() -> None:
     wrapped = {name for name, value in vars(hawse.sync).items() if inspect.isclass(value)}
     assert found - wrapped == INTERNAL
     public = {name for name, value in vars(hawse.sync).items() if getattr(value, "__module__", "") == "hawse.sync"}
-    assert set(hawse.sync.__all__) == public
+    assert set(hawse.sync.__all__) == public | {"timeout"}
 
 
 def has_coroutines(cls: type) -> bool:
@@ -140,6 +140,23 @@ def test_the_end_of_the_program_ends_the_commands_of_its_other_threads(stack: St
     done = subprocess.run(arguments, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert box.exec(["cat", "c-ended"], check=True, timeout=60).text == "gone\n"
+
+
+def test_a_time_limit_ends_what_its_calls_have_started(box: hawse.sync.Sandbox) -> None:
+    over = r"the time of `hawse\.sync\.timeout` is over"
+    with pytest.raises(hawse.DeadlineExceededError, match=over), hawse.sync.timeout(0.5):
+        box.exec("exec sleep 1000.25")
+    for info in box.processes.list():
+        if "exec sleep 1000.25" in info.argv:
+            assert box.processes.attach(info.id, instance=info.instance).wait(timeout=60).signal == "SIGTERM"
+
+
+def test_a_block_that_is_left_after_its_time_limit_ends_what_it_holds(box: hawse.sync.Sandbox) -> None:
+    process = box.processes.start("exec sleep 1000")
+    process.__enter__()
+    with hawse.sync.timeout(0):
+        process.__exit__(None, None, None)
+    assert box.processes.get(process.id).state == "exited"
 
 
 def test_output_of_a_process_is_iterated_and_it_ends_with_the_block(box: hawse.sync.Sandbox) -> None:

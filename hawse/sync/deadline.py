@@ -1,0 +1,51 @@
+"""Time limits of the synchronous client: what `asyncio.timeout` is for the asynchronous one."""
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Final, TypeVar
+
+from hawse.client.base.causes import DeadlineExceededError
+
+T = TypeVar("T")
+
+_UNTIL: Final[ContextVar[float | None]] = ContextVar("hawse.sync.timeout", default=None)  # by the monotonic clock
+
+
+@contextmanager
+def timeout(seconds: float) -> Iterator[None]:
+    """Limit the time of the calls in this block, all together: `with hawse.sync.timeout(10): box.files.read("f")`.
+
+    The call that waits when the time is over is cancelled, which ends what it has started. A block that is left then,
+    such as that of a process, still ends what it holds. Other threads are not limited.
+
+    Args:
+        seconds: The time from the beginning of the block.
+
+    Raises:
+        DeadlineExceededError: The time is over. It is also a `TimeoutError`.
+    """
+    until, outer = time.monotonic() + seconds, _UNTIL.get()
+    token = _UNTIL.set(until if outer is None else min(until, outer))
+    try:
+        yield
+    finally:
+        _UNTIL.reset(token)
+
+
+def limited(function: Callable[..., Coroutine[Any, Any, T]], *arguments: Any) -> Coroutine[Any, Any, T]:
+    """Return the coroutine of a function, with the time limit of this thread."""
+    until = _UNTIL.get()
+    return function(*arguments) if until is None else _within(until, function, *arguments)
+
+
+async def _within(until: float, function: Callable[..., Coroutine[Any, Any, T]], *arguments: Any) -> T:
+    try:
+        async with asyncio.timeout(until - time.monotonic()) as scope:
+            return await function(*arguments)
+    except TimeoutError:
+        if not scope.expired():  # an error of the call itself
+            raise
+        raise DeadlineExceededError("the time of `hawse.sync.timeout` is over", admitted="unknown") from None
