@@ -14,7 +14,10 @@ echo "$version" | grep -Eqx '[0-9]+\.[0-9]+\.[0-9]+((a|b|rc)[0-9]+)?' ||
 changes=$(sed -n '/^## \[Unreleased\]/,/^## \[[0-9]/p' CHANGELOG.md | grep -c '^- ') || die "CHANGELOG.md lists no change under [Unreleased]."
 
 # If a later step fails, the files are as before; the commit comes last.
-trap 'git checkout -q -- hawse/__init__.py web/package.json web/package-lock.json CHANGELOG.md' EXIT
+tagged="deploy/kubernetes/gateway.yaml deploy/kubernetes/kubernetes.toml docs/deploy/kubernetes.md docs/sandboxes.md" # name images
+trap 'git checkout -q -- hawse/__init__.py web/package.json web/package-lock.json CHANGELOG.md $tagged' EXIT
+old=$(sed -n 's/^__version__ = "\(.*\)"/\1/p' hawse/__init__.py)
+sed -i "s/\(hawse\|hawse-runtime\|newTag\)\(: \{0,1\}\)$old\b/\1\2$version/g" $tagged
 sed -i "s/^__version__ = .*/__version__ = \"$version\"/" hawse/__init__.py
 sed -i "1,/\"version\"/s/\"version\": \"[^\"]*\"/\"version\": \"$version\"/" web/package.json
 sed -i "1,10s/\"version\": \"[^\"]*\"/\"version\": \"$version\"/" web/package-lock.json # the package itself, named twice

@@ -100,17 +100,28 @@ def test_a_distribution_without_the_browser_client_is_refused(kind: str, tmp_pat
     assert len(list(tmp_path.glob("dist/hawse-*"))) == 1
 
 
-def test_every_package_has_the_one_version() -> None:
+# Files that name container images, and the tags of our images in them.
+TAGGED = (
+    *("deploy/kubernetes/gateway.yaml", "deploy/kubernetes/kubernetes.toml"),
+    *("docs/deploy/kubernetes.md", "docs/sandboxes.md"),
+)
+TAG = re.compile(r"\b(?:hawse(?:-runtime)?:|newTag: )(\d[\w.]*\w)")
+
+
+def test_every_package_and_image_has_the_one_version() -> None:
     web = ROOT / "web"
     lock = json.loads((web / "package-lock.json").read_text("utf-8"))
     versions = {json.loads((web / "package.json").read_text("utf-8"))["version"], lock["version"]}
     assert versions | {lock["packages"][""]["version"]} == {__version__}
+    tags = [tag for name in TAGGED for tag in TAG.findall((ROOT / name).read_text("utf-8"))]
+    assert len(tags) == 6
+    assert {*tags} == {__version__}, "a gateway and the runtime of its pods have one version"
 
 
 def test_a_release_sets_the_version_everywhere_and_tags_it(tmp_path: Path) -> None:
     repository = tmp_path / "repository"
     versioned = ("hawse/__init__.py", "web/package.json", "web/package-lock.json", "CHANGELOG.md")
-    for name in (*versioned, "scripts/lib.sh", "scripts/release.sh"):
+    for name in (*versioned, *TAGGED, "scripts/lib.sh", "scripts/release.sh"):
         (repository / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, repository / name)
     (repository / "Makefile").write_text("build wheels: ; @grep -q 9.8.7 hawse/__init__.py\n")
@@ -140,6 +151,10 @@ def test_a_release_sets_the_version_everywhere_and_tags_it(tmp_path: Path) -> No
     assert '__version__ = "9.8.7"' in (repository / "hawse" / "__init__.py").read_text("utf-8")
     for name in ("package.json", "package-lock.json"):
         before, after = ((base / "web" / name).read_text("utf-8") for base in (ROOT, repository))
+        assert after.replace("9.8.7", __version__) == before
+    for name in TAGGED:
+        before, after = ((base / name).read_text("utf-8") for base in (ROOT, repository))
+        assert {*TAG.findall(after)} == {"9.8.7"}
         assert after.replace("9.8.7", __version__) == before
     assert re.search(
         r"^## \[Unreleased\]\n\n## \[9\.8\.7\] - \d{4}-\d\d-\d\d\n",
