@@ -118,6 +118,32 @@ async def test_one_viewer_takes_the_lease_and_another_takes_over(open_page: Open
     assert "too late" not in "\n".join(await bob.screen())
 
 
+async def test_the_layout_does_not_follow_the_sizes_of_the_past(browser: Browser, stack: Stack) -> None:
+    async with (
+        hawse.connect(stack.base, token=stack.token) as hw,
+        hw.sandbox().terminals.open("main", cols=80, rows=24) as terminal,
+    ):
+        for cols in range(60, 100):
+            await terminal.resize(cols, 30)
+            await terminal.run(f"echo {cols}")
+    context = await browser.new_context()
+    page = await context.new_page()
+    await page.add_init_script(
+        """
+        window.layouts = 0;
+        const count = () => { window.layouts += document.querySelector(".letterboxed") ? 1 : 0; };
+        new MutationObserver(count).observe(document, { subtree: true, attributeFilter: ["class"] });
+        """
+    )
+    await page.goto(f"{stack.base}/#token={stack.token}")
+    view = View(page)
+    await view.until_text("echo 99")
+    await view.settled()
+    await view.until("() => !document.querySelector('.letterboxed')")
+    assert await page.evaluate("() => window.layouts") <= 5
+    await context.close()
+
+
 async def test_on_a_phone_the_facts_of_the_status_line_have_their_own_places(open_page: Open, stack: Stack) -> None:
     async with hawse.connect(stack.base, token=stack.token) as hw:
         await hw.sandbox().exec("git init -qb a-branch-with-a-long-name; touch a", check=True)

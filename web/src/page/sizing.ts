@@ -11,6 +11,8 @@ import type { ForeignSize, OpenTerminal } from "./terminal-options";
 export class Sizing implements Disposable {
   readonly #disposables = new DisposableList();
   readonly #proposer: SizeProposer;
+  /** The sizes of a replay are those of the past: only its last one has a layout, which takes time. */
+  #replaying = false;
   /** The last proposed size. */
   #proposed: Size | undefined;
 
@@ -40,8 +42,13 @@ export class Sizing implements Disposable {
     this.#disposables.listen(window, "focus", () => proposer.nudge());
     this.#disposables.add(
       proposer,
-      terminal.onResize(() => layout.adapt()),
+      terminal.onResize(() => this.#replaying || layout.adapt()),
+      attached.onReplayed(() => {
+        this.#replaying = false;
+        layout.adapt();
+      }),
       attached.channel.onState(({ phase }) => {
+        if (phase === "replaying") this.#replaying = true;
         if (phase === "attaching") this.#proposed = undefined;
         if (phase === "live") proposer.nudge();
       }),

@@ -11,6 +11,8 @@ export interface AttachedTerminal extends Disposable {
   readonly channel: TerminalChannel;
   /** The user has typed, pasted or used the mouse in the terminal. */
   readonly onUserInput: Emitter<void>["on"];
+  /** The emulator shows all that was sent as a replay, or that the terminal has ended with. */
+  readonly onReplayed: Emitter<void>["on"];
 }
 
 type Xterm = Pick<
@@ -32,6 +34,7 @@ export function attachXterm(
 ): AttachedTerminal {
   const disposables = new DisposableList();
   const onUserInput = new Emitter<void>();
+  const onReplayed = new Emitter<void>();
   const input = new EmulatorInput(terminal, {
     ...options,
     send: (bytes, byUser) => {
@@ -41,10 +44,14 @@ export function attachXterm(
   });
   const writer = new OrderedWriter(terminal, open => input.setGate(open));
   const channel = new TerminalChannel(client, address, writer, options.introduce);
-  disposables.add(writer, input, channel);
+  const replayed = channel.onState(({ phase }) => {
+    if (phase === "live" || phase === "ended") writer.afterwards(() => onReplayed.emit());
+  });
+  disposables.add(writer, input, channel, replayed);
   return {
     channel,
     onUserInput: onUserInput.on,
+    onReplayed: onReplayed.on,
     dispose: () => disposables.dispose(),
   };
 }

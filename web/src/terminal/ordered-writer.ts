@@ -75,6 +75,11 @@ export class OrderedWriter implements TerminalSink {
     this.#push({ run: () => this.#gate(open) });
   }
 
+  /** Calls `run` when everything before it has been parsed. */
+  afterwards(run: () => void): void {
+    this.#push({ run });
+  }
+
   dispose(): void {
     this.#queue = [];
   }

@@ -27,14 +27,15 @@ function make() {
   const onResize = new Emitter<void>();
   const layout = { adapted: 0, adapt: () => layout.adapted++, fitting: () => ({ cols: 100, rows: 30 }) };
   const proposed: Size[] = [];
-  const attached = { channel: { onState: state.on } };
+  const replayed = new Emitter<void>();
+  const attached = { channel: { onState: state.on }, onReplayed: replayed.on };
   const terminal = { onResize: onResize.on };
   const sizing = new Sizing({} as never, terminal as never, layout as never, attached as never, {
     propose: size => proposed.push(size),
     inUse: () => true,
   });
   const waitForProposal = () => vi.advanceTimersByTime(SETTLE);
-  return { sizing, layout, proposed, state, onResize, resize: () => resized(), waitForProposal };
+  return { sizing, layout, proposed, state, replayed, onResize, resize: () => resized(), waitForProposal };
 }
 
 test("a new layout is applied at once and proposed once", () => {
@@ -60,4 +61,17 @@ test("the layout follows a size that another viewer chose", () => {
   const { layout, onResize } = make();
   onResize.emit();
   expect(layout.adapted).toBe(1);
+});
+
+test("the sizes of a replay have one layout, at its end", () => {
+  const { layout, onResize, state, replayed } = make();
+  state.emit({ phase: "replaying" });
+  onResize.emit();
+  state.emit({ phase: "live" });
+  onResize.emit(); // the emulator is behind the connection
+  expect(layout.adapted).toBe(0);
+  replayed.emit();
+  expect(layout.adapted).toBe(1);
+  onResize.emit();
+  expect(layout.adapted).toBe(2);
 });

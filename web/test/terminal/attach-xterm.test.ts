@@ -23,6 +23,9 @@ function make() {
   };
   const terminal = new Terminal({ cols: 80, rows: 24, allowProposedApi: true });
   const attached = attachXterm(terminal as never, source, { sandbox: "local", id: "main" });
+  const log: string[] = [];
+  terminal.onResize(({ cols }) => log.push(`${cols} columns`));
+  attached.onReplayed(() => log.push("replayed"));
   attached.channel.attach();
   const event = (name: string, value: object) => handlers?.event?.(name, value, 0);
   event("opened", {
@@ -36,6 +39,8 @@ function make() {
   });
   event("live", { offset: 0 });
   return {
+    log,
+    event,
     attached,
     terminal,
     sent,
@@ -66,4 +71,12 @@ test("dispose leaves the channel and stops sending", async () => {
   attached.dispose();
   terminal.input("late", true);
   expect([cancelled(), sent]).toEqual([1, []]);
+});
+
+test("a replay has ended when the emulator shows it", async () => {
+  const { log, event, terminal } = make();
+  event("resized", { cols: 120, rows: 30 });
+  expect(log).toEqual([]);
+  await parsed(terminal);
+  expect(log).toEqual(["100 columns", "replayed", "120 columns"]);
 });
