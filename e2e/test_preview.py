@@ -216,6 +216,7 @@ async def test_the_notice_of_a_port_leaves_the_tools_of_panes_and_goes_when_its_
     assert tools is not None
     assert notice["y"] >= tools["y"] + tools["height"]
     assert notice["x"] + notice["width"] / 2 > 800, "it is not in the corner"
+    assert notice["y"] > 768 / 2, "it covers the beginning of the file"
     await page.get_by_role("button", name=f"{port} ↗").click()
     await expect(page.frame_locator("iframe").get_by_role("heading")).to_have_text("Directory listing for /")
     await expect(page.locator("#port")).to_be_hidden()
