@@ -143,6 +143,9 @@ def _become_init(stdin: int) -> None:
     os.dup2(stdin, 0)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    # execve(2) closes the pipe of the report before it allows dumps, without which the thread that starts programs may
+    # not enter the namespace of this process (EPERM). No program runs yet that could read this memory.
+    linux.allow_dumps()
     # It keeps its capabilities, so that programs, which have none, can neither trace it nor read its memory.
     os.execve(INIT[0], INIT[1:], {})
 

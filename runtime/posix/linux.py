@@ -83,6 +83,11 @@ def deny_dumps() -> None:
     _libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
+def allow_dumps() -> None:
+    """Undo `deny_dumps`, which children inherit."""
+    _libc.prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0)
+
+
 def die_with_parent() -> None:
     """Let the kernel kill this process when the thread that has started it ends (prctl(2))."""
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)

@@ -69,9 +69,10 @@ except OSError as error:
     assert python(program) == "seccomp: Invalid argument"
 
 
-def test_a_process_that_denies_dumps_hides_its_environment_from_others_of_its_user() -> None:
+@pytest.mark.parametrize(("change", "seen"), [("deny_dumps()", "denied"), ("deny_dumps(); allow_dumps()", "read")])
+def test_a_process_that_denies_dumps_hides_its_environment_from_others_of_its_user(change: str, seen: str) -> None:
     program = """
-deny_dumps()
+CHANGE
 child = os.fork()
 if child == 0:
     try:
@@ -83,7 +84,7 @@ if child == 0:
 os.waitpid(child, 0)
 print(is_single_threaded(), new_session_keyring())
 """
-    assert python(program).split() == ["denied", "True", "None"]
+    assert python(program.replace("CHANGE", change)).split() == [seen, "True", "None"]
 
 
 def test_a_new_session_keyring_has_none_of_the_keys_of_the_old() -> None:
