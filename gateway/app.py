@@ -24,7 +24,9 @@ from gateway.auth.access_policy import AccessPolicy
 from gateway.auth.credentials import Credentials
 from gateway.auth.tickets import Tickets
 from gateway.auth.uses import OpenUses
+from gateway.backups.images import BackupImages
 from gateway.backups.methods import BackupMethods
+from gateway.backups.overlays import BackupOverlays
 from gateway.backups.records import BackupRecords
 from gateway.backups.space import BACKUPS_OF_EACH_USER, OF_ALL, OF_EACH_USER, BackupSpace
 from gateway.backups.stores import BackupStore
@@ -49,9 +51,11 @@ from gateway.metrics.endpoint import MetricsEndpoint
 from gateway.mounts.keeper import MountKeeper
 from gateway.mounts.methods import MountedSandboxes, MountMethods, MountOptions
 from gateway.mounts.processes import MountProcesses
+from gateway.mounts.records import MountRecords
 from gateway.preview.addresses import PreviewAddresses
 from gateway.preview.proxy import PreviewProxy
 from gateway.preview.visits import Visits, visit_tunnel
+from gateway.providers.isolation import host_user
 from gateway.providers.joined.provider import JOINED, JoinedProvider
 from gateway.runtime_calls import LinkedRuntimeCalls
 from gateway.sandboxes.feed import SandboxFeed
@@ -256,8 +260,21 @@ def create_app(
         ):
             if isinstance(joined, JoinedProvider):
                 joined.why = sandboxes.joining.why
+            keeper = mount_methods = None
+            if mounts is not None:
+                store, processes = sandboxes.store, MountProcesses(mounts.root, mounts.settings)
+                keeper = MountKeeper(
+                    store, sandboxes.providers, processes, mounts.settings, mounts.locks, mounts.images
+                )
+                limit = quotas.number("user", "mounts")
+                mount_methods = MountMethods(store, sandboxes, keeper, mounts.settings, limit=limit)
             about_backups = None
             if backups is not None:
+                overlays = None
+                if mounts is not None and mount_methods is not None:
+                    mounted = MountRecords(sandboxes.store).backups
+                    images = BackupImages(mounts.images, backups.read, mounted, user_of=host_user.of_process)
+                    overlays = BackupOverlays(images, mount_methods)
                 records = BackupRecords(sandboxes.store)
                 space = BackupSpace(
                     records,
@@ -265,7 +282,7 @@ def create_app(
                     each=quotas.number("user", "storage") or OF_EACH_USER,
                     count=quotas.number("user", "backups") or BACKUPS_OF_EACH_USER,
                 )
-                transfers = BackupTransfers(links, backups, records, owners.owns, space=space)
+                transfers = BackupTransfers(links, backups, records, owners.owns, space=space, overlays=overlays)
                 about_backups = BackupMethods(transfers, records, tasks, space=space)
             own_sandboxes = SandboxMethods(
                 sandboxes,
@@ -280,12 +297,8 @@ def create_app(
             own_methods: list[object] = [*methods, own_sandboxes, own_egress, ImageMethods(sandboxes, tasks)]
             if about_backups is not None:
                 own_methods.append(about_backups)
-            keeper = None
-            if mounts is not None:
-                store, processes = sandboxes.store, MountProcesses(mounts.root, mounts.settings)
-                keeper = MountKeeper(store, sandboxes.providers, processes, mounts.settings, mounts.locks)
-                limit = quotas.number("user", "mounts")
-                own_methods.append(MountMethods(store, sandboxes, keeper, mounts.settings, limit=limit))
+            if mount_methods is not None:
+                own_methods.append(mount_methods)
             source = sandboxes if keeper is None else MountedSandboxes(sandboxes, keeper)
             table = connect.links = Links(
                 source,

@@ -1,8 +1,11 @@
 """Cancellation that is not lost. For tasks that go on after errors, and use code which may lose a cancellation."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 @contextmanager
@@ -26,3 +29,18 @@ def cancellation_kept() -> Iterator[None]:
         raise
     if task is not None and task.cancelling() > before:
         raise asyncio.CancelledError
+
+
+async def in_thread(work: Callable[[], T]) -> T:
+    """Do work that blocks in a thread. A cancellation waits until it has ended, so that nothing it uses is closed."""
+    running = asyncio.get_running_loop().run_in_executor(None, work)
+    cancelled: asyncio.CancelledError | None = None
+    while not running.done():
+        try:
+            await asyncio.wait([running])
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        running.exception()  # the cancellation matters more
+        raise cancelled
+    return running.result()

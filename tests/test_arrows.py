@@ -111,6 +111,7 @@ RULES = {
     "hawse.build": Rule(ours=("hawse.wire",), others=(), not_stdlib=WAITING),
     "hawse.referable": Rule(ours=(), others=(), not_stdlib=WAITING),
     "hawse.sockets": Rule(ours=(), others=(), not_stdlib=WAITING),
+    "hawse.zstd": Rule(ours=("hawse.wire",), others=(), not_stdlib=WAITING),
     "hawse.keystrokes": Rule(ours=(), others=()),
     "hawse.link": Rule(ours=("hawse.wire", "hawse.keystrokes", "hawse.link"), others=()),
     "runtime": Rule(
@@ -123,6 +124,7 @@ RULES = {
             "hawse.referable",
             "hawse.rpc",
             "hawse.sockets",
+            "hawse.zstd",
             "runtime",
         ),
         exactly=("hawse",),  # its version
@@ -133,8 +135,8 @@ RULES = {
         ours=("hawse.keystrokes", "hawse.referable", "hawse.wire", "runtime.core", "runtime.journal")
     ),
     "runtime.rpc": Rule(ours=(*SERVED, "runtime.core", "runtime.rpc")),
-    "runtime.files": Rule(ours=(*SERVED, *GROUND, "runtime.rpc", "runtime.files")),
-    "runtime.backup": Rule(ours=(*SERVED, *GROUND, "runtime.rpc", "runtime.files", "runtime.backup")),
+    "runtime.files": Rule(ours=(*SERVED, *GROUND, "hawse.zstd", "runtime.rpc", "runtime.files")),
+    "runtime.backup": Rule(ours=(*SERVED, *GROUND, "hawse.zstd", "runtime.rpc", "runtime.files", "runtime.backup")),
     "runtime.git": Rule(ours=(*SERVED, *GROUND, "runtime.rpc", "runtime.git")),
     "runtime.watch": Rule(ours=(*SERVED, *GROUND, "runtime.rpc", "runtime.watch")),
     "runtime.ports": Rule(ours=(*SERVED, *GROUND, "runtime.rpc", "runtime.ports")),
@@ -184,6 +186,7 @@ RULES = {
             "hawse.referable",
             "hawse.rpc",
             "hawse.sockets",
+            "hawse.zstd",
             "gateway",
         ),
         exactly=("hawse", "hawse.build"),
@@ -205,12 +208,14 @@ RULES = {
             "gateway.store",
             "gateway.upstream",
             "gateway.limits",
-        )
+        ),
+        exactly=("gateway.confinement", "hawse.zstd"),
     ),
+    "gateway.confinement": Rule(ours=()),
     "gateway.cancellation": Rule(ours=()),
     "gateway.mounts": Rule(
         ours=(*SERVED, "gateway.mounts", "gateway.providers", "gateway.sandboxes", "gateway.store"),
-        exactly=("gateway.limits.in_progress", "gateway.settings"),
+        exactly=("gateway.cancellation", "gateway.confinement", "gateway.limits.in_progress", "gateway.settings"),
     ),
     "gateway.tunnels": Rule(
         ours=(

@@ -92,7 +92,7 @@ class BackupMethods:
         while True:
             try:
                 with cancellation_kept():
-                    await self._transfers.delete_expired()
+                    await self._transfers.sweep()
             except Exception as error:  # whatever it is, the next attempt may succeed
                 log.warning("! backups: %r", error)
             await asyncio.sleep(SWEEP_INTERVAL)

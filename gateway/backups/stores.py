@@ -3,20 +3,19 @@
 import asyncio
 import errno
 import os
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
-from typing import BinaryIO, Final, Protocol, TypeVar
+from typing import BinaryIO, Final, Protocol
 
+from gateway.cancellation import in_thread
 from hawse.wire import HawseError
 
 BLOCK: Final = 1 << 20  # bytes that are read at a time
 KEEP_FREE: Final = 512 << 20  # bytes of its disk that archives leave: the gateway writes its rows and logs there
 PART: Final = ".part"  # ends the name of an archive that is being written
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT)
-
-T = TypeVar("T")
 
 
 class BackupWriter(Protocol):
@@ -58,21 +57,6 @@ def open_store(place: str) -> BackupStore:
         raise ValueError(f"{place} needs {error.name}: pip install 'hawse[s3]'") from error
     found: BackupStore = object_store.ObjectStore(place)
     return found
-
-
-async def in_thread(work: Callable[[], T]) -> T:
-    """Do work that blocks in a thread. A cancellation waits until it has ended, so that nothing it uses is closed."""
-    running = asyncio.get_running_loop().run_in_executor(None, work)
-    cancelled: asyncio.CancelledError | None = None
-    while not running.done():
-        try:
-            await asyncio.wait([running])
-        except asyncio.CancelledError as error:
-            cancelled = error
-    if cancelled is not None:
-        running.exception()  # the cancellation matters more
-        raise cancelled
-    return running.result()
 
 
 @contextmanager

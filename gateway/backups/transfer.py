@@ -13,6 +13,7 @@ import msgspec
 from gateway.auth.call_check import Owns, owns_nothing
 from gateway.auth.identity import principal_in
 from gateway.auth.principals import GATEWAY
+from gateway.backups.overlays import BackupOverlays, no_overlays
 from gateway.backups.records import BackupRecord, BackupRecords
 from gateway.backups.space import BackupSpace
 from gateway.backups.stores import BackupStore
@@ -60,6 +61,7 @@ class BackupTransfers:
         records: The rows.
         owns: Returns whether a sandbox belongs to a caller.
         space: The limits of bytes. None: the defaults.
+        overlays: Restores without a copy. None: there are none.
         stall_timeout: Seconds without a byte or an event after which a transfer fails.
         work_timeout: Seconds after which it fails anyway.
     """
@@ -72,11 +74,13 @@ class BackupTransfers:
         owns: Owns = owns_nothing,
         *,
         space: BackupSpace | None = None,
+        overlays: BackupOverlays | None = None,
         stall_timeout: float = STALL_TIMEOUT,
         work_timeout: float = WORK_TIMEOUT,
     ) -> None:
         self._owns = owns
         self._space = space or BackupSpace(records)
+        self._overlays = overlays
         self._stall_timeout = stall_timeout
         self._work_timeout = work_timeout
         self._links = links
@@ -90,6 +94,7 @@ class BackupTransfers:
             HawseError: `limit_exceeded` for more bytes than allowed, `deadline_exceeded` if nothing happens for too
                 long, `io_error` for a sandbox that violates the protocol, and what the sandbox and the store report.
         """
+        overlays = self._needed() if params.overlay else None
         now = self._records.clock.now()
         expires = None if params.ttl is None else now.after(params.ttl)
         info = BackupInfo(
@@ -106,7 +111,9 @@ class BackupTransfers:
         try:
             async with self._watched() as moved:
                 packed = await _repeated(lambda: self._store_archive(record, params, caller, report, moved))
-            record.info = msgspec.structs.replace(info, **msgspec.structs.asdict(packed))
+                record.info = msgspec.structs.replace(info, **msgspec.structs.asdict(packed))
+                if overlays is not None:
+                    await overlays.prepare(record.info, report, moved)
             record.ready, record.reserved = True, 0
             await self._records.update(record)
         except BaseException:
@@ -124,17 +131,23 @@ class BackupTransfers:
         """
         sandbox = params.sandbox or record.info.sandbox
         check(principal_in(caller, sandbox, own=self._owns(caller, sandbox)), OPERATE)
+        if params.mode == "overlay":
+            overlays, path = self._needed(), params.path or record.info.path
+            async with self._watched() as moved:
+                return await overlays.restore(record.info, sandbox, path, caller, report, moved)
         link = self._links().get(sandbox)
         async with self._watched() as moved:
             return await _repeated(lambda: self._unpack(link, params, record.info, caller, report, moved))
 
     async def delete(self, id: str) -> None:
-        """Delete an archive and its row."""
+        """Delete an archive, its row, and its image unless a mount shows it."""
         await self._store.delete(id)
         await self._records.remove(id)
+        if self._overlays is not None:
+            await self._overlays.discard(id)
 
-    async def delete_expired(self) -> None:
-        """Delete the backups whose time is over. What cannot be deleted now is tried again next time."""
+    async def sweep(self) -> None:
+        """Delete the backups whose time is over, and images that nothing needs. What fails is tried again next time."""
         for id, record in (await self._records.all()).items():
             if self._records.expired(record):
                 log.info("= backup %s has expired", id)
@@ -142,6 +155,15 @@ class BackupTransfers:
                     await self.delete(id)
                 except Exception as error:  # the others are deleted anyway
                     log.warning("! backup %s: %r", id, error)
+        if self._overlays is not None:
+            await self._overlays.sweep((await self._records.all()).keys())
+
+    def _needed(self) -> BackupOverlays:
+        """Raises `HawseError` `unavailable`."""
+        if self._overlays is None:
+            raise no_overlays()
+        self._overlays.check()
+        return self._overlays
 
     @asynccontextmanager
     async def _watched(self) -> AsyncIterator[Moved]:
@@ -165,7 +187,7 @@ class BackupTransfers:
             if not stalled.expired():
                 raise
             text = f"nothing moved for {self._stall_timeout:g} s"
-            if loop.time() >= end:
+            if stalled.when() == end:  # the clock of a loop may be a moment behind its timers
                 text = f"it took more than {self._work_timeout:g} s"
             raise HawseError("deadline_exceeded", f"the backup was given up: {text}", admitted="yes") from None
 

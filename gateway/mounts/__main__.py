@@ -1,9 +1,10 @@
-"""`python -m gateway.mounts`: mounts a FUSE file system in a sandbox and becomes the rclone that serves it.
+"""`python -m gateway.mounts`: mounts a FUSE file system in a sandbox and becomes the program that serves it.
 
 The gateway starts it, with the plan on standard input. A child enters the sandbox, since a process that has done so
 could not run rclone outside. rclone inherits the FUSE device, and a mount of its own that keeps the file system alive:
 so it can upload what was written also when the sandbox has ended. When rclone ends, however it does, the kernel ends
-the connection, and programs get errors (ENOTCONN).
+the connection, and programs get errors (ENOTCONN). squashfuse, which serves the image below an overlay, does not keep
+it: it ends with the sandbox.
 """
 
 import errno
@@ -13,12 +14,14 @@ import sys
 
 import msgspec
 
-from gateway.mounts import namespaces
-from gateway.mounts.plan import CACHE_FD, DIRECTORY_FD, FUSE_FD, READY, Plan
+from gateway.confinement import confine
+from gateway.mounts import namespaces, overlay
+from gateway.mounts.plan import CACHE_FD, DIRECTORY_FD, FUSE_FD, IMAGE_FD, READY, Plan
 
 FAILED = 2
 ERROR_SIZE = 4096  # bytes of the report of a child
 OUTPUT = 1
+LOG_SIZE = 1 << 20  # bytes of a file that squashfuse may write: its log
 
 
 def main() -> int:
@@ -39,41 +42,52 @@ def report(error: OSError) -> None:
 
 
 def unmount(plan: Plan) -> int:
-    """Remove the mount from the sandbox, also one whose rclone has ended. Raises `OSError`."""
-    assert plan.inside is not None
-    if points := namespaces.mount_points(plan.inside.pid, plan.id):
-        namespaces.enter(plan.inside)
-        for point in points:
-            namespaces.detach(point, plan.inside.workspace, force=plan.force)
+    """Remove the mount from the sandbox, also one whose process has ended. Raises `OSError`."""
+    inside = plan.inside
+    assert inside is not None
+    points = namespaces.mount_points(inside.pid, plan.id)
+    if points or plan.discard:
+        namespaces.enter(inside)
+    for point in points:
+        namespaces.detach(point, inside.workspace, force=plan.force)
+    if plan.discard:
+        for point in points or [f"{inside.workspace}/{inside.path}"]:
+            overlay.remove(point, inside.workspace, plan.id)
     os.write(OUTPUT, READY)
     return 0
 
 
 def serve(plan: Plan) -> None:
-    """Become rclone. Raises `OSError`."""
-    fuse, kept = mount(plan)
-    os.set_inheritable(kept, True)
-    os.dup2(fuse, FUSE_FD)
+    """Become rclone or squashfuse. Raises `OSError`."""
+    fds = mount(plan)
+    os.dup2(fds[0], FUSE_FD)
+    for kept in fds[1:]:
+        os.set_inheritable(kept, True)
     for path, fd in ((plan.cache, CACHE_FD), (plan.directory, DIRECTORY_FD)):
         if path is not None:
             os.dup2(os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC), fd)
+    if plan.image is not None:
+        os.dup2(os.open(plan.image, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), IMAGE_FD)
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)
     os.dup2(null, OUTPUT)  # the child that waits until it is ready has its own
-    if plan.user is not None:
+    os.chdir("/")
+    os.umask(0o022)
+    if plan.image is not None:
+        user = None if plan.user is None else plan.user[0]
+        confine(user=user, memory=plan.memory, file_size=LOG_SIZE, read=[IMAGE_FD])
+    elif plan.user is not None:
         user, group = plan.user
         os.setgroups([])
         os.setresgid(group, group, group)
         os.setresuid(user, user, user)
-    os.umask(0o022)
-    os.chdir("/")
     os.execve(plan.argv[0], plan.argv, plan.env)
 
 
-def mount(plan: Plan) -> tuple[int, int]:
-    """Return the FUSE device and a descriptor that keeps the file system alive. Raises `OSError`.
+def mount(plan: Plan) -> list[int]:
+    """Return the FUSE device and, for rclone, a descriptor that keeps the file system alive. Raises `OSError`.
 
-    The child that has made it stays until rclone serves it, reports that, and ends.
+    The child that has made it stays until it is served, reports that, and ends.
     """
     ours, theirs = socket.socketpair()
     with ours:
@@ -85,43 +99,59 @@ def mount(plan: Plan) -> tuple[int, int]:
         os.waitpid(first, 0)  # the second one is no child of rclone, which would not wait for it
         theirs.close()
         message, fds, _, _ = socket.recv_fds(ours, ERROR_SIZE, 2)
-        if len(fds) != 2:
+        if not fds:
             number, _, text = message.decode(errors="replace").partition(" ")
             raise OSError(int(number) if number.isdigit() else errno.EIO, text or "the mount was not made")
-        return fds[0], fds[1]
+        return fds
 
 
 def _in_child(plan: Plan, parent: socket.socket) -> None:
-    """Make the mount, send the descriptors, wait until rclone answers, and report that. Does not return."""
+    """Make the mount, send the descriptors, wait until it is served, and report that. Does not return."""
     try:
+        proc = os.open("/proc", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            if plan.inside is None:
-                namespaces.isolate()
-                fuse, user = os.open(namespaces.FUSE, os.O_RDWR | os.O_CLOEXEC), 0
-                made = kept = namespaces.create_file_system(fuse, plan.id, user, read_only=plan.read_only)
-            else:
-                fuse = namespaces.enter(plan.inside)
-                point = namespaces.open_point(plan.inside)
-                made = namespaces.create_file_system(fuse, plan.id, plan.inside.user, read_only=plan.read_only)
-                kept = namespaces.attach(made, point)
+            fuse, made, other = _make(plan)
         except OSError as error:
             parent.send(f"{error.errno or errno.EIO} {error.strerror or error}".encode(errors="replace"))
             os._exit(FAILED)
-        socket.send_fds(parent, [b"0"], [fuse, kept])
+        socket.send_fds(parent, [b"0"], [fuse] if plan.image is not None else [fuse, other])
         parent.close()
-        os.close(fuse)  # only rclone has it: it ends with rclone
+        os.close(fuse)  # only the program that serves it has the device: the connection ends with it
         try:
+            if plan.image is not None:
+                made = overlay.attach(made, other, plan.id, proc)
             _look(made, listing=plan.check)
         except OSError as error:
             report(error)
             if plan.inside is not None:
-                os.close(made)
                 namespaces.detach(f"{plan.inside.workspace}/{plan.inside.path}", plan.inside.workspace, force=True)
             os._exit(FAILED)
         os.write(OUTPUT, READY)
         os._exit(0)
     finally:
         os._exit(FAILED)
+
+
+def _make(plan: Plan) -> tuple[int, int, int]:
+    """Make the FUSE file system. Raises `OSError`.
+
+    Returns:
+        The device; the mount, which is attached unless it is an image; and for an image the directory at which its
+        overlay is to appear, else another mount of the file system, attached nowhere.
+    """
+    if plan.inside is None:
+        namespaces.isolate()
+        fuse = os.open(namespaces.FUSE, os.O_RDWR | os.O_CLOEXEC)
+        made = namespaces.create_fuse(fuse, plan.id, 0, read_only=plan.read_only)
+        return fuse, made, made
+    fuse = namespaces.enter(plan.inside)
+    if plan.image is not None:
+        point = overlay.open_point(plan.inside, plan.id, new=plan.check)
+        return fuse, namespaces.create_fuse(fuse, plan.id, plan.inside.user, read_only=True), point
+    point = namespaces.open_point(plan.inside)
+    made = namespaces.create_fuse(fuse, plan.id, plan.inside.user, read_only=plan.read_only)
+    namespaces.attach(made, point)
+    return fuse, made, namespaces.keep(made)
 
 
 def _look(made: int, *, listing: bool) -> None:

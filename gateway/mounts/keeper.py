@@ -10,7 +10,7 @@ import logging
 import os
 from collections import defaultdict
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -21,7 +21,7 @@ from gateway.mounts.plan import Inside
 from gateway.mounts.processes import MountProcesses
 from gateway.mounts.records import TABLE, MountRecord, MountRecords
 from gateway.mounts.settings import MountSettings, Source, given_source, named_source
-from gateway.providers.base import Provider
+from gateway.providers.base import MountPlace, Provider
 from gateway.sandboxes.records import RUNS, SANDBOXES, Run, read
 from gateway.store.base import ANY_TABLE, Store, StoreError, store_errors_unavailable
 from hawse.api.mounts import MountInfo, MountState
@@ -42,9 +42,10 @@ class MountKeeper:
     Args:
         store: The rows.
         providers: By name.
-        processes: The processes of rclone.
+        processes: The processes that serve them.
         settings: The operator's settings.
         locks: The directory of the locks.
+        images: The directory of the images of backups, by the ids of the backups.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class MountKeeper:
         processes: MountProcesses,
         settings: MountSettings,
         locks: Path,
+        images: Path,
     ) -> None:
         self._store = store
         self._records = MountRecords(store)
@@ -61,6 +63,7 @@ class MountKeeper:
         self._processes = processes
         self._settings = settings
         self._locks_path = locks
+        self._images = images
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._starts = asyncio.Semaphore(AT_ONCE)
         self._failures: dict[str, tuple[str, float]] = {}  # why a mount has failed, and when it is tried again
@@ -119,15 +122,30 @@ class MountKeeper:
                 await self._start(record, run, check=True)
             except BaseException as error:
                 tail = await asyncio.to_thread(self._processes.tail, record.info.id)
-                log.warning("! mount of %s was not made: %s: %s", record.info.bucket, error, tail)
-                await asyncio.shield(self._records.remove(record.info.id))
+                log.warning("! mount of %s was not made: %s: %s", record.info.source, error, tail)
+                await asyncio.shield(self._undo(record))
                 raise
+
+    async def _undo(self, record: MountRecord) -> None:
+        """Remove what a creation that has failed has left."""
+        with suppress(HawseError):
+            if record.info.backup is not None and (run := await self._run_of(record)) is not None:
+                await self._remove(record, run, force=True)
+        await self._records.remove(record.info.id)
+
+    async def check(self, sandbox: str) -> None:
+        """Raise `HawseError` `unavailable` if nothing can be mounted in a sandbox."""
+        with store_errors_unavailable():
+            rows = await read(self._store, sandbox)
+        if rows.live is None:
+            raise HawseError("unavailable", f"sandbox {sandbox!r} does not run")
+        await self._place(rows.live.value)
 
     async def unmount(self, record: MountRecord, *, force: bool) -> None:
         """Remove a mount from its sandbox, if that runs. Raises `HawseError`: `conflict` if programs use it."""
         async with self._exclusive(record.info.id):
             if (run := await self._run_of(record)) is not None:
-                await self._processes.unmount(record.info.id, await self._inside(record, run), force=force)
+                await self._remove(record, run, force=force)
 
     async def wait_until_removed(self, id: str, timeout: float) -> None:
         """Wait until the row of a mount is removed. Raises `HawseError` `unavailable`."""
@@ -187,14 +205,14 @@ class MountKeeper:
             await self._retire(record, run)
         elif run is None:
             await self._upload(record)
-        elif not await asyncio.to_thread(self._processes.alive, id):
-            inside = await self._inside(record, run)
-            await self._processes.unmount(id, inside, force=True)  # of an rclone that was killed
-            await self._start(record, run, check=False)
-        elif self._processes.folder(id).mounted_in() != run.runtime:
-            await self._start(record, run, check=False)
-        else:
+        elif self._processes.folder(id).mounted_in() == run.runtime and await asyncio.to_thread(
+            self._processes.alive, id
+        ):
             await self._check_size(record)
+        else:
+            inside = await self._inside(record, run)
+            await self._processes.unmount(id, inside, force=True)  # of a process, or a gateway, that was killed
+            await self._start(record, run, check=False)
 
     async def _start(self, record: MountRecord, run: Run, *, check: bool) -> None:
         id = record.info.id
@@ -205,13 +223,20 @@ class MountKeeper:
             await self._processes.start(
                 id, source, inside=inside, runtime=run.runtime, read_only=read_only, check=check
             )
-        log.info("= mount %s of %s at %s", id, record.info.bucket, record.info.path, extra={"sandbox": run.sandbox})
+        log.info("= mount %s of %s at %s", id, record.info.source, record.info.path, extra={"sandbox": run.sandbox})
+
+    async def _remove(self, record: MountRecord, run: Run, *, force: bool) -> None:
+        """Remove a mount from its sandbox; of an overlay, also what was changed: it is where the mount point is now."""
+        inside, discard = await self._inside(record, run), record.info.backup is not None
+        await self._processes.unmount(record.info.id, inside, force=force, discard=discard)
 
     async def _retire(self, record: MountRecord, run: Run | None) -> None:
         """Remove a mount that is to be deleted, when everything is uploaded."""
         id = record.info.id
+        if run is None and record.info.backup is not None and not await self._is_orphan(record):
+            return  # what was changed is deleted when the sandbox runs
         if run is not None and record.deleting:
-            await self._processes.unmount(id, await self._inside(record, run), force=record.force)
+            await self._remove(record, run, force=record.force)
         if await self._upload(record):
             await self._processes.end(id)
             await asyncio.to_thread(self._processes.remove, id)
@@ -252,6 +277,15 @@ class MountKeeper:
 
     def _source(self, record: MountRecord) -> Source:
         info = record.info
+        if info.backup is not None:
+            image = self._images / info.backup
+            if not image.is_file():
+                text = (
+                    f"the image of backup {info.backup!r} was deleted: a restore with the mode `overlay` makes it again"
+                )
+                raise HawseError("unavailable", text)
+            return Source(image=image)
+        assert info.bucket is not None
         if record.credentials is not None:
             return given_source(info.bucket, info.prefix, record.credentials)
         return named_source(self._settings, info.bucket, info.prefix, info.owner or "", info.sandbox)
@@ -271,12 +305,15 @@ class MountKeeper:
         return rows.sandbox is None or rows.sandbox.value.generation != record.generation
 
     async def _inside(self, record: MountRecord, run: Run) -> Inside:
+        place = await self._place(run)
+        return Inside(pid=place.pid, user=place.user, workspace=place.workspace, path=record.info.path)
+
+    async def _place(self, run: Run) -> MountPlace:
         """Raises `HawseError` `unavailable` if the provider of the sandbox has no mounts."""
         provider = self._providers.get(run.provider)
         if provider is None:
             raise HawseError("unavailable", f"this gateway has no provider {run.provider!r}")
-        place = await provider.mount_place(run.unit)
-        return Inside(pid=place.pid, user=place.user, workspace=place.workspace, path=record.info.path)
+        return await provider.mount_place(run.unit)
 
     @asynccontextmanager
     async def _exclusive(self, id: str) -> AsyncIterator[None]:

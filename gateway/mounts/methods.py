@@ -4,11 +4,14 @@ import posixpath
 import secrets
 import time
 from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from gateway.limits.in_progress import in_progress
+from gateway.mounts import squashfuse
 from gateway.mounts.keeper import MountKeeper
 from gateway.mounts.records import MountRecord, MountRecords
 from gateway.mounts.settings import MountSettings, check_named, check_prefix, given_source, read_mount_settings
@@ -16,7 +19,7 @@ from gateway.providers.base import Endpoint, Report
 from gateway.sandboxes.lifecycle import Sandboxes
 from gateway.sandboxes.records import read
 from gateway.store.base import Store, store_errors_unavailable
-from hawse.api.mounts import MountCreate, MountDelete, MountInfo, MountList, MountListResult
+from hawse.api.mounts import MountCreate, MountCredentials, MountDelete, MountInfo, MountList, MountListResult
 from hawse.api.paths import from_text
 from hawse.api.rights import ALL
 from hawse.api.runtime import RuntimeConfigure
@@ -38,11 +41,13 @@ class MountOptions:
         settings: The operator's settings.
         root: The directory of the files of all mounts.
         locks: The directory of their locks.
+        images: The directory of the images of backups.
     """
 
     settings: MountSettings
     root: Path
     locks: Path
+    images: Path
 
     @classmethod
     def read(cls, file: Path | None, state: Path) -> "MountOptions":
@@ -53,7 +58,7 @@ class MountOptions:
             state: The state directory.
         """
         settings = MountSettings() if file is None else read_mount_settings(file)
-        return cls(settings=settings, root=state / "mounts", locks=state / "mount-locks")
+        return cls(settings=settings, root=state / "mounts", locks=state / "mount-locks", images=state / "images")
 
 
 class MountedSandboxes:
@@ -118,24 +123,51 @@ class MountMethods:
                 text = "only users with every right may mount a bucket with credentials of their own"
                 raise HawseError("forbidden", text, details={"path": "$.credentials"})
             given_source(params.bucket, prefix, params.credentials)
-        with in_progress(self._creating, params.sandbox), in_progress(self._creators, caller.id):
-            await self._sandboxes.ensure(params.sandbox)
-            await self._check_room(params.sandbox, path, caller)
-            record = MountRecord(
-                info=MountInfo(
-                    id=f"m-{secrets.token_hex(ID_BYTES)}",
-                    sandbox=params.sandbox,
-                    path=path,
-                    bucket=params.bucket,
-                    prefix=prefix,
-                    read_only=params.read_only,
-                    owner=caller.id,
-                    created=time.time(),
-                ),
-                generation=await self._generation(params.sandbox),
-                credentials=params.credentials,
-            )
-            await self._keeper.create(record)
+        info = self._info(params.sandbox, path, caller, bucket=params.bucket, prefix=prefix, read_only=params.read_only)
+        async with self._room(info, caller):
+            return await self._add(info, params.credentials)
+
+    async def create_overlay(
+        self, backup: str, sandbox: str, path: str, caller: Principal, image: AbstractAsyncContextManager[None]
+    ) -> MountInfo:
+        """Mount a backup, with a layer above for what is changed.
+
+        Args:
+            backup: The id of the backup.
+            sandbox: The id of the sandbox, in which the caller has the right `operate`.
+            path: The path of the mount.
+            caller: Whose mount it is.
+            image: Has the image of the backup while it is entered.
+
+        Raises:
+            HawseError: As `mount.create`, and `unavailable` where nothing can be mounted.
+        """
+        info = self._info(sandbox, mount_path(path), caller, backup=backup)
+        squashfuse.check_available()
+        async with self._room(info, caller):
+            try:
+                await self._keeper.check(sandbox)
+            except HawseError as error:
+                text = f"{error.message}; the mode `copy` works"
+                raise HawseError(error.code, text, retryable=error.retryable) from error
+            async with image:
+                return await self._add(info, None)
+
+    def _info(self, sandbox: str, path: str, caller: Principal, **shown: Any) -> MountInfo:
+        id = f"m-{secrets.token_hex(ID_BYTES)}"
+        return MountInfo(id=id, sandbox=sandbox, path=path, owner=caller.id, created=time.time(), **shown)
+
+    @asynccontextmanager
+    async def _room(self, info: MountInfo, caller: Principal) -> AsyncIterator[None]:
+        """Start the sandbox of a new mount, and count the mount. Raises `HawseError` if there is no room for it."""
+        with in_progress(self._creating, info.sandbox), in_progress(self._creators, caller.id):
+            await self._sandboxes.ensure(info.sandbox)
+            await self._check_room(info.sandbox, info.path, caller)
+            yield
+
+    async def _add(self, info: MountInfo, credentials: MountCredentials | None) -> MountInfo:
+        record = MountRecord(info=info, generation=await self._generation(info.sandbox), credentials=credentials)
+        await self._keeper.create(record)
         return await self._keeper.describe(record)
 
     @handles(MountList)
@@ -149,6 +181,8 @@ class MountMethods:
         record = await self._records.get(params.mount)
         if record is None or record.info.sandbox != params.sandbox:
             raise HawseError("not_found", f"sandbox {params.sandbox!r} has no mount {params.mount!r}")
+        if record.info.backup is not None:
+            await self._sandboxes.ensure(params.sandbox)  # what was changed is among its files
         await self._keeper.unmount(record, force=params.force)
         await self._records.note_deleting(params.mount, force=params.force, discard=params.discard)
         await self._keeper.wait_until_removed(params.mount, params.timeout)

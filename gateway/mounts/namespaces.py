@@ -8,6 +8,8 @@ import ctypes
 import errno
 import os
 import re
+from collections.abc import Container, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -72,8 +74,22 @@ def enter(inside: Inside) -> int:
     return fuse
 
 
-def open_point(inside: Inside) -> int:
-    """Return a descriptor of the empty directory at which a mount is to appear. It is created if it is missing.
+def become_mounter() -> None:
+    """Access files with the capabilities of this process again, which `enter` takes away from the superuser.
+
+    In another user namespace it has kept them, and its user may not exist there, so that nothing changes.
+    """
+    _libc.setfsuid(os.geteuid())
+    _libc.setfsgid(os.getegid())
+
+
+def open_point(inside: Inside, *, create: bool = True, allowed: Container[str] = ()) -> int:
+    """Return a descriptor of the empty directory at which a mount is to appear.
+
+    Args:
+        inside: The place.
+        create: Whether it is created if it is missing.
+        allowed: Names that it may contain nevertheless.
 
     Raises:
         OSError: `ENOTEMPTY`, `EBUSY` if another file system is mounted there, or what else keeps it from being opened.
@@ -81,26 +97,46 @@ def open_point(inside: Inside) -> int:
     point = os.open(inside.workspace, _WALK)
     device = os.fstat(point).st_dev
     for name in inside.path.split("/"):
-        try:
-            os.mkdir(name, 0o755, dir_fd=point)
-        except FileExistsError:
-            pass
-        inner = os.open(name, _WALK, dir_fd=point)
-        os.close(point)
-        point = inner
+        if create:
+            with suppress(FileExistsError):
+                os.mkdir(name, 0o755, dir_fd=point)
+        point = _into(point, name)
         if os.fstat(point).st_dev != device:
             raise OSError(errno.EBUSY, "another file system is mounted there")
     readable = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=point)
     try:
         with os.scandir(readable) as entries:
-            if next(entries, None) is not None:
+            if any(entry.name not in allowed for entry in entries):
                 raise OSError(errno.ENOTEMPTY, "the directory is not empty")
     finally:
         os.close(readable)
     return point
 
 
-def create_file_system(fuse: int, id: str, user: int, *, read_only: bool) -> int:
+def open_parent(point: str, workspace: str) -> tuple[int, str]:
+    """Return a descriptor of the directory above a place below the workspace, and the name of the place there.
+
+    Raises:
+        OSError: It cannot be opened, or is not below the workspace.
+    """
+    if not point.startswith(f"{workspace}/"):
+        raise OSError(errno.EINVAL, "the mount is not in the workspace")
+    above, _, name = point.removeprefix(f"{workspace}/").rpartition("/")
+    directory = os.open(workspace, _WALK)
+    for step in filter(None, above.split("/")):
+        directory = _into(directory, step)
+    return directory, name
+
+
+def _into(directory: int, name: str) -> int:
+    """Return a descriptor of a directory in another one, which is closed. Raises `OSError`."""
+    try:
+        return os.open(name, _WALK, dir_fd=directory)
+    finally:
+        os.close(directory)
+
+
+def create_fuse(fuse: int, id: str, user: int, *, read_only: bool) -> int:
     """Return a mount of a FUSE file system, which is attached nowhere yet. Raises `OSError`.
 
     Args:
@@ -109,12 +145,25 @@ def create_file_system(fuse: int, id: str, user: int, *, read_only: bool) -> int
         user: The user and group in its options. All users may use it: the sandbox is the boundary.
         read_only: Whether nothing can be written.
     """
-    context = _call(_FSOPEN, b"fuse", _FSOPEN_CLOEXEC)
+    options = {"source": NAME + id, "subtype": "hawse", "fd": fuse, "rootmode": "40000"}
+    options |= {"user_id": user, "group_id": user}
+    return create("fuse", options, ("allow_other", "default_permissions"), read_only=read_only)
+
+
+def create(kind: str, options: Mapping[str, object], flags: Sequence[str], *, read_only: bool = False) -> int:
+    """Return a mount of a new file system, which is attached nowhere yet. Raises `OSError`.
+
+    Args:
+        kind: Its type.
+        options: Its options with a value.
+        flags: The others.
+        read_only: Whether nothing can be written.
+    """
+    context = _call(_FSOPEN, kind.encode(), _FSOPEN_CLOEXEC)
     try:
-        options = {"source": NAME + id, "subtype": "hawse", "fd": fuse, "rootmode": "40000"}
-        for key, value in {**options, "user_id": user, "group_id": user}.items():
+        for key, value in options.items():
             _call(_FSCONFIG, context, _SET_STRING, key.encode(), str(value).encode(), 0)
-        for flag in ("allow_other", "default_permissions"):
+        for flag in flags:
             _call(_FSCONFIG, context, _SET_FLAG, flag.encode(), None, 0)
         _call(_FSCONFIG, context, _CREATE, None, None, 0)
         return _call(_FSMOUNT, context, _FSMOUNT_CLOEXEC, _NOSUID | _NODEV | (_RDONLY if read_only else 0))
@@ -122,12 +171,16 @@ def create_file_system(fuse: int, id: str, user: int, *, read_only: bool) -> int
         os.close(context)
 
 
-def attach(mount: int, point: int) -> int:
-    """Attach a mount to a directory; return another mount of its file system, attached nowhere. Raises `OSError`.
-
-    While the second one is open, the file system lives, also when the sandbox has ended.
-    """
+def attach(mount: int, point: int) -> None:
+    """Attach a mount to a directory. Raises `OSError`."""
     _call(_MOVE_MOUNT, mount, b"", point, b"", _EMPTY_PATHS)
+
+
+def keep(mount: int) -> int:
+    """Return another mount of the file system of a mount, attached nowhere. Raises `OSError`.
+
+    While it is open, the file system lives, also when the sandbox has ended.
+    """
     return _call(_OPEN_TREE, mount, b"", _CLONE_HERE)
 
 
@@ -142,16 +195,16 @@ def detach(point: str, workspace: str, *, force: bool) -> None:
     Raises:
         OSError: `EBUSY` if programs use it.
     """
-    if not point.startswith(f"{workspace}/"):
-        raise OSError(errno.EINVAL, "the mount is not in the workspace")
-    parent, _, name = point.removeprefix(f"{workspace}/").rpartition("/")
-    os.chdir(workspace)
-    for step in filter(None, parent.split("/")):
-        directory = os.open(step, _WALK)
-        os.fchdir(directory)
-        os.close(directory)
+    directory, name = open_parent(point, workspace)
+    os.fchdir(directory)
+    os.close(directory)
+    unmount(name, force=force)
+
+
+def unmount(path: str, *, force: bool) -> None:
+    """Unmount what is mounted at a path. `force`: also while programs use it. Raises `OSError`."""
     flags = _UMOUNT_NOFOLLOW | (_MNT_DETACH if force else 0)
-    _check(_libc.umount2(os.fsencode(name), flags), "unmount")
+    _check(_libc.umount2(os.fsencode(path), flags), "unmount")
 
 
 def isolate() -> None:

@@ -1,4 +1,4 @@
-"""The rclone processes of mounts as the gateway sees them: started, found again by a later gateway, ended."""
+"""The processes that serve mounts as the gateway sees them: started, found again by a later gateway, ended."""
 
 import asyncio
 import errno
@@ -13,7 +13,8 @@ from typing import Final
 
 import msgspec
 
-from gateway.mounts import namespaces, rclone
+from gateway.cancellation import in_thread
+from gateway.mounts import namespaces, rclone, squashfuse
 from gateway.mounts.plan import READY, Inside, Plan
 from gateway.mounts.settings import MountSettings, Source
 from gateway.providers.isolation import host_user
@@ -26,6 +27,7 @@ PROGRAM: Final = (sys.executable, "-I", "-m", "gateway.mounts")
 USER: Final = host_user.FIRST - 2  # of rclone for buckets, if the gateway is the superuser: no sandbox has it
 START_TIMEOUT: Final = 40.0  # s, in which the store is asked at the creation of a mount
 UNMOUNT_TIMEOUT: Final = 10.0  # s
+DISCARD_TIMEOUT: Final = 60.0  # s, in which the changes of an overlay are deleted: it is tried again
 END_GRACE: Final = 3.0  # s from SIGTERM to SIGKILL
 KILL_TIMEOUT: Final = 5.0  # s
 REPORT_MAX: Final = 4096  # bytes
@@ -39,6 +41,8 @@ _CODES: Final = {
     errno.EACCES: "permission_denied",
     errno.EROFS: "permission_denied",
     errno.EIO: "io_error",
+    errno.ENOSPC: "no_space",
+    errno.EDQUOT: "no_space",
 }
 
 
@@ -52,12 +56,12 @@ class MountFolder:
     def __init__(self, home: Path) -> None:
         self.home = home
         self.cache = home / "cache"
-        self.process = home / "process"  # of rclone
+        self.process = home / "process"  # of rclone or squashfuse
         self.runtime = home / "runtime"  # the runtime id of the start of the sandbox that it is mounted in
         self.log = home / "log"
 
     def mounted_in(self) -> str | None:
-        """Return the runtime id of the start that rclone was started for. None: for no sandbox."""
+        """Return the runtime id of the start that it was started for. None: for no sandbox."""
         try:
             return self.runtime.read_text() or None
         except OSError:
@@ -65,7 +69,7 @@ class MountFolder:
 
 
 class MountProcesses:
-    """Starts and ends rclone.
+    """Starts and ends rclone and squashfuse.
 
     Args:
         root: The directory of all mounts.
@@ -88,14 +92,21 @@ class MountProcesses:
             return []
 
     def alive(self, id: str) -> bool:
-        """Return whether rclone runs. Blocks for a moment."""
+        """Return whether the process of a mount runs. Blocks for a moment."""
         if (child := self._children.get(id)) is not None and child.poll() is not None:
             del self._children[id]
         process = RuntimeProcess.load(self.folder(id).process)
         return process is not None and process.alive
 
     async def start(
-        self, id: str, source: Source, *, inside: Inside | None, runtime: str | None, read_only: bool, check: bool
+        self,
+        id: str,
+        source: Source,
+        *,
+        inside: Inside | None,
+        runtime: str | None,
+        read_only: bool,
+        check: bool,
     ) -> None:
         """Mount, and return when programs can use it.
 
@@ -105,28 +116,40 @@ class MountProcesses:
             inside: Where it appears; None: nowhere, to upload what its cache has.
             runtime: The runtime id of the start of the sandbox.
             read_only: Whether nothing can be written.
-            check: Whether the store must answer.
+            check: Whether it is mounted for the first time: the store must answer.
 
         Raises:
-            HawseError: `unavailable`, `conflict`, `not_directory`, `permission_denied`, `io_error`.
+            HawseError: `unavailable`, `conflict`, `not_directory`, `permission_denied`, `io_error`, `no_space`.
         """
-        program = rclone.check_available()
+        plan = Plan(id=id, action="mount", inside=inside, read_only=read_only, check=check)
         try:
-            await asyncio.to_thread(self._start, program, id, source, inside, runtime or "", read_only, check)
+            if source.image is not None:
+                program = squashfuse.check_available()
+                image = source.image
+                await in_thread(lambda: self._start_image(program, plan, image, runtime or ""))
+            else:
+                program = rclone.check_available()
+                await in_thread(lambda: self._start_rclone(program, plan, source, runtime or ""))
         except subprocess.TimeoutExpired:
-            raise HawseError("unavailable", "an earlier rclone of the mount has not ended") from None
+            raise HawseError("unavailable", "an earlier process of the mount has not ended") from None
         except OSError as error:
             raise _typed(error, "the mount was not made") from error
 
-    async def unmount(self, id: str, inside: Inside, *, force: bool) -> None:
+    async def unmount(self, id: str, inside: Inside, *, force: bool, discard: bool = False) -> None:
         """Remove a mount from a sandbox. One that is not there is not an error.
+
+        Args:
+            id: The id of the mount.
+            inside: Where it is.
+            force: Whether it is removed although programs use it.
+            discard: Whether what was changed in an overlay is deleted.
 
         Raises:
             HawseError: `conflict` if programs use it, else `unavailable`.
         """
-        plan = Plan(id=id, action="unmount", inside=inside, force=force)
+        plan = Plan(id=id, action="unmount", inside=inside, force=force, discard=discard)
         try:
-            if not await asyncio.to_thread(namespaces.mount_points, inside.pid, id):
+            if not discard and not await asyncio.to_thread(namespaces.mount_points, inside.pid, id):
                 return
             await asyncio.to_thread(self._unmount, plan)
         except OSError as error:
@@ -137,11 +160,11 @@ class MountProcesses:
             raise _typed(error, "the mount was not removed") from error
 
     async def end(self, id: str) -> None:
-        """End rclone. What is not uploaded stays in its cache. Raises `HawseError` `unavailable`."""
+        """End the process of a mount. What rclone has not uploaded stays in its cache. Raises `unavailable`."""
         folder = self.folder(id)
         process = await asyncio.to_thread(RuntimeProcess.load, folder.process)
         if process is not None and not await process.end(grace=END_GRACE, timeout=KILL_TIMEOUT):
-            raise HawseError("unavailable", f"rclone (pid {process.pid}) did not end")
+            raise HawseError("unavailable", f"the process of the mount (pid {process.pid}) did not end")
         if (child := self._children.pop(id, None)) is not None:
             await asyncio.to_thread(child.wait)
         folder.process.unlink(missing_ok=True)
@@ -168,39 +191,61 @@ class MountProcesses:
         except OSError:
             return ""
 
-    def _start(
-        self, program: str, id: str, source: Source, inside: Inside | None, runtime: str, read_only: bool, check: bool
-    ) -> None:
-        folder = self.folder(id)
-        if (earlier := self._children.pop(id, None)) is not None:
-            earlier.wait(KILL_TIMEOUT)  # it has ended; this reaps it
+    def _start_rclone(self, program: str, plan: Plan, source: Source, runtime: str) -> None:
+        folder = self._prepared(plan.id)
         folder.cache.mkdir(mode=0o700, parents=True, exist_ok=True)
         user = None
         if os.getuid() == 0:
             user = (USER, USER) if source.directory is None else _owner(source.directory)
             _give(folder.cache, *user)
         if repaired := rclone.repair(folder.cache):
-            log.warning("mount %s: rclone was killed while it noted %d files; they are uploaded", id, len(repaired))
-        user_inside = 0 if inside is None else inside.user
-        plan = Plan(
-            id=id,
-            action="mount",
-            inside=inside,
-            read_only=read_only,
-            check=check,
-            cache=str(folder.cache),
-            directory=source.directory,
-            argv=rclone.arguments(program, source, size=self._settings.cache, user=user_inside, read_only=read_only),
-            env=rclone.environment(source, self._settings.memory),
-            user=user,
+            log.warning(
+                "mount %s: rclone was killed while it noted %d files; they are uploaded", plan.id, len(repaired)
+            )
+        user_inside = 0 if plan.inside is None else plan.inside.user
+        size, read_only = self._settings.cache, plan.read_only
+        self._serve(
+            msgspec.structs.replace(
+                plan,
+                cache=str(folder.cache),
+                directory=source.directory,
+                argv=rclone.arguments(program, source, size=size, user=user_inside, read_only=read_only),
+                env=rclone.environment(source, self._settings.memory),
+                user=user,
+            ),
+            runtime,
         )
-        folder.runtime.write_text(runtime)
+
+    def _start_image(self, program: str, plan: Plan, image: Path, runtime: str) -> None:
+        self._prepared(plan.id).home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        user = host_user.of_process(plan.id)
+        self._serve(
+            msgspec.structs.replace(
+                plan,
+                image=str(image),
+                memory=self._settings.memory,
+                argv=squashfuse.arguments(program),
+                user=(user, user) if os.getuid() == 0 else None,
+            ),
+            runtime,
+        )
+
+    def _prepared(self, id: str) -> MountFolder:
+        """Return the files of a mount, when an earlier process, which has ended, is reaped."""
+        if (earlier := self._children.pop(id, None)) is not None:
+            earlier.wait(KILL_TIMEOUT)
+        return self.folder(id)
+
+    def _serve(self, plan: Plan, runtime: str) -> None:
+        """Start the process of a mount, and wait until the mount can be used."""
+        id, folder = plan.id, self.folder(plan.id)
         with folder.log.open("ab") as output:
             child = self._children[id] = _popen(plan, output.fileno())
         try:
             if (process := RuntimeProcess.of_pid(child.pid)) is not None:
                 process.save(folder.process)
             _wait_until_ready(child, START_TIMEOUT)
+            folder.runtime.write_text(runtime)
         except BaseException:
             child.kill()
             child.wait()
@@ -212,7 +257,7 @@ class MountProcesses:
     def _unmount(self, plan: Plan) -> None:
         child = _popen(plan, subprocess.DEVNULL)
         try:
-            _wait_until_ready(child, UNMOUNT_TIMEOUT)
+            _wait_until_ready(child, DISCARD_TIMEOUT if plan.discard else UNMOUNT_TIMEOUT)
         finally:
             child.kill()
             child.wait()
@@ -241,7 +286,7 @@ def _wait_until_ready(child: subprocess.Popen[bytes], timeout: float) -> None:
             number, _, text = answer.decode(errors="replace").partition(" ")
             if number.isdigit():
                 raise OSError(int(number), text.strip() or os.strerror(int(number)))
-            raise OSError(errno.ECONNABORTED, "rclone has ended")
+            raise OSError(errno.ECONNABORTED, "the process that serves it has ended")
 
 
 def _typed(error: OSError, what: str) -> HawseError:

@@ -20,7 +20,7 @@ class MountRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     Attributes:
         info: What is known about it, without its state.
         generation: The generation of the sandbox: a later one with the same id does not have the mount.
-        credentials: What the caller has given. None: `info.bucket` is a name in the settings.
+        credentials: What the caller has given. None: `info.bucket` is a name in the settings, or it is an overlay.
         deleting: Whether it is deleted when everything is uploaded.
         force: Whether it is then removed although programs use it.
         discard: Whether it is deleted although not everything is uploaded.
@@ -76,6 +76,10 @@ class MountRecords:
             rows = await self._store.rows(TABLE)
         found = {id: _decoded(id, row) for id, row in rows.items()}
         return {id: record for id, record in found.items() if record is not None}
+
+    async def backups(self) -> set[str]:
+        """Return the ids of the backups of which there are overlays."""
+        return {record.info.backup for record in (await self.all()).values() if record.info.backup is not None}
 
     async def of(self, sandbox: str) -> list[MountRecord]:
         """Return those of a sandbox, in the order of their paths."""

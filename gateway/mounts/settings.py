@@ -93,8 +93,9 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     """What a mount shows, resolved for one sandbox.
 
     Attributes:
-        bucket: The name of a bucket. None: it is a directory.
+        bucket: The name of a bucket. None: it is a directory or an image.
         directory: The path of a directory, all of which is visible.
+        image: The path of the image of a backup, which is visible below an overlay.
         prefix: What is visible of a bucket, without slashes at its ends.
         read_only: Whether it must be mounted read-only.
         endpoint: The URL of the store.
@@ -104,6 +105,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
 
     bucket: str | None = None
     directory: str | None = None
+    image: Path | None = None
     prefix: str = ""
     read_only: bool = False
     endpoint: str | None = None

@@ -176,7 +176,7 @@ class LocalProvider:
         paths = self._paths(unit)
         if await asyncio.to_thread(_read_isolation, paths) != "bubblewrap":
             text = "mounts need sandboxes in bubblewrap: programs without isolation could read the credentials"
-            raise HawseError("unavailable", text)
+            raise HawseError("unavailable", text, retryable=False)
         process = await asyncio.to_thread(_running, paths)
         if process is None or not process.alive:
             raise HawseError("unavailable", "the sandbox does not run")

@@ -14,6 +14,8 @@ sandboxes/ID/egress/        the proxy of a filtered network: its authority, its 
 sandboxes/ID/process        pid, start time and boot of the running runtime
 sandboxes/ID/runtime        the runtime id of the last start that was not verified to have ended
 docker-gateway              the id in the labels of containers and volumes of the Docker provider
+mounts/ID/                  the files of a mount (gateway/mounts/processes.py), and its lock in mount-locks/
+images/ID                   the image of a backup for overlays (gateway/backups/images.py)
 bundles/HASH/               the runtime as the Docker provider mounts it into containers
 audit/                      the audit log (gateway/audit/files.py)
 store.db                    the rows of the sandboxes (gateway/store/sqlite.py)

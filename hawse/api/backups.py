@@ -12,7 +12,8 @@ from hawse.wire.frames import OFFSET_MAX
 
 BackupCompression = Literal["none", "gzip", "zstd"]
 BackupFormat = Literal["tar", "tar.gz", "tar.zst"]
-BackupPhase = Literal["packing", "unpacking", "storing", "reading"]
+BackupPhase = Literal["packing", "unpacking", "storing", "reading", "converting"]
+RestoreMode = Literal["copy", "overlay"]
 Lifetime = Annotated[float, Meta(gt=0, le=10**9)]  # seconds
 BackupName = Annotated[str, Meta(min_length=1, max_length=255)]
 Count = Annotated[int, Meta(ge=0, le=OFFSET_MAX)]
@@ -23,7 +24,7 @@ class BackupProgress(Reply, frozen=True, kw_only=True):
     """How far a backup or a restore is: at its beginning, and a few times in a second.
 
     Attributes:
-        phase: `packing` and `unpacking` happen in the sandbox, `storing` and `reading` at the store of the gateway.
+        phase: `packing` and `unpacking` happen in the sandbox; `converting` makes the image for overlays.
         entries: Files, directories and others that were packed or unpacked.
         bytes: Bytes of files, or of the archive while it is stored or read.
     """
@@ -100,13 +101,15 @@ class BackupRestoreResult(Reply, frozen=True, kw_only=True, omit_defaults=True):
 
     Attributes:
         entries: Files, directories and others that were restored.
-        bytes: Bytes of files that were written.
+        bytes: Bytes of files that were written: none for an overlay.
         skipped: Attributes that this sandbox may not set, such as capabilities of programs.
+        mount: Id of the mount, which `mount.delete` removes, if it is an overlay.
     """
 
     entries: Count
     bytes: Count
     skipped: Count = 0
+    mount: str | None = None
 
 
 class BackupPackResult(Reply, frozen=True, kw_only=True):
@@ -184,11 +187,13 @@ class BackupCreate(BackupSource, Params[BackupInfo], kw_only=True):
         sandbox: Id of the sandbox.
         name: Name for people.
         ttl: Seconds from its creation until it is deleted; null: it is kept.
+        overlay: Whether the image for overlays is made at once, so that the first restore with `overlay` is instant.
     """
 
     sandbox: Id
     name: BackupName | None = None
     ttl: Lifetime | None = None
+    overlay: bool = False
 
 
 @method(
@@ -220,7 +225,7 @@ class SandboxSnapshot(Params[BackupInfo], kw_only=True):
     events={"progress": BackupProgress},
     terminal=SELECTED,
     sandbox=False,
-    raises=(*UNPACK_ERRORS, *JOB_ERRORS),
+    raises=(*UNPACK_ERRORS, *JOB_ERRORS, "limit_exceeded"),
 )
 class BackupRestore(BackupTarget, Params[BackupRestoreResult], kw_only=True):
     """Make a directory of a sandbox what it was in a backup. What it contains now is removed.
@@ -228,13 +233,20 @@ class BackupRestore(BackupTarget, Params[BackupRestoreResult], kw_only=True):
     The backup is unpacked beside and its checksum is verified before anything is replaced. A restore that fails or is
     cancelled changes nothing.
 
+    With the mode `overlay` nothing is copied: the directory, which must be empty or missing, shows the backup, and what
+    programs change in it is kept in the sandbox. The first time, the backup is converted. It is a mount: `mount.list`
+    has it, it is there again whenever the sandbox starts, and `mount.delete` removes it with all changes. Where nothing
+    can be mounted, the error is `unavailable`.
+
     Args:
         sandbox: Id of the sandbox, which may be another one; null: that of the backup.
         path: The directory, which is created if it is missing; null: that of the backup.
+        mode: Whether the files are copied, or read from the backup when they are used.
     """
 
     sandbox: Id | None = None
     path: Path | None = None
+    mode: RestoreMode = "copy"
 
 
 @method("backup.list", safe=True, terminal=SELECTED, sandbox=False)

@@ -1,4 +1,4 @@
-"""Mounts: buckets and directories of the gateway's machine that appear at paths in sandboxes."""
+"""Mounts: buckets, directories of the gateway's machine, and overlays of backups that appear at paths in sandboxes."""
 
 from typing import Annotated, Literal
 
@@ -14,7 +14,7 @@ Credential = Annotated[
     str, matching(r"^[!-~]+$(?!\n)", "printable ASCII without spaces", min_length=1, max_length=4096)
 ]
 
-MOUNT_ERRORS = ("not_found", "conflict", "not_directory", "permission_denied", "io_error", "limit_exceeded")
+MOUNT_ERRORS = ("not_found", "conflict", "not_directory", "permission_denied", "io_error", "limit_exceeded", "no_space")
 
 
 class MountCredentials(ParamsValue, kw_only=True):
@@ -42,7 +42,8 @@ class MountInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
         id: Its id.
         sandbox: The sandbox.
         path: Where it appears, relative to the workspace.
-        bucket: Name of the bucket or directory.
+        bucket: Name of the bucket or directory; null: it is an overlay.
+        backup: Id of the backup that it is an overlay of (`backup.restore`); null: it is none.
         prefix: What is visible, below what the gateway makes visible of it.
         read_only: Whether nothing can be written.
         owner: Id of the user that created it.
@@ -56,7 +57,8 @@ class MountInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
     id: str
     sandbox: str
     path: str
-    bucket: str
+    bucket: str | None = None
+    backup: str | None = None
     prefix: str = ""
     read_only: bool = False
     owner: str | None = None
@@ -64,6 +66,13 @@ class MountInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
     state: MountState = "waiting"
     reason: str | None = None
     pending: int = 0
+
+    @property
+    def source(self) -> str:
+        """What it shows, for people."""
+        if self.bucket is None:
+            return f"backup {self.backup}"
+        return f"{self.bucket}/{self.prefix}" if self.prefix else self.bucket
 
 
 class MountListResult(Reply, frozen=True, kw_only=True):
@@ -114,6 +123,8 @@ class MountList(Params[MountListResult], kw_only=True):
 @method("mount.delete", sandbox=False, target="sandbox", raises=("not_found", "conflict", "io_error"))
 class MountDelete(Params[Nothing], kw_only=True):
     """Remove a mount from a sandbox. It returns when all that was written is uploaded. The content of the bucket stays.
+
+    Of an overlay, what was changed is deleted, and the backup stays. The sandbox is started for that.
 
     If that takes longer than `timeout`, the error is `unavailable`, with the number of files in `details.pending`. The
     uploads continue, and the mount is deleted after them.

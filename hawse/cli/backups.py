@@ -5,6 +5,7 @@ import time
 
 import click
 
+from hawse.api.backups import RestoreMode
 from hawse.cli.candidates import backups as stored, offer
 from hawse.cli.confirm import confirm, yes_option
 from hawse.cli.each import for_each
@@ -50,6 +51,7 @@ def backup() -> None:
 @click.option("--exclude", multiple=True, metavar="GLOB", help="leave out what matches; may be repeated")
 @click.option("--gitignore", is_flag=True, help="leave out what git ignores")
 @click.option("--compression", type=click.Choice(["none", "gzip", "zstd"]), help="how it is compressed (zstd)")
+@click.option("--overlay", is_flag=True, help="prepare `restore --mode overlay`, of which the first is slow otherwise")
 @target_options
 def create(
     target: Target,
@@ -59,6 +61,7 @@ def create(
     exclude: tuple[str, ...],
     gitignore: bool,
     compression: str | None,
+    overlay: bool,
 ) -> None:
     """Make a backup of the directory PATH of a sandbox, by default the workspace, and print its id."""
 
@@ -70,6 +73,7 @@ def create(
             exclude=exclude,
             gitignore=gitignore,
             compression=compression,  # type: ignore[arg-type]  # one of the choices
+            overlay=overlay,
             on_progress=line.show,
         )
 
@@ -109,30 +113,39 @@ def list_backups(target: Target, everywhere: bool) -> None:
     epilog=examples(
         "hawse backup restore b-3f1c9a5be2d07c44",
         "hawse backup restore -s other b-3f1c9a5be2d07c44 copy",
+        "hawse backup restore --mode overlay b-3f1c9a5be2d07c44 project",
     )
 )
 @click.argument("backup", shell_complete=offer(stored))
 @click.argument("path", required=False)
+@click.option(
+    "--mode",
+    type=click.Choice(["copy", "overlay"]),
+    default="copy",
+    help="overlay: copy nothing, mount the backup at an empty or new directory (copy)",
+)
 @yes_option
 @target_options
-def restore(target: Target, backup: str, path: str | None, yes: bool) -> None:
+def restore(target: Target, backup: str, path: str | None, mode: RestoreMode, yes: bool) -> None:
     """Make PATH what it was in the backup BACKUP. What it contains now is removed.
 
-    PATH is in the sandbox of --sandbox; by default it is the directory that the backup was made of.
+    PATH is in the sandbox of --sandbox; by default it is the directory that the backup was made of. With --mode overlay
+    it is at once what it was, and `hawse mount rm` removes it with all changes.
     """
     place = "the directory it was made of" if path is None else printable(path)
-    confirm(
-        f"Restore {printable(backup)} to {place} in sandbox {printable(target.sandbox)}? What is there now is removed.",
-        yes=yes,
-    )
+    if mode == "copy":
+        question = f"Restore {printable(backup)} to {place} in sandbox {printable(target.sandbox)}?"
+        confirm(f"{question} What is there now is removed.", yes=yes)
 
     async def work(client: Client, box: Sandbox) -> BackupRestoreResult:
-        return await box.backups.restore(backup, path=path, on_progress=line.show)
+        return await box.backups.restore(backup, path=path, mode=mode, on_progress=line.show)
 
     with _ProgressLine(target) as line:
         done = target.run(work)
     if target.as_json:
         print_json(done)
+    elif done.mount is not None:
+        click.echo(f"{done.entries:,} entries, mount {done.mount}")
     else:
         skipped = f", {done.skipped} attributes may not be set here" if done.skipped else ""
         click.echo(f"{done.entries:,} entries, {size(done.bytes)}{skipped}")

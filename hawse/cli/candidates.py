@@ -76,7 +76,7 @@ async def backups(client: Client, _: Sandbox) -> Iterable[tuple[str, str]]:
 
 async def mounts(client: Client, box: Sandbox) -> Iterable[tuple[str, str]]:
     """The mounts of the sandbox."""
-    return [(each.id, f"{each.bucket} at {each.path}") for each in await box.mounts.list()]
+    return [(each.id, f"{each.source} at {each.path}") for each in await box.mounts.list()]
 
 
 async def tunnels(_: Client, box: Sandbox) -> Iterable[tuple[str, str]]:

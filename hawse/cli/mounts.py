@@ -80,14 +80,14 @@ def list_mounts(target: Target) -> None:
         [
             one.id,
             printable(one.path),
-            printable(f"{one.bucket}/{one.prefix}" if one.prefix else one.bucket),
+            printable(one.source),
             "read-only" if one.read_only else "",
             f"{one.state}: {printable(one.reason)}" if one.reason else one.state,
             str(one.pending),
         ]
         for one in found
     ]
-    print_table(["ID", "PATH", "BUCKET", "ACCESS", "STATE", "NOT UPLOADED"], rows)
+    print_table(["ID", "PATH", "SOURCE", "ACCESS", "STATE", "NOT UPLOADED"], rows)
 
 
 @mount.command()
@@ -98,7 +98,10 @@ def list_mounts(target: Target) -> None:
 @yes_option
 @target_options
 def rm(target: Target, mount: str, in_use: bool, discard: bool, wait: float, yes: bool) -> None:
-    """Remove a mount, when all that was written is uploaded. The content of the bucket stays."""
+    """Remove a mount, when all that was written is uploaded. The content of the bucket stays.
+
+    Of an overlay of a backup, what was changed is deleted, and the backup stays.
+    """
     lost = " What is not uploaded yet is lost." if discard else ""
     confirm(f"Remove mount {printable(mount)} from sandbox {printable(target.sandbox)}?{lost}", yes=yes)
 

@@ -66,6 +66,13 @@ def of_machine() -> Iterator[Check]:
         yield missing("mounts", error.message)
     else:
         yield Check("mounts", "ok", f"{rclone} and /dev/fuse")
+    try:
+        mksquashfs = import_module("gateway.backups.squashfs").find()
+        squashfuse = import_module("gateway.mounts.squashfuse").check_available()
+    except HawseError as error:
+        yield missing("overlays of backups", error.message)
+    else:
+        yield Check("overlays of backups", "ok", f"{mksquashfs}, {squashfuse} and /dev/fuse")
 
 
 async def of_sandbox(box: Sandbox) -> list[Check]:

@@ -20,6 +20,7 @@ from hawse.api.backups import (
     BackupRestoreResult,
     BackupUsage,
     BackupUsageResult,
+    RestoreMode,
     SandboxSnapshot,
 )
 from hawse.api.paths import from_text, to_text
@@ -67,6 +68,7 @@ class Backups:
         exclude: Sequence[str] = (),
         gitignore: bool = False,
         compression: BackupCompression | None = None,
+        overlay: bool = False,
         on_progress: OnProgress | None = None,
     ) -> BackupInfo:
         """Make a backup of a directory. If it fails, or the caller is cancelled, nothing is left of it.
@@ -79,6 +81,7 @@ class Backups:
             exclude: Globs of what to leave out.
             gitignore: Whether to leave out what git ignores.
             compression: How it is compressed; None: with zstd where the sandbox has it, else with gzip.
+            overlay: Whether to prepare restores with the mode `overlay`, of which the first one is slow otherwise.
             on_progress: Is called from the event loop; it must return soon.
 
         Raises:
@@ -93,6 +96,7 @@ class Backups:
             exclude=[to_text(glob) for glob in exclude] or None,
             gitignore=gitignore,
             compression=compression,
+            overlay=overlay,
         )
         return _decoded(await self._perform(params, on_progress))
 
@@ -102,23 +106,28 @@ class Backups:
         *,
         sandbox: str | None = None,
         path: PathLike | None = None,
+        mode: RestoreMode = "copy",
         on_progress: OnProgress | None = None,
     ) -> BackupRestoreResult:
         """Make a directory what it was. If it fails, or the caller is cancelled, the directory is as it is now.
+
+        With the mode `overlay` nothing is copied. The directory must be empty or missing; it shows the backup, and what
+        is changed in it stays in the sandbox. The result has the id of the mount, which `box.mounts.delete` removes.
 
         Args:
             backup: The id of the backup.
             sandbox: The id of another sandbox; None: that of the backup.
             path: Another directory, which need not exist; None: that of the backup.
+            mode: Whether the files are copied, or read from the backup when they are used.
             on_progress: Is called from the event loop; it must return soon.
 
         Raises:
             HawseError: `no_space`, `io_error` if the archive is damaged, `conflict` if files are created in the
-                directory meanwhile.
+                directory meanwhile, or if it is not empty for an overlay; `unavailable` where nothing can be mounted.
         """
         to = None if path is None else wire_path(path)
         result: BackupRestoreResult = await self._perform(
-            BackupRestore(backup=backup, sandbox=sandbox, path=to), on_progress
+            BackupRestore(backup=backup, sandbox=sandbox, path=to, mode=mode), on_progress
         )
         return result
 
@@ -172,6 +181,7 @@ class SandboxBackups:
         exclude: Sequence[str] = (),
         gitignore: bool = False,
         compression: BackupCompression | None = None,
+        overlay: bool = False,
         on_progress: OnProgress | None = None,
     ) -> BackupInfo:
         """Make a backup of a directory. If it fails, or the caller is cancelled, nothing is left of it.
@@ -183,6 +193,7 @@ class SandboxBackups:
             exclude: Globs of what to leave out.
             gitignore: Whether to leave out what git ignores.
             compression: How it is compressed; None: with zstd where the sandbox has it, else with gzip.
+            overlay: Whether to prepare restores with the mode `overlay`, of which the first one is slow otherwise.
             on_progress: Is called from the event loop; it must return soon.
 
         Raises:
@@ -197,26 +208,37 @@ class SandboxBackups:
             exclude=exclude,
             gitignore=gitignore,
             compression=compression,
+            overlay=overlay,
             on_progress=on_progress,
         )
 
     async def restore(
-        self, backup: str, *, path: PathLike | None = None, on_progress: OnProgress | None = None
+        self,
+        backup: str,
+        *,
+        path: PathLike | None = None,
+        mode: RestoreMode = "copy",
+        on_progress: OnProgress | None = None,
     ) -> BackupRestoreResult:
         """Make a directory of this sandbox what it was, also from a backup of another sandbox.
 
         If it fails, or the caller is cancelled, the directory is as it is now.
 
+        With the mode `overlay` nothing is copied. The directory must be empty or missing; it shows the backup, and what
+        is changed in it stays in the sandbox. The result has the id of the mount, which `box.mounts.delete` removes.
+
         Args:
             backup: The id of the backup.
             path: Another directory, which need not exist; None: that of the backup.
+            mode: Whether the files are copied, or read from the backup when they are used.
             on_progress: Is called from the event loop; it must return soon.
 
         Raises:
             HawseError: `not_found`, `no_space`, `io_error` if the archive is damaged, `conflict` if files are created
-                in the directory meanwhile.
+                in the directory meanwhile, or if it is not empty for an overlay; `unavailable` where nothing can be
+                mounted.
         """
-        return await self._backups.restore(backup, sandbox=self._sandbox, path=path, on_progress=on_progress)
+        return await self._backups.restore(backup, sandbox=self._sandbox, path=path, mode=mode, on_progress=on_progress)
 
     async def get(self, backup: str) -> BackupInfo:
         """Return a backup of this sandbox. `backup`: its id. Raises `not_found`, also for one of another sandbox."""

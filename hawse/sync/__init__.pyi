@@ -24,6 +24,7 @@ from hawse.api.backups import BackupCompression
 from hawse.api.backups import BackupInfo
 from hawse.api.backups import BackupRestoreResult
 from hawse.api.backups import BackupUsageResult
+from hawse.api.backups import RestoreMode
 from hawse.api.code import CodeCompleteResult
 from hawse.api.code import CodeContextInfo
 from hawse.api.code import CodeInspectResult
@@ -276,7 +277,7 @@ class Backups:
 
     Methods raise `HawseError`: `not_found` for a backup that does not exist, or that the caller may not use.
     """
-    def create(self, sandbox: str, path: PathLike='.', *, name: str | None=None, ttl: float | None=None, exclude: Sequence[str]=..., gitignore: bool=False, compression: BackupCompression | None=None, on_progress: OnProgress | None=None) -> BackupInfo:
+    def create(self, sandbox: str, path: PathLike='.', *, name: str | None=None, ttl: float | None=None, exclude: Sequence[str]=..., gitignore: bool=False, compression: BackupCompression | None=None, overlay: bool=False, on_progress: OnProgress | None=None) -> BackupInfo:
         """Make a backup of a directory. If it fails, or the caller is cancelled, nothing is left of it.
 
         Args:
@@ -287,6 +288,7 @@ class Backups:
             exclude: Globs of what to leave out.
             gitignore: Whether to leave out what git ignores.
             compression: How it is compressed; None: with zstd where the sandbox has it, else with gzip.
+            overlay: Whether to prepare restores with the mode `overlay`, of which the first one is slow otherwise.
             on_progress: Is called from the event loop; it must return soon.
 
         Raises:
@@ -294,18 +296,22 @@ class Backups:
                 (`details["entry"]`), `no_space`, `limit_exceeded`.
         """
 
-    def restore(self, backup: str, *, sandbox: str | None=None, path: PathLike | None=None, on_progress: OnProgress | None=None) -> BackupRestoreResult:
+    def restore(self, backup: str, *, sandbox: str | None=None, path: PathLike | None=None, mode: RestoreMode='copy', on_progress: OnProgress | None=None) -> BackupRestoreResult:
         """Make a directory what it was. If it fails, or the caller is cancelled, the directory is as it is now.
+
+        With the mode `overlay` nothing is copied. The directory must be empty or missing; it shows the backup, and what
+        is changed in it stays in the sandbox. The result has the id of the mount, which `box.mounts.delete` removes.
 
         Args:
             backup: The id of the backup.
             sandbox: The id of another sandbox; None: that of the backup.
             path: Another directory, which need not exist; None: that of the backup.
+            mode: Whether the files are copied, or read from the backup when they are used.
             on_progress: Is called from the event loop; it must return soon.
 
         Raises:
             HawseError: `no_space`, `io_error` if the archive is damaged, `conflict` if files are created in the
-                directory meanwhile.
+                directory meanwhile, or if it is not empty for an overlay; `unavailable` where nothing can be mounted.
         """
 
     def usage(self) -> BackupUsageResult:
@@ -325,7 +331,7 @@ class SandboxBackups:
 
     `create`, `get`, `list` and `delete` have the backups of this sandbox only; `restore` takes a backup of any sandbox.
     """
-    def create(self, path: PathLike='.', *, name: str | None=None, ttl: float | None=None, exclude: Sequence[str]=..., gitignore: bool=False, compression: BackupCompression | None=None, on_progress: OnProgress | None=None) -> BackupInfo:
+    def create(self, path: PathLike='.', *, name: str | None=None, ttl: float | None=None, exclude: Sequence[str]=..., gitignore: bool=False, compression: BackupCompression | None=None, overlay: bool=False, on_progress: OnProgress | None=None) -> BackupInfo:
         """Make a backup of a directory. If it fails, or the caller is cancelled, nothing is left of it.
 
         Args:
@@ -335,6 +341,7 @@ class SandboxBackups:
             exclude: Globs of what to leave out.
             gitignore: Whether to leave out what git ignores.
             compression: How it is compressed; None: with zstd where the sandbox has it, else with gzip.
+            overlay: Whether to prepare restores with the mode `overlay`, of which the first one is slow otherwise.
             on_progress: Is called from the event loop; it must return soon.
 
         Raises:
@@ -342,19 +349,24 @@ class SandboxBackups:
                 (`details["entry"]`), `no_space`, `limit_exceeded`.
         """
 
-    def restore(self, backup: str, *, path: PathLike | None=None, on_progress: OnProgress | None=None) -> BackupRestoreResult:
+    def restore(self, backup: str, *, path: PathLike | None=None, mode: RestoreMode='copy', on_progress: OnProgress | None=None) -> BackupRestoreResult:
         """Make a directory of this sandbox what it was, also from a backup of another sandbox.
 
         If it fails, or the caller is cancelled, the directory is as it is now.
 
+        With the mode `overlay` nothing is copied. The directory must be empty or missing; it shows the backup, and what
+        is changed in it stays in the sandbox. The result has the id of the mount, which `box.mounts.delete` removes.
+
         Args:
             backup: The id of the backup.
             path: Another directory, which need not exist; None: that of the backup.
+            mode: Whether the files are copied, or read from the backup when they are used.
             on_progress: Is called from the event loop; it must return soon.
 
         Raises:
             HawseError: `not_found`, `no_space`, `io_error` if the archive is damaged, `conflict` if files are created
-                in the directory meanwhile.
+                in the directory meanwhile, or if it is not empty for an overlay; `unavailable` where nothing can be
+                mounted.
         """
 
     def get(self, backup: str) -> BackupInfo:

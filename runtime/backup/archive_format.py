@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal, Protocol
 
-from runtime.files import zstd
+from hawse import zstd
 
 XATTR: Final = "SCHILY.xattr."
 SPARSE_NAME: Final = "GNUSparseFile.0"

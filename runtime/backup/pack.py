@@ -8,12 +8,12 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, suppress
 from typing import Final
 
+from hawse import zstd
 from hawse.api.backups import BackupPack, BackupPackResult, BackupProgress
 from hawse.api.paths import to_text
 from hawse.rpc import from_oserror
 from hawse.wire import HawseError
 from runtime.backup.archive_format import BackupArchive, Extent, has_type
-from runtime.files import zstd
 from runtime.files.atomic_replace import MARK
 from runtime.files.listing import DIRECTORY, filter_of
 from runtime.files.rooted_path import RootedPath

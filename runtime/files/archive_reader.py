@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from typing import IO, Any, Final, Literal, NamedTuple, Protocol, cast
 
+from hawse import zstd
 from hawse.wire import HawseError
-from runtime.files import zstd
 
 BLOCK: Final = 256 << 10  # bytes that are decompressed at a time
 HEADER_MAX: Final = 1 << 20  # bytes of a header of a tar, such as a long name

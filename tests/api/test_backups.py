@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from hawse.api import GATEWAY, METHODS
-from hawse.api.backups import BackupCreate, BackupUnpack
+from hawse.api.backups import BackupCreate, BackupRestore, BackupUnpack
 
 
 def test_what_clients_call_is_at_the_gateway_and_what_it_calls_in_the_sandbox() -> None:
@@ -23,3 +23,10 @@ def test_a_digest_has_64_hexadecimal_digits(sha256: str) -> None:
 def test_a_backup_is_kept_for_some_time(ttl: float) -> None:
     with pytest.raises(msgspec.ValidationError):
         msgspec.convert({"sandbox": "a", "ttl": ttl}, BackupCreate)
+
+
+@pytest.mark.parametrize("mode", ["", "mount", None])
+def test_a_restore_has_one_of_two_modes(mode: str | None) -> None:
+    assert BackupRestore(backup="b").mode == "copy"
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.convert({"backup": "b", "mode": mode}, BackupRestore)

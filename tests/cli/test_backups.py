@@ -1,6 +1,9 @@
 """`hawse backup` with a live gateway."""
 
+import asyncio
 import json
+import os
+from pathlib import Path
 
 import pytest
 
@@ -56,3 +59,29 @@ def test_a_directory_is_saved_listed_restored_and_forgotten(gateway: Stack, capf
     assert json.loads(capfd.readouterr().out) == []
     assert main(["backup", "restore", "--yes", id]) == 1
     assert f"not_found: unknown backup '{id}'" in capfd.readouterr().err
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="the tests of the local provider run as the superuser")
+async def test_an_overlay_is_restored_listed_and_removed(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with Stack(tmp_path / "state", isolation="bubblewrap") as stack:
+        monkeypatch.setenv("HAWSE_URL", stack.base)
+        monkeypatch.setenv("HAWSE_TOKEN", stack.token)
+        await asyncio.to_thread(use_overlay, stack, capfd)
+
+
+def use_overlay(stack: Stack, capfd: pytest.CaptureFixture[str]) -> None:
+    run(stack, "mkdir t && echo one > t/f")
+    assert main(["backup", "create", "t", "--overlay"]) == 0
+    id = capfd.readouterr().out.strip()
+    assert main(["backup", "restore", "--mode", "overlay", id, "o"]) == 0  # it asks nothing: nothing is removed
+    printed = capfd.readouterr().out.split()
+    assert printed[:3] == ["2", "entries,", "mount"]
+    assert run(stack, "echo two >> o/f; cat o/f") == "one\ntwo\n"
+    assert main(["mount", "ls"]) == 0
+    assert capfd.readouterr().out.splitlines()[1].split() == [printed[3], "o", "backup", id, "mounted", "0"]
+    assert main(["backup", "restore", "--mode", "overlay", id, "t"]) == 1
+    assert "conflict: the mount was not made: the directory is not empty" in capfd.readouterr().err
+    assert main(["mount", "rm", "--yes", printed[3]]) == 0
+    assert run(stack, "ls -A o") == ""

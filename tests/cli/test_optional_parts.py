@@ -18,7 +18,11 @@ def test_a_machine_with_everything_lacks_nothing() -> None:
     found = {check.name: check.text for check in optional_parts.of_machine()}
     assert found["filtered networks"] == "the package cryptography is installed"
     assert {name for name, _, _ in optional_parts.PACKAGES} <= found.keys()
-    elsewhere = ("mounts", "tunnels through Cloudflare")  # a machine of tests may lack /dev/fuse and cloudflared
+    elsewhere = (
+        "mounts",
+        "overlays of backups",
+        "tunnels through Cloudflare",
+    )  # a machine of tests may lack /dev/fuse and cloudflared
     assert not [text for name, text in found.items() if "not available" in text and name not in elsewhere]
 
 
@@ -30,6 +34,7 @@ def test_a_machine_with_nothing_says_how_to_install_each_part(monkeypatch: pytes
     assert found["sandboxes of Docker"].text == "not available: pip install 'hawse[docker]'"
     assert found["workspaces of a fixed size"].text == "not available: apt install e2fsprogs"
     assert "apt install rclone" in found["mounts"].text
+    assert "apt install squashfs-tools" in found["overlays of backups"].text
 
 
 def test_each_package_is_one_of_its_extra() -> None:

@@ -92,16 +92,16 @@ async def test_the_backups_of_a_sandbox_need_no_sandbox() -> None:
     recorded = Recorded()
     backups = SandboxBackups(cast(CallTable, recorded), "box")
     reports: list[BackupProgress] = []
-    given: dict[str, Any] = {"name": "n", "ttl": 5, "gitignore": True, "compression": "gzip"}
+    given: dict[str, Any] = {"name": "n", "ttl": 5, "gitignore": True, "compression": "gzip", "overlay": True}
     assert await backups.create("project", exclude=["*.o"], on_progress=reports.append, **given) == INFO
-    assert (await backups.restore("b", path="again", on_progress=reports.append)).bytes == 2
+    assert (await backups.restore("b", path="again", mode="overlay", on_progress=reports.append)).bytes == 2
     assert await backups.get("b") == INFO
     assert await backups.list() == [INFO]
     await backups.delete("b")
     assert reports == [PROGRESS, PROGRESS]
     assert recorded.requests == [
         BackupCreate(sandbox="box", path="project", exclude=["*.o"], **given),
-        BackupRestore(backup="b", sandbox="box", path="again"),
+        BackupRestore(backup="b", sandbox="box", path="again", mode="overlay"),
         BackupGet(backup="b"),
         BackupList(sandbox="box"),
         BackupGet(backup="b"),

@@ -1,11 +1,12 @@
 """A cancellation ends a task, also if the code that it waits in loses the cancellation."""
 
 import asyncio
+import threading
 from collections.abc import Awaitable, Callable
 
 import pytest
 
-from gateway.cancellation import cancellation_kept
+from gateway.cancellation import cancellation_kept, in_thread
 from tests.support.waiting import TIMEOUT
 
 
@@ -75,3 +76,24 @@ async def test_a_task_that_was_cancelled_before_can_still_clean_up() -> None:
         await asyncio.sleep(0)
         task.cancel()
     assert cleaned.is_set()
+
+
+async def test_a_cancellation_waits_for_the_thread() -> None:
+    """The descriptor that a thread uses must not be closed: another file may get its number."""
+    begun, go, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def work() -> None:
+        begun.set()
+        go.wait()
+        ended.set()
+
+    task = asyncio.create_task(in_thread(work))
+    await asyncio.to_thread(begun.wait)
+    task.cancel()
+    await asyncio.sleep(0)
+    task.cancel()
+    assert not task.done()
+    go.set()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert ended.is_set()

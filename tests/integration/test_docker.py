@@ -210,6 +210,20 @@ async def test_sandboxes_are_deleted_without_a_trace(client: Client, stack: Dock
     assert docker.mounts(Path(stack.state)) == []
 
 
+async def test_a_backup_is_an_overlay_in_a_container_with_its_changes_at_the_next_start(client: Client) -> None:
+    async with client.sandboxes.create() as box:
+        await output(box, "mkdir -p t/d && echo 1 > t/a && echo s > t/s && chmod 400 t/s")
+        backup = await box.backups.create("t")
+        restored = await box.backups.restore(backup.id, path="o", mode="overlay")
+        assert await output(box, "stat -c %U:%a o/s") == "user:400"
+        await output(box, "cd o && chmod 600 s && echo more >> s && rm a && rmdir d && echo n > n")
+        await box.stop()
+        await box.wake()
+        assert await output(box, "cd o && cat s n && ls && mount | grep -c hawse-m-") == "s\nmore\nn\nn\ns\n1"
+        await box.mounts.delete(restored.mount or "")
+        assert await output(box, "find o; mount | grep -c hawse-m-; cat t/s") == "o\n0\ns"
+
+
 async def test_a_killed_gateway_finds_its_containers_again(stack: DockerStack, client: Client) -> None:
     box = await client.sandboxes.create()
     process = await box.processes.start(["/bin/sleep", "1000"])

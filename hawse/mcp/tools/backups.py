@@ -6,7 +6,7 @@ from typing import Annotated, Final, TypeVar
 
 from msgspec import Meta, field
 
-from hawse.api.backups import BackupInfo, BackupName, BackupProgress
+from hawse.api.backups import BackupInfo, BackupName, BackupProgress, RestoreMode
 from hawse.api.types import Id, Path
 from hawse.client.backups import OnProgress
 from hawse.mcp.excerpt import excerpt
@@ -54,19 +54,23 @@ class BackupRestore(Arguments):
     Args:
         backup: The id of the backup.
         path: The directory, relative to the workspace unless it is absolute; without it, that of the backup.
+        mode: With overlay, nothing is copied: it is there at once, also if it is large. The directory must be empty or
+            new, and below the workspace.
     """
 
     backup: Id
     path: Path | None = None
+    mode: RestoreMode = "copy"
 
     async def run(self, call: ToolCall) -> Answer:
         box = call.box
         done = await _reporting(
             call,
-            lambda report: box.backups.restore(self.backup, path=self.path, on_progress=report),
+            lambda report: box.backups.restore(self.backup, path=self.path, mode=self.mode, on_progress=report),
         )
-        data = {"entries": done.entries, "bytes": done.bytes, "skipped": done.skipped}
-        return Answer(f"{done.entries:,} entries, {done.bytes:,} bytes", data=data)
+        data = {"entries": done.entries, "bytes": done.bytes, "skipped": done.skipped, "mount": done.mount}
+        how = f"{done.bytes:,} bytes" if done.mount is None else f"mounted as {done.mount}"
+        return Answer(f"{done.entries:,} entries, {how}", data=data)
 
 
 @tool("backup_list", safe=True)

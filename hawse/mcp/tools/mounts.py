@@ -1,4 +1,4 @@
-"""`mount_list`: the buckets and directories that are mounted in a sandbox."""
+"""`mount_list`: the buckets, directories and backups that are mounted in a sandbox."""
 
 from hawse.api.mounts import MountInfo
 from hawse.mcp.excerpt import excerpt
@@ -10,7 +10,7 @@ class MountList(Arguments):
     """List the mounts of this sandbox: buckets and directories from outside, with their paths in the workspace.
 
     What is written in one is uploaded about a second after the file was closed. Nothing can be written in one that is
-    read-only.
+    read-only. What is changed in the overlay of a backup stays in the sandbox.
     """
 
     async def run(self, call: ToolCall) -> Answer:
@@ -25,9 +25,15 @@ def _line(info: MountInfo) -> str:
         facts.append("read-only")
     if info.pending:
         facts.append(f"{info.pending} files are not uploaded yet")
-    return f"{info.path}  {info.bucket}  {', '.join(facts)}"
+    return f"{info.path}  {info.source}  {', '.join(facts)}"
 
 
 def _data(info: MountInfo) -> dict[str, object]:
-    found = {"id": info.id, "path": info.path, "bucket": info.bucket, "read_only": info.read_only}
+    found = {
+        "id": info.id,
+        "path": info.path,
+        "bucket": info.bucket,
+        "backup": info.backup,
+        "read_only": info.read_only,
+    }
     return {**found, "state": info.state, "reason": info.reason, "pending": info.pending}

@@ -65,7 +65,7 @@ class ModelTransfers:
     async def delete(self, id: str) -> None:
         await self._records.remove(id)
 
-    async def delete_expired(self) -> None:
+    async def sweep(self) -> None:
         self.ended.append("swept")
         raise ValueError("of any kind")
 

@@ -4,13 +4,12 @@ import asyncio
 import errno
 import os
 import sys
-import threading
 from pathlib import Path
 
 import pytest
 
 from gateway.backups.object_store import ObjectStore
-from gateway.backups.stores import DirectoryStore, in_thread, open_store, store_errors
+from gateway.backups.stores import DirectoryStore, open_store, store_errors
 from hawse.wire import HawseError
 from tests.support.runtime import no_fd_leaked
 
@@ -54,27 +53,6 @@ async def test_what_is_not_committed_is_removed(tmp_path: Path) -> None:
     async with store.writing("y"):
         pass
     assert os.listdir(tmp_path) == []
-
-
-async def test_a_cancellation_waits_for_the_thread() -> None:
-    """The descriptor that a thread uses must not be closed: another file may get its number."""
-    begun, go, ended = threading.Event(), threading.Event(), threading.Event()
-
-    def work() -> None:
-        begun.set()
-        go.wait()
-        ended.set()
-
-    task = asyncio.create_task(in_thread(work))
-    await asyncio.to_thread(begun.wait)
-    task.cancel()
-    await asyncio.sleep(0)
-    task.cancel()
-    assert not task.done()
-    go.set()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert ended.is_set()
 
 
 async def test_a_cancelled_archive_leaves_no_file_and_no_descriptor(tmp_path: Path) -> None:

@@ -249,7 +249,7 @@ async def test_a_failure_of_any_kind_does_not_keep_what_has_expired() -> None:
             raise failures.pop()
 
     now, bench.store.fails = 11.0, fail
-    await bench.transfers.delete_expired()
+    await bench.transfers.sweep()
     assert len(bench.store.archives) == 1
 
 
@@ -270,7 +270,7 @@ async def test_what_cannot_be_deleted_is_deleted_later() -> None:
     clock = Clock(wall=lambda: now, uptime=lambda: now, boot="b")
     bench = Bench(FakeLink(), clock)
     info = await bench.create(ttl=10)
-    await bench.transfers.delete_expired()
+    await bench.transfers.sweep()
     assert bench.store.archives
 
     other = await bench.create(ttl=10)
@@ -282,12 +282,12 @@ async def test_what_cannot_be_deleted_is_deleted_later() -> None:
 
     now = 11.0
     bench.store.fails = fail
-    await bench.transfers.delete_expired()  # the failure of one does not keep the other
+    await bench.transfers.sweep()  # the failure of one does not keep the other
     left = list(await bench.records.all())
     assert left == list(bench.store.archives)
     assert left in ([info.id], [other.id])
     bench.store.fails = lambda step: None
-    await bench.transfers.delete_expired()
+    await bench.transfers.sweep()
     assert (bench.store.archives, await bench.records.all()) == ({}, {})
 
 

@@ -49,7 +49,9 @@ class Kept:
         self.processes = MountProcesses(self.folder / "mounts", self.settings)
         self.earlier.append(self.processes)
         providers = {"model": self.provider}
-        return MountKeeper(self.store, providers, self.processes, self.settings, self.folder / "locks")
+        return MountKeeper(
+            self.store, providers, self.processes, self.settings, self.folder / "locks", self.folder / "images"
+        )
 
     def record(self, *, bucket: str = "shared", generation: str = "g") -> MountRecord:
         info = MountInfo(id="m-1", sandbox="box", path="data", bucket=bucket, owner="owner")
@@ -171,6 +173,19 @@ async def test_a_mount_that_fails_says_why_and_the_others_go_on(tmp_path: Path) 
         await made.until("failed")
         assert "any more" in ((await made.keeper.describe(made.record())).reason or "")
         await made.keeper.ensure("box")  # it does not wait for it
+
+
+async def test_an_overlay_without_its_image_says_how_to_get_it_again(tmp_path: Path) -> None:
+    async with kept(tmp_path) as made:
+        info = MountInfo(id="m-1", sandbox="box", path="data", backup="b-1", owner="owner")
+        record = MountRecord(info=info, generation="g")
+        await made.records.add(record)
+        await made.until("failed")
+        assert "'b-1' was deleted: a restore" in ((await made.keeper.describe(record)).reason or "")
+        assert await made.records.backups() == {"b-1"}
+        await made.keeper.check("box")
+        with pytest.raises(HawseError, match="does not run"):
+            await made.keeper.check("other")
 
 
 async def test_a_deletion_that_takes_longer_says_what_waits(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ async def test_a_directory_is_saved_restored_and_forgotten(agent: OpenAgent, box
         assert await call("backup_restore", backup=id) == "2 entries, 3 bytes"
         assert await box.files.read("project/f") == b"one"
         assert await call("backup_restore", backup=id, path="elsewhere") == "2 entries, 3 bytes"
+        assert "bubblewrap" in await call.fails("backup_restore", backup=id, path="overlay", mode="overlay")
         assert "not_found" in await call.fails("backup_create", path="missing")
         assert await call("backup_delete", backup=id) == f"backup {id} deleted"
         assert "not_found" in await call.fails("backup_delete", backup=id)

@@ -21,14 +21,17 @@ async def test_mounts_are_listed_with_their_state() -> None:
     failed = MountInfo(
         id="m-2", sandbox="s", path="work", bucket="home", state="failed", reason="the store is away", pending=3
     )
-    answer = await MountList().run(call(mounted, failed))
+    overlay = MountInfo(id="m-3", sandbox="s", path="x", backup="b-1", state="mounted")
+    answer = await MountList().run(call(mounted, failed, overlay))
     assert answer.text.splitlines() == [
         "data  sets  mounted, read-only",
         "work  home  failed: the store is away, 3 files are not uploaded yet",
+        "x  backup b-1  mounted",
     ]
     assert answer.data is not None
-    assert [one["id"] for one in answer.data["mounts"]] == ["m-1", "m-2"]
+    assert [one["id"] for one in answer.data["mounts"]] == ["m-1", "m-2", "m-3"]
     assert answer.data["mounts"][0]["read_only"] is True
+    assert (answer.data["mounts"][2]["backup"], answer.data["mounts"][2]["bucket"]) == ("b-1", None)
 
 
 async def test_a_sandbox_without_mounts_has_none() -> None:

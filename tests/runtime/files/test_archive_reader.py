@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from hawse import zstd
 from hawse.wire import HawseError
-from runtime.files import zstd
 from runtime.files.archive_reader import RATIO_FREE, entries
 
 

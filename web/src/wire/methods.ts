@@ -90,6 +90,8 @@ export interface BackupCreate {
   name?: string | null;
   /** Seconds from its creation until it is deleted; null: it is kept. */
   ttl?: number | null;
+  /** Whether the image for overlays is made at once, so that the first restore with `overlay` is instant. */
+  overlay?: boolean;
 }
 
 /** Delete a backup. */
@@ -180,8 +182,8 @@ export interface BackupPackResult {
 
 /** How far a backup or a restore is: at its beginning, and a few times in a second. */
 export interface BackupProgress {
-  /** `packing` and `unpacking` happen in the sandbox, `storing` and `reading` at the store of the gateway. */
-  phase: "packing" | "reading" | "storing" | "unpacking";
+  /** `packing` and `unpacking` happen in the sandbox; `converting` makes the image for overlays. */
+  phase: "converting" | "packing" | "reading" | "storing" | "unpacking";
   /** Files, directories and others that were packed or unpacked. */
   entries?: number;
   /** Bytes of files, or of the archive while it is stored or read. */
@@ -192,6 +194,8 @@ export interface BackupProgress {
  * Make a directory of a sandbox what it was in a backup. What it contains now is removed.
  *
  * The backup is unpacked beside and its checksum is verified before anything is replaced. A restore that fails or is cancelled changes nothing.
+ *
+ * With the mode `overlay` nothing is copied: the directory, which must be empty or missing, shows the backup, and what programs change in it is kept in the sandbox. The first time, the backup is converted. It is a mount: `mount.list` has it, it is there again whenever the sandbox starts, and `mount.delete` removes it with all changes. Where nothing can be mounted, the error is `unavailable`.
  */
 export interface BackupRestore {
   /** Id of the backup. */
@@ -200,16 +204,20 @@ export interface BackupRestore {
   sandbox?: string | null;
   /** The directory, which is created if it is missing; null: that of the backup. */
   path?: string | null;
+  /** Whether the files are copied, or read from the backup when they are used. */
+  mode?: "copy" | "overlay";
 }
 
 /** A backup was restored. */
 export interface BackupRestoreResult {
   /** Files, directories and others that were restored. */
   entries: number;
-  /** Bytes of files that were written. */
+  /** Bytes of files that were written: none for an overlay. */
   bytes: number;
   /** Attributes that this sandbox may not set, such as capabilities of programs. */
   skipped?: number;
+  /** Id of the mount, which `mount.delete` removes, if it is an overlay. */
+  mount?: string | null;
 }
 
 /** Make a directory what it is in an archive of `backup.pack`. `backup.restore` calls this. */
@@ -2133,6 +2141,8 @@ export interface MountCredentials {
 /**
  * Remove a mount from a sandbox. It returns when all that was written is uploaded. The content of the bucket stays.
  *
+ * Of an overlay, what was changed is deleted, and the backup stays. The sandbox is started for that.
+ *
  * If that takes longer than `timeout`, the error is `unavailable`, with the number of files in `details.pending`. The uploads continue, and the mount is deleted after them.
  */
 export interface MountDelete {
@@ -2156,8 +2166,10 @@ export interface MountInfo {
   sandbox: string;
   /** Where it appears, relative to the workspace. */
   path: string;
-  /** Name of the bucket or directory. */
-  bucket: string;
+  /** Name of the bucket or directory; null: it is an overlay. */
+  bucket?: string | null;
+  /** Id of the backup that it is an overlay of (`backup.restore`); null: it is none. */
+  backup?: string | null;
   /** What is visible, below what the gateway makes visible of it. */
   prefix?: string;
   /** Whether nothing can be written. */

@@ -58,3 +58,10 @@ def test_a_directory_of_that_user_is_left_as_it_is(tmp_path: Path) -> None:
     os.chown(tmp_path, FIRST, FIRST)
     give(tmp_path, FIRST)
     assert (tmp_path / "file").stat().st_uid == 0
+
+
+def test_processes_outside_have_users_that_no_sandbox_has() -> None:
+    users = [host_user.of_process(f"m-{number}") for number in range(1000)]
+    assert len(set(users)) > 990
+    assert all(host_user.FIRST + host_user.COUNT <= user < 2**31 for user in users)
+    assert host_user.of_process("m-1") == users[1]

@@ -63,11 +63,14 @@ export function stateOf({ state = "waiting", read_only, pending = 0 }: MountInfo
 
 /** Describes a mount in a sentence. */
 export function describeMount(info: MountInfo): string {
-  const { bucket, prefix, read_only, state = "waiting", reason, pending = 0 } = info;
-  const parts = [`Mount of ${prefix ? `${bucket}/${prefix}` : bucket}${read_only ? ", read-only" : ""}`];
+  const { bucket, backup, prefix, read_only, state = "waiting", reason, pending = 0 } = info;
+  const source = prefix ? `${bucket}/${prefix}` : bucket;
+  const parts = [
+    backup ? `Overlay of backup ${backup}` : `Mount of ${source}${read_only ? ", read-only" : ""}`,
+  ];
   if (state === "failed") parts.push(`failed${reason ? `: ${reason}` : ""}`);
   if (state === "waiting") parts.push("not mounted while the sandbox does not run");
-  if (state === "deleting") parts.push("removed when everything is uploaded");
+  if (state === "deleting") parts.push(backup ? "being removed" : "removed when everything is uploaded");
   if (pending)
     parts.push(pending === 1 ? "1 file is not uploaded yet" : `${pending} files are not uploaded yet`);
   return parts.join("; ");

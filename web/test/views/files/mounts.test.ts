@@ -60,3 +60,9 @@ test("a mount says what is most important beside its name, and the rest in a sen
     "Mount of sets; failed: the store is away; 1 file is not uploaded yet",
   );
 });
+
+test("an overlay names its backup", () => {
+  const overlay: MountInfo = { id: "m-2", sandbox: "s", path: "o", backup: "b-1", state: "mounted" };
+  expect(describeMount(overlay)).toBe("Overlay of backup b-1");
+  expect(describeMount({ ...overlay, state: "deleting" })).toBe("Overlay of backup b-1; being removed");
+});

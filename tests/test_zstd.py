@@ -6,8 +6,8 @@ from importlib import import_module
 
 import pytest
 
+from hawse import zstd
 from hawse.wire import HawseError
-from runtime.files import zstd
 
 
 def test_what_is_compressed_is_decompressed_by_blocks() -> None:
@@ -41,7 +41,7 @@ sys.modules["backports.zstd"] = sys.modules["compression.zstd"] = None
 from hawse.api.backups import BackupPack
 from hawse.wire import HawseError
 from runtime.backup.pack import pack
-from runtime.files import zstd
+from hawse import zstd
 from runtime.files.rooted_path import RootedPath
 
 assert not zstd.is_available()

@@ -1,6 +1,6 @@
 """zstd (RFC 8878), with the interface of `lzma`: of the standard library from Python 3.14 on, else of backports.zstd.
 
-It is loaded when it is first used. A runtime without either of them can do everything else.
+It is loaded when it is first used. Without either of them, everything else works.
 """
 
 import sys
@@ -25,7 +25,7 @@ def _library() -> ModuleType | None:
 
 
 def is_available() -> bool:
-    """Return whether this runtime has it."""
+    """Return whether this process has it."""
     return _library() is not None
 
 
@@ -80,7 +80,7 @@ def _needed() -> ModuleType:
     if library is None:
         raise HawseError(
             "unavailable",
-            "this runtime has no zstd: it needs the package backports.zstd",
+            "zstd needs the package backports.zstd",
             admitted="yes",
             retryable=False,
         )

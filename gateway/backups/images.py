@@ -1,0 +1,326 @@
+"""Images of backups for overlays: squashfs, made of archives when they are first needed, on the disk of this machine.
+
+They are a cache with a bound. What a mount shows, and what is being used, stays. Several gateways of one machine may
+share the directory: whoever uses an image has a shared lock on it, and one that is deleted has an exclusive lock.
+"""
+
+import asyncio
+import fcntl
+import hashlib
+import logging
+import os
+import secrets
+import signal
+import sys
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection
+from contextlib import aclosing, asynccontextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from gateway.backups import squashfs
+from gateway.backups.squashfs import Plan
+from gateway.backups.stores import KEEP_FREE, store_errors
+from gateway.cancellation import in_thread
+from hawse.api.backups import BackupFormat, BackupInfo, BackupProgress
+from hawse.wire import HawseError
+
+log = logging.getLogger(__name__)
+
+PROGRAM: Final = (sys.executable, "-I", "-m", "gateway.backups.squashfs")
+SIZE: Final = 20 << 30  # bytes of all images
+OWNER: Final = 1000  # of the files, as sandboxes count users: that of their programs
+PART: Final = ".part-"  # begins the name of an image that is being made
+REPORT: Final = 4 << 20  # bytes of the archive between two reports
+TURN: Final = 10.0  # s between two signs of life of one that waits for others
+PRINTED_MAX: Final = 16 << 10  # bytes of what the process prints, for the operator
+MODE: Final = 0o444  # the process that serves an image is of another user, and must not change it
+
+Report = Callable[[BackupProgress], None]
+Moved = Callable[[], None]
+
+
+class BackupImages:
+    """The images.
+
+    Args:
+        root: Their directory, which only the user of the gateway may enter: the name of an image is the id of its
+            backup.
+        read: Yields the bytes of the archive of a backup.
+        mounted: Returns the ids of the backups that mounts show.
+        size: Bytes of all images.
+        keep_free: Bytes of the disk that are left.
+        user_of: Returns the user that the superuser becomes to make the image of a backup.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        read: Callable[[str], AsyncGenerator[bytes, None]],
+        mounted: Callable[[], Awaitable[Collection[str]]],
+        *,
+        size: int = SIZE,
+        keep_free: int = KEEP_FREE,
+        user_of: Callable[[str], int],
+    ) -> None:
+        self._root = root
+        self._read = read
+        self._mounted = mounted
+        self._size = size
+        self._keep_free = keep_free
+        self._user_of = user_of
+        self._making = asyncio.Lock()  # one at a time: it uses the processors
+
+    @asynccontextmanager
+    async def held(self, info: BackupInfo, report: Report, moved: Moved) -> AsyncIterator[None]:
+        """Have the image of a backup, which is made if there is none; it stays during the block.
+
+        Args:
+            info: The backup.
+            report: Is called with the progress.
+            moved: Is called for each part of the archive.
+
+        Raises:
+            HawseError: `unavailable` without mksquashfs, `io_error` if the archive is damaged, `no_space`, and
+                `limit_exceeded` if the images would have too many bytes.
+        """
+        path = self._root / info.id
+        fd = _hold(path)
+        if fd is None:
+            async with self._turn(moved):
+                fd = _hold(path)
+                if fd is None:
+                    fd = await self._make(info, path, report, moved)
+        try:
+            yield
+        finally:
+            os.close(fd)
+
+    @asynccontextmanager
+    async def _turn(self, moved: Moved) -> AsyncIterator[None]:
+        """Wait until no other image is made, which may take long: it is no failure of this one."""
+        while True:
+            moved()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(TURN):
+                    await self._making.acquire()
+                break
+        try:
+            yield
+        finally:
+            self._making.release()
+
+    async def discard(self, backup: str) -> None:
+        """Delete the image of a backup, unless it is used or a mount shows it."""
+        await self._delete(backup)
+
+    async def sweep(self, existing: Collection[str]) -> None:
+        """Delete what is left of gateways that were killed, and images that neither a mount nor a backup needs.
+
+        Args:
+            existing: The ids of all backups, and of those that are being made.
+        """
+        for name in await asyncio.to_thread(_names, self._root):
+            if name not in existing:
+                await self._delete(name)
+
+    async def _make(self, info: BackupInfo, path: Path, report: Report, moved: Moved) -> int:
+        """Make an image; return a descriptor with a shared lock on it."""
+        program = squashfs.find()
+        part = self._root / f"{PART}{secrets.token_hex(8)}"
+        user = self._user_of(info.id) if os.getuid() == 0 else None
+        with store_errors():
+            fd = _create(part, user)
+        try:
+            plan = Plan(
+                program=program,
+                format=msgspec.convert(info.format, BackupFormat),
+                owner=OWNER,
+                size=self._size,
+                user=user,
+            )
+            await self._convert(info, fd, plan, report, moved)
+            with store_errors():
+                await in_thread(lambda: _commit(fd, part, path))
+            await self._make_room(path)
+            fcntl.flock(fd, fcntl.LOCK_SH)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            os.close(fd)
+            raise
+        log.info("= image of backup %s: %d bytes", info.id, os.fstat(fd).st_size)
+        return fd
+
+    async def _convert(self, info: BackupInfo, image: int, plan: Plan, report: Report, moved: Moved) -> None:
+        """Let a process make the image of the archive, whose checksum is verified meanwhile."""
+        process = await asyncio.create_subprocess_exec(
+            *PROGRAM,
+            msgspec.json.encode(plan).decode(),
+            str(image),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.PIPE,
+            pass_fds=[image],
+            env={},
+            cwd="/",
+            start_new_session=True,
+        )
+        assert process.stdin is not None
+        assert process.stderr is not None
+        try:
+            digest = await self._send(info, process.stdin, report, moved)
+            printed = await _read(process.stderr)
+            code = await process.wait()
+        finally:
+            if process.returncode is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                await process.wait()
+        if digest != info.sha256:
+            text = f"the archive is damaged: its SHA-256 is {digest}, not {info.sha256}"
+            raise HawseError("io_error", text, admitted="yes")
+        if code != 0:
+            log.warning("! image of backup %s: %s", info.id, printed.decode(errors="replace").strip())
+            if os.fstat(image).st_size >= self._size:
+                raise self._too_large()
+            if b"No space left" in printed:
+                raise _no_space()
+            raise HawseError("io_error", "the image of the backup could not be made", admitted="yes")
+
+    async def _send(self, info: BackupInfo, pipe: asyncio.StreamWriter, report: Report, moved: Moved) -> str:
+        """Send the archive; return its SHA-256. A process that does not take it any more has failed."""
+        digest = hashlib.sha256()
+        sent = reported = 0
+        report(BackupProgress(phase="converting"))
+        async with aclosing(self._read(info.id)) as content:
+            async for data in content:
+                moved()
+                digest.update(data)
+                if not pipe.is_closing():
+                    with suppress(ConnectionError):
+                        pipe.write(data)
+                        await pipe.drain()
+                sent += len(data)
+                if sent - reported >= REPORT:
+                    reported = sent
+                    report(BackupProgress(phase="converting", bytes=sent))
+                if await asyncio.to_thread(_free, self._root) < self._keep_free:
+                    raise _no_space()
+        pipe.close()
+        moved()
+        return digest.hexdigest()
+
+    async def _make_room(self, new: Path) -> None:
+        """Delete the images that were not used for the longest time, but no more than needed.
+
+        Raises:
+            HawseError: `limit_exceeded`, when the new one is deleted as well.
+        """
+        found = await asyncio.to_thread(_sizes, self._root)
+        total = sum(size for _, size, _ in found)
+        for _, size, name in sorted(found):
+            if total > self._size and name != new.name and await self._delete(name):
+                log.info("= image of backup %s is deleted: others need the room", name)
+                total -= size
+        if total > self._size:
+            await asyncio.to_thread(new.unlink)
+            raise self._too_large()
+
+    async def _delete(self, name: str) -> bool:
+        """Delete an image, unless it is used or a mount shows it. Return whether it was deleted."""
+        path = self._root / name
+        fd = _open(path, fcntl.LOCK_EX)
+        if fd is None:
+            return False
+        try:
+            if name in await self._mounted():
+                return False
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.stat(path), os.fstat(fd)):
+                    os.unlink(path)
+            return True
+        finally:
+            os.close(fd)
+
+    def _too_large(self) -> HawseError:
+        return HawseError("limit_exceeded", f"the images for overlays would have more than {self._size} bytes")
+
+
+def _no_space() -> HawseError:
+    return HawseError("no_space", "the disk of the gateway has no room for the image of the backup", admitted="yes")
+
+
+async def _read(pipe: asyncio.StreamReader) -> bytes:
+    try:
+        return await pipe.readexactly(PRINTED_MAX)
+    except asyncio.IncompleteReadError as error:
+        return error.partial
+
+
+def _names(root: Path) -> list[str]:
+    try:
+        return sorted(os.listdir(root))
+    except FileNotFoundError:
+        return []
+
+
+def _sizes(root: Path) -> list[tuple[float, int, str]]:
+    """Return when each image was last used, the bytes that it has on the disk, and its name."""
+    found = []
+    for name in _names(root):
+        with suppress(FileNotFoundError):
+            status = os.stat(root / name)
+            found.append((status.st_mtime, status.st_blocks * 512, name))
+    return found
+
+
+def _free(root: Path) -> int:
+    disk = os.statvfs(root)
+    return disk.f_bavail * disk.f_frsize
+
+
+def _create(part: Path, user: int | None) -> int:
+    """Create the file of an image, which `user` may write; return a descriptor with an exclusive lock on it."""
+    part.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    fd = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    fcntl.flock(fd, fcntl.LOCK_EX)
+    if user is not None:
+        os.fchown(fd, user, user)
+    return fd
+
+
+def _commit(fd: int, part: Path, path: Path) -> None:
+    """Make an image complete, durable, and only readable."""
+    os.fchown(fd, os.getuid(), os.getgid())
+    os.fchmod(fd, MODE)
+    os.fsync(fd)
+    part.rename(path)
+    directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
+
+
+def _hold(path: Path) -> int | None:
+    """Return a descriptor with a shared lock on an image, which was used now. None if there is none."""
+    fd = _open(path, fcntl.LOCK_SH)
+    if fd is not None:
+        os.utime(fd)
+    return fd
+
+
+def _open(path: Path, lock: int) -> int | None:
+    """Return a descriptor with a lock on a file. None if there is none, or if others use or delete it."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    try:
+        fcntl.flock(fd, lock | fcntl.LOCK_NB)
+        if os.fstat(fd).st_nlink:
+            return fd
+    except BlockingIOError:
+        pass
+    os.close(fd)
+    return None

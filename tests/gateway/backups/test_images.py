@@ -1,0 +1,151 @@
+"""Images are made once, of archives that are verified, and stay as long as something needs them."""
+
+import asyncio
+import fcntl
+import hashlib
+import io
+import os
+import tarfile
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+
+from gateway.backups.images import BackupImages
+from gateway.providers.isolation import host_user
+from hawse.api.backups import BackupInfo, BackupProgress
+from hawse.wire import HawseError
+from tests.support.gateway import eventually
+
+FILE = 100_000  # bytes in each archive, which no compression makes smaller
+
+
+class Images:
+    """Images of archives in memory."""
+
+    def __init__(self, folder: Path, *, size: int = 1 << 30, keep_free: int = 0) -> None:
+        self.root = folder / "images"
+        self.archives: dict[str, bytes] = {}
+        self.reads: list[str] = []
+        self.mounted: set[str] = set()
+        self.go_on = asyncio.Event()
+        self.go_on.set()
+        self.progress: list[BackupProgress] = []
+        self.images = BackupImages(
+            self.root, self._read, self._mounted, size=size, keep_free=keep_free, user_of=host_user.of_process
+        )
+
+    async def _read(self, id: str) -> AsyncGenerator[bytes, None]:
+        self.reads.append(id)
+        yield self.archives[id][:1000]
+        await self.go_on.wait()
+        yield self.archives[id][1000:]
+
+    async def _mounted(self) -> set[str]:
+        return self.mounted
+
+    @property
+    def names(self) -> list[str]:
+        return sorted(os.listdir(self.root)) if self.root.exists() else []
+
+    def backup(self, id: str) -> BackupInfo:
+        out = io.BytesIO()
+        with tarfile.open(fileobj=out, mode="w") as archive:
+            file = tarfile.TarInfo("f")
+            file.size = FILE
+            archive.addfile(file, io.BytesIO(os.urandom(FILE)))
+        self.archives[id] = out.getvalue()
+        return BackupInfo(id=id, sandbox="s", path=".", sha256=hashlib.sha256(out.getvalue()).hexdigest())
+
+    async def use(self, info: BackupInfo) -> None:
+        async with self.images.held(info, self.progress.append, lambda: None):
+            assert (self.root / info.id).is_file()
+
+
+async def test_an_image_is_made_once_also_if_it_is_asked_for_twice_at_the_same_time(tmp_path: Path) -> None:
+    made = Images(tmp_path)
+    info = made.backup("a")
+    await asyncio.gather(made.use(info), made.use(info))
+    await made.use(info)
+    assert (made.reads, made.names) == (["a"], ["a"])
+    assert {one.phase for one in made.progress} == {"converting"}
+    status = (made.root / "a").stat()
+    assert (status.st_mode & 0o777, status.st_uid) == (0o444, os.getuid())
+
+
+async def test_what_was_not_used_for_the_longest_time_makes_room(tmp_path: Path) -> None:
+    made = Images(tmp_path, size=5 * FILE // 2)
+    a, b, c, d = map(made.backup, "abcd")
+    await made.use(a)
+    await made.use(b)
+    os.utime(made.root / "b", (1, 1))
+    await made.use(c)
+    assert made.names == ["a", "c"]
+    made.mounted = {"a"}
+    async with made.images.held(c, made.progress.append, lambda: None):
+        with pytest.raises(HawseError, match="images for overlays would have more than") as raised:
+            await made.use(d)
+    assert raised.value.code == "limit_exceeded"
+    assert made.names == ["a", "c"]
+    await made.use(d)
+    assert made.names == ["a", "d"]
+
+
+async def test_a_single_image_has_the_same_bound(tmp_path: Path) -> None:
+    made = Images(tmp_path, size=FILE // 2)
+    with pytest.raises(HawseError) as raised:
+        await made.use(made.backup("a"))
+    assert raised.value.code == "limit_exceeded"
+    assert made.names == []
+
+
+async def test_the_disk_keeps_room(tmp_path: Path) -> None:
+    made = Images(tmp_path, keep_free=1 << 60)
+    with pytest.raises(HawseError) as raised:
+        await made.use(made.backup("a"))
+    assert raised.value.code == "no_space"
+    assert made.names == []
+
+
+async def test_a_damaged_archive_leaves_nothing(tmp_path: Path) -> None:
+    made = Images(tmp_path)
+    info = made.backup("a")
+    whole = made.archives["a"]
+    for damaged in (whole[:FILE] + b"x" + whole[FILE + 1 :], whole[:FILE], b"", os.urandom(3000)):
+        made.archives["a"] = damaged
+        with pytest.raises(HawseError, match="the archive is damaged") as raised:
+            await made.use(info)
+        assert raised.value.code == "io_error"
+        assert made.names == []
+
+
+async def test_one_that_is_given_up_leaves_no_file_and_no_process(tmp_path: Path) -> None:
+    made = Images(tmp_path)
+    made.go_on.clear()
+    using = asyncio.create_task(made.use(made.backup("a")))
+    await eventually(lambda: made.names)
+    [part] = made.names
+    locked = os.open(made.root / part, os.O_RDONLY)
+    using.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await using
+    assert made.names == []
+    fcntl.flock(locked, fcntl.LOCK_EX)  # no process has it any more
+    os.close(locked)
+
+
+async def test_what_nothing_needs_is_swept(tmp_path: Path) -> None:
+    made = Images(tmp_path)
+    infos = [made.backup(id) for id in ("existing", "gone", "mounted", "used")]
+    for info in infos:
+        await made.use(info)
+    (made.root / ".part-killed").write_text("of a gateway that was killed")
+    made.mounted = {"mounted"}
+    async with made.images.held(infos[3], made.progress.append, lambda: None):
+        await made.images.sweep({"existing"})
+        assert made.names == ["existing", "mounted", "used"]
+    made.mounted = set()
+    await made.images.discard("mounted")
+    await made.images.discard("missing")
+    assert made.names == ["existing", "used"]
+    await Images(tmp_path / "none").images.sweep(set())

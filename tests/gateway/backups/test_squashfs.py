@@ -1,0 +1,102 @@
+"""An image is made of an archive by a process that is confined."""
+
+import gzip
+import io
+import os
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from gateway.backups import squashfs
+from gateway.backups.squashfs import Plan
+from gateway.providers.isolation import host_user
+from hawse import zstd
+from hawse.api.backups import BackupFormat
+from hawse.wire import HawseError
+
+MAGIC = b"hsqs"  # of squashfs
+USER = host_user.of_process("a test") if os.getuid() == 0 else None
+
+
+def tar(mode: int = 0o2751) -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        top = tarfile.TarInfo(".")
+        top.type, top.mode = tarfile.DIRTYPE, mode
+        archive.addfile(top)
+        file = tarfile.TarInfo("f")
+        file.size = 100_000
+        archive.addfile(file, io.BytesIO(os.urandom(file.size)))
+    return out.getvalue()
+
+
+def compressed(data: bytes, format: BackupFormat) -> bytes:
+    if format == "tar.zst":
+        compressor = zstd.Compressor()
+        return compressor.compress(data) + compressor.flush()
+    return gzip.compress(data) if format == "tar.gz" else data
+
+
+def made(folder: Path, archive: bytes, format: BackupFormat, *, size: int = 1 << 20) -> tuple[int, bytes, str]:
+    """Run the process; return its exit code, the image, and what it printed."""
+    path = folder / "image"
+    fd = os.open(path, os.O_RDWR | os.O_CREAT)
+    if USER is not None:
+        os.fchown(fd, USER, USER)
+    plan = Plan(program=squashfs.find(), format=format, owner=1000, size=size, user=USER)
+    argv = [sys.executable, "-m", "gateway.backups.squashfs", msgspec.json.encode(plan).decode(), str(fd)]
+    try:
+        done = subprocess.run(argv, input=archive, pass_fds=[fd], capture_output=True, timeout=60, check=False)
+    finally:
+        os.close(fd)
+    return done.returncode, path.read_bytes(), done.stderr.decode()
+
+
+@pytest.mark.parametrize("format", ["tar", "tar.gz", "tar.zst"])
+def test_an_image_is_made_of_each_format(tmp_path: Path, format: BackupFormat) -> None:
+    code, image, _ = made(tmp_path, compressed(tar(), format), format)
+    assert (code, image[:4]) == (0, MAGIC)
+    assert len(image) > 100_000
+
+
+@pytest.mark.parametrize("format", ["tar", "tar.gz", "tar.zst"])
+def test_an_archive_that_ends_early_is_an_error(tmp_path: Path, format: BackupFormat) -> None:
+    code, _, printed = made(tmp_path, compressed(tar(), format)[:50_000], format)
+    assert code != 0
+    assert printed
+
+
+@pytest.mark.parametrize("format", ["tar", "tar.gz", "tar.zst"])
+def test_what_is_not_an_archive_is_an_error(tmp_path: Path, format: BackupFormat) -> None:
+    assert made(tmp_path, os.urandom(5000), format)[0] != 0
+
+
+def test_an_image_has_a_bound(tmp_path: Path) -> None:
+    code, image, _ = made(tmp_path, tar(), "tar", size=50_000)
+    assert code != 0
+    assert len(image) <= 50_000
+
+
+def test_the_mode_of_the_top_directory_is_read_from_the_archive() -> None:
+    assert squashfs.top_mode(tar(0o1700)) == 0o1700
+    assert squashfs.top_mode(tar()[:1024]) == 0o2751
+    for other in (b"", bytes(10_000), os.urandom(2000)):
+        assert squashfs.top_mode(other) == squashfs.MODE
+
+
+def test_blocks_are_bounded_whatever_the_ratio_is() -> None:
+    data = bytes(10 << 20)
+    for format in ("tar", "tar.gz", "tar.zst"):
+        blocks = list(squashfs.decompressed(io.BytesIO(compressed(data, format)), format))
+        assert b"".join(blocks) == data
+        assert max(map(len, blocks)) <= squashfs.BLOCK
+
+
+def test_without_mksquashfs_the_error_says_what_to_install_and_what_works(tmp_path: Path) -> None:
+    with pytest.raises(HawseError, match="apt install squashfs-tools; the mode `copy` works") as raised:
+        squashfs.find((str(tmp_path),))
+    assert raised.value.code == "unavailable"
