@@ -290,6 +290,7 @@ async def test_keys_are_shown_while_the_connection_stands_still(open_page: Open,
         view = await open_page(port=proxy.port)
         await view.until(_EXTRAS)
         predicted, waiting = view.page.locator(".predicted u"), view.page.locator(".waiting-keys")
+        await view.until_pattern(r"[$#] ")  # the shell prints again what was typed before its prompt
         await view.type("e")
         await view.until_pattern(r"[$#] e\n")
         proxy.stall()
@@ -312,7 +313,7 @@ async def test_keys_are_shown_while_the_connection_stands_still(open_page: Open,
         await expect(predicted).to_be_hidden()
         # A program that does not echo: what is typed is not predicted, and not shown as waiting.
         await view.run("; read -s line; echo got-$line")
-        await view.until_text("wrong")
+        await view.until_pattern(r"\nwrong\n")  # the page knows that a command runs
         await view.settled()
         proxy.stall()
         await view.type("secret")
