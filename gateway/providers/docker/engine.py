@@ -69,6 +69,8 @@ class Engine:
     async def remove_container(self, container: DockerContainer, grace: int) -> bool:
         """Stop a container and remove it. Return False if the engine refuses, because it is changing the container.
 
+        It may still list a container that it does not find any more: also False.
+
         Args:
             container: As `containers` returns it.
             grace: Seconds from SIGTERM to SIGKILL.
@@ -84,7 +86,7 @@ class Engine:
             except aiodocker.DockerError as error:
                 if error.status not in (NOT_FOUND, IN_PROGRESS):
                     raise
-                return error.status == NOT_FOUND
+                return False
         return True
 
     async def remove_volume(self, name: str) -> None:

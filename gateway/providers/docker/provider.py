@@ -37,7 +37,7 @@ POLL_MIN: Final = 0.01  # s between attempts to connect: the creation of a socke
 POLL_MAX: Final = 0.1
 STOP_GRACE: Final = 10  # s from SIGTERM to SIGKILL
 # Seconds after each attempt to remove a container that the engine has refused: a cancelled start goes on there,
-# and no event says when the engine would accept the removal. On a busy machine it needs more than 6 s.
+# and no event says when the engine would accept the removal. 19 s in all, for a busy machine.
 REMOVAL_PAUSES: Final = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 3.2, 3.2, 3.2, 3.2)
 LOG_LINES: Final = 20  # of a runtime that did not start, which the gateway's log repeats
 DEFAULT_IMAGE: Final = "debian:bookworm-slim"
