@@ -175,7 +175,8 @@ class BackupImages:
         finally:
             if process.returncode is None:
                 os.killpg(process.pid, signal.SIGKILL)
-                await process.wait()
+                process.stdin.close()
+                await process.communicate()  # until its pipes are closed as well
         if digest != info.sha256:
             text = f"the archive is damaged: its SHA-256 is {digest}, not {info.sha256}"
             raise HawseError("io_error", text, admitted="yes")
