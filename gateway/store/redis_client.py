@@ -75,11 +75,13 @@ def _open(url: str, options: dict[str, Any], timeout: float) -> Redis:
 
 def parse_sentinel_url(url: str) -> SentinelUrl:
     """Parse a URL of `FORM`. Raises `ValueError`."""
-    parts = urlsplit(url)
-    credentials, _, hosts = parts.netloc.rpartition("@")
+    # By hand: later versions of urlsplit refuse an IPv6 address that is not the only host.
+    rest, _, parameters = url.removeprefix(SENTINEL).partition("?")
+    place, _, path = rest.partition("/")
+    credentials, _, hosts = place.rpartition("@")
     user, _, password = credentials.partition(":")
-    name, _, database = parts.path.removeprefix("/").partition("/")
-    query = parse_qs(parts.query, keep_blank_values=True)
+    name, _, database = path.partition("/")
+    query = parse_qs(parameters, keep_blank_values=True)
     unknown = query.keys() - {"sentinel_password"}
     sentinels = [_address(host) for host in hosts.split(",")]
     if unknown or not name or (database and not (database.isascii() and database.isdigit())):
