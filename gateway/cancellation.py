@@ -1,9 +1,12 @@
 """Cancellation that is not lost. For tasks that go on after errors, and use code which may lose a cancellation."""
 
 import asyncio
+import os
+import signal
+from asyncio.subprocess import Process
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TypeVar
+from contextlib import contextmanager, suppress
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -34,13 +37,51 @@ def cancellation_kept() -> Iterator[None]:
 async def in_thread(work: Callable[[], T]) -> T:
     """Do work that blocks in a thread. A cancellation waits until it has ended, so that nothing it uses is closed."""
     running = asyncio.get_running_loop().run_in_executor(None, work)
-    cancelled: asyncio.CancelledError | None = None
-    while not running.done():
-        try:
-            await asyncio.wait([running])
-        except asyncio.CancelledError as error:
-            cancelled = error
+    cancelled = await _done(running)
     if cancelled is not None:
         running.exception()  # the cancellation matters more
         raise cancelled
     return running.result()
+
+
+async def start_process(*command: str, **options: Any) -> Process:
+    """Start a process that leads a group of its own. A cancellation meanwhile kills that group.
+
+    uvloop leaves a process to itself if `create_subprocess_exec` is cancelled.
+
+    Args:
+        command: The program and its arguments.
+        options: Those of `asyncio.create_subprocess_exec`.
+
+    Raises:
+        OSError: It cannot be started.
+    """
+    work = asyncio.create_subprocess_exec(*command, start_new_session=True, **options)
+    starting = asyncio.ensure_future(work)  # noqa: TID251  # this call is its parent, which ends after it in any case
+    cancelled = await _done(starting)
+    if cancelled is not None:
+        if starting.exception() is None:
+            await kill_process(starting.result())
+        raise cancelled
+    return starting.result()
+
+
+async def kill_process(process: Process) -> None:
+    """Kill the group of a process of `start_process`, and wait until the process has ended and its pipes are closed."""
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    if process.stdin is not None:
+        process.stdin.close()
+    await process.communicate()
+
+
+async def _done(work: "asyncio.Future[Any]") -> asyncio.CancelledError | None:
+    """Wait until `work` is done, and return the last cancellation meanwhile."""
+    cancelled: asyncio.CancelledError | None = None
+    while not work.done():
+        try:
+            await asyncio.wait([work])
+        except asyncio.CancelledError as error:
+            cancelled = error
+    return cancelled

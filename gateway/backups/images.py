@@ -10,7 +10,6 @@ import hashlib
 import logging
 import os
 import secrets
-import signal
 import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection
 from contextlib import aclosing, asynccontextmanager, suppress
@@ -22,7 +21,7 @@ import msgspec
 from gateway.backups import squashfs
 from gateway.backups.squashfs import Plan
 from gateway.backups.stores import KEEP_FREE, store_errors
-from gateway.cancellation import in_thread
+from gateway.cancellation import in_thread, kill_process, start_process
 from hawse.api.backups import BackupFormat, BackupInfo, BackupProgress
 from hawse.wire import HawseError
 
@@ -154,7 +153,7 @@ class BackupImages:
 
     async def _convert(self, info: BackupInfo, image: int, plan: Plan, report: Report, moved: Moved) -> None:
         """Let a process make the image of the archive, whose checksum is verified meanwhile."""
-        process = await asyncio.create_subprocess_exec(
+        process = await start_process(
             *PROGRAM,
             msgspec.json.encode(plan).decode(),
             str(image),
@@ -164,7 +163,6 @@ class BackupImages:
             pass_fds=[image],
             env={},
             cwd="/",
-            start_new_session=True,
         )
         assert process.stdin is not None
         assert process.stderr is not None
@@ -173,10 +171,7 @@ class BackupImages:
             printed = await _read(process.stderr)
             code = await process.wait()
         finally:
-            if process.returncode is None:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.stdin.close()
-                await process.communicate()  # until its pipes are closed as well
+            await kill_process(process)
         if digest != info.sha256:
             text = f"the archive is damaged: its SHA-256 is {digest}, not {info.sha256}"
             raise HawseError("io_error", text, admitted="yes")

@@ -1,12 +1,13 @@
 """A cancellation ends a task, also if the code that it waits in loses the cancellation."""
 
 import asyncio
+import os
 import threading
 from collections.abc import Awaitable, Callable
 
 import pytest
 
-from gateway.cancellation import cancellation_kept, in_thread
+from gateway.cancellation import cancellation_kept, in_thread, kill_process, start_process
 from tests.support.waiting import TIMEOUT
 
 
@@ -97,3 +98,31 @@ async def test_a_cancellation_waits_for_the_thread() -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     assert ended.is_set()
+
+
+@pytest.mark.parametrize("turns", range(4))
+async def test_a_process_whose_start_is_cancelled_is_killed(turns: int) -> None:
+    ours, theirs = os.pipe()
+    try:
+        os.set_blocking(ours, False)
+        task = asyncio.create_task(start_process("sh", "-c", "sleep 1000; true", pass_fds=[theirs]))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        os.close(theirs)
+        assert os.read(ours, 1) == b""  # no process has the other end
+    finally:
+        os.close(ours)
+
+
+async def test_a_process_is_killed_with_what_it_has_started() -> None:
+    process = await start_process("sh", "-c", "sleep 1000 & echo ready; wait", stdout=asyncio.subprocess.PIPE)
+    assert process.stdout is not None
+    await process.stdout.readline()
+    await kill_process(process)
+    assert process.returncode is not None
+    await kill_process(process)  # it has ended already
+    with pytest.raises(FileNotFoundError):
+        await start_process("/missing")
