@@ -265,7 +265,7 @@ class Terminal:
         self._wake()
         answerer = self.viewers.answerer
         self._tracker.keep_near(None if answerer is None else answerer.cursor or 0)
-        self.backpressure.update()
+        self.backpressure.added()
 
     def _wake(self) -> None:
         for subscriber in list(self._subscribers):
