@@ -19,7 +19,6 @@ from hawse.referable import referable
 from runtime.core.weak_callback import WeakCallback
 from runtime.journal.journal import Journal
 
-UNCHECKED = 4 << 10  # bytes of output that do not make a difference; fewer in a small journal
 NOT_NEEDED = 1 << 62  # above every offset: no reader needs any byte
 
 
@@ -47,7 +46,7 @@ class ReaderState:
 
 @referable
 class Backpressure:
-    """Pauses and resumes the reading into one journal. Call `added` after output, `advanced` after a cursor's move."""
+    """Pauses and resumes the reading into one journal. `update` it after output, `advanced` after a cursor's move."""
 
     def __init__(
         self,
@@ -73,7 +72,6 @@ class Backpressure:
         self._watch: asyncio.TimerHandle | None = None
         self._closed = False
         self.paused = False
-        self._checked = 0  # the end of the output at the last update
         # Weak, because a write of spilled output may keep the journal longer than this object.
         journal.needed = WeakCallback(self._needed, default=NOT_NEEDED)
 
@@ -132,15 +130,8 @@ class Backpressure:
         if self.paused:
             self.update()
 
-    def added(self) -> None:
-        """Note that there is more output, which can only begin a pause."""
-        journal = self._journal
-        if self.paused or journal.end - self._checked >= min(UNCHECKED, journal.capacity >> 6):
-            self.update()
-
     def update(self) -> None:
         """Pause or resume the reading, after output or a change of the readers."""
-        self._checked = self._journal.end
         allowed = self._allowed()
         if allowed and self.paused:
             self.paused = False

@@ -36,7 +36,6 @@ log = logging.getLogger(__name__)
 
 ALL = SCROLLBACK_LINES
 LAG = 1 << 20  # bytes it may be behind, of output whose queries a viewer has not answered yet
-UNCHECKED = 4 << 10  # bytes of output that do not make a difference; fewer in a small journal
 LAZY = 256 << 10  # bytes that a terminal prints before it gets a screen, if nothing needs it
 CHECKPOINT_BYTES = 1 << 20  # of a checkpoint to which styles are added; beyond, a new one is made
 ATTEMPTS = 3  # crashes at the same place of the output, after which it is not read any more
@@ -92,7 +91,6 @@ class ScreenTracker:
         self._styles = b""  # of skipped text, which the screen has to read next
         self._follow_to = 0
         self._viewer_at: int | None = None
-        self._kept_near = 0  # the end of the output when the lag was limited last
         self._wants_checkpoint = False
         self._requests = ScreenRequests(journal)
         self._sending = (0, 0)  # the range of the output that the request in progress is about
@@ -136,14 +134,10 @@ class ScreenTracker:
         been sent, is not read yet: the screen answers its queries if that viewer leaves. None: no viewer answers.
         """
         self._viewer_at = answered
-        end = self._journal.end
-        if answered is not None and end - self._kept_near < min(UNCHECKED, self._journal.capacity >> 6):
-            return
-        self._kept_near = end
         if not self._busy:
             self._consider()
-        elif answered is None and self._plan.asks(self.fed, end):
-            self._follow_to = end
+        elif answered is None and self._plan.asks(self.fed, self._journal.end):
+            self._follow_to = self._journal.end
         self.proceed()
 
     def hand_over(self, offset: int | None, *, to_viewer: bool) -> None:

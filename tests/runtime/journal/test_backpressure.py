@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 from msgspec.structs import replace
 
-from runtime.journal.backpressure import UNCHECKED, Backpressure
+from runtime.journal.backpressure import Backpressure
 from runtime.journal.journal import LEAST_CAPACITY, Journal
 from runtime.journal.limits import FlowLimits
 
@@ -273,13 +273,3 @@ async def test_a_reader_that_only_follows_does_not_hide_a_slower_lossless_one() 
     source.journal.limit(LEAST_CAPACITY)
     assert source.journal.start > 0
     source.pacer.close()
-
-
-async def test_output_that_is_added_in_small_pieces_pauses_little_later(source: Source) -> None:
-    source.pacer.add(Viewer())
-    printed = 0
-    while source.reading:
-        source.journal.append(b"x" * 100)
-        source.pacer.added()
-        printed += 100
-    assert ROOM < printed <= ROOM + UNCHECKED + 100
