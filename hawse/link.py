@@ -152,7 +152,7 @@ class StreamLink(asyncio.Protocol):
     def _write(self, transport: asyncio.Transport) -> None:
         self._flushing = True
         try:
-            while not self._paused and not self._closing:
+            while not (self._paused or self._closing or self.writer.idle):
                 batch = self.writer.take(self._portion(transport))
                 if not batch or self._closing:
                     return

@@ -24,7 +24,7 @@ class BacklogBudget:
 
     def hold(self, owner: object, size: int) -> bool:
         """Replace what `owner` holds by `size` bytes; return False, and change nothing, if there is no room for it."""
-        if not size:  # the usual case, after each write
+        if not size:
             self._held.pop(owner, None)
             return True
         if self.held - self._held.get(owner, 0) + size > self._total:
@@ -57,6 +57,8 @@ class Backlog:
             pending: Bytes of messages that wait for the client.
             progress: Whether the client has taken something since the last call.
         """
+        if pending <= self._limit and not self.exceeded:
+            return True  # the usual case, after each write
         self.exceeded = pending > self._limit
         if self._timer is not None and (progress or not self.exceeded):
             self._timer.cancel()

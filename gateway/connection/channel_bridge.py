@@ -84,6 +84,9 @@ class ChannelBridge:
         self.link_ch = 0
         self.done = False  # the final message has arrived, or the client has disconnected
         self._host = host
+        self._connection = host.connection  # these are what each frame passes, and an attribute of a protocol is slow
+        self._writer = host.writer
+        self._budget = host.budget
         self._input_queue = InputQueue(host.count_input)
         self._output_queue = OutputQueue()
         self._input_credit = 0  # bytes that the runtime has granted and the client was not granted yet
@@ -109,7 +112,7 @@ class ChannelBridge:
             age=None if call.age is None else min(call.age + waited, SECONDS_MAX),
             trace=str(self.context.trace),
             principal=self.principal,  # never the one that the client sends
-            window=0 if self._host.paced else self._host.budget.more(self.ch, self._host.connection.window(self.ch)),
+            window=0 if self._host.paced else self._budget.more(self.ch, self._connection.window(self.ch)),
         )
         self.link = link
         if self._input_queue:
@@ -118,16 +121,15 @@ class ChannelBridge:
         return self.link_ch
 
     def receive_data(self, data: Data) -> None:
-        host = self._host
         if not data.payload:
             return  # an empty frame costs no credit, so it must not cost memory
-        if not self._output_queue and host.writer.idle:
-            host.connection.send_data(self.ch, data.kind, data.offset, data.payload)
+        if not self._output_queue and self._writer.idle:
+            self._connection.send_data(self.ch, data.kind, data.offset, data.payload)
             self._sent(len(data.payload))
         else:
-            self._output_queue.put_data(data, host.connection.limits.payload)
+            self._output_queue.put_data(data, self._connection.limits.payload)
             self._wake()
-        host.flush()
+        self._host.flush()
 
     def receive_message(self, message: Event | Result | Error) -> None:
         """Forward an event, or the final message of the channel."""
@@ -139,12 +141,12 @@ class ChannelBridge:
             self._output_queue.put(message)
             self._wake()
         else:
-            self._sent(send_message(message, self._host.connection, self.ch))
+            self._sent(send_message(message, self._connection, self.ch))
         self._host.flush()
 
     def receive_progress(self, event: Event) -> None:
         """Send an event of the gateway itself, unless the client has granted too little credit for it."""
-        if self._host.connection.window(self.ch) > len(event.value) + EVENT_OVERHEAD:
+        if self._connection.window(self.ch) > len(event.value) + EVENT_OVERHEAD:
             self.receive_message(event)
 
     def receive_credit(self, credit: Credit) -> None:
@@ -178,7 +180,7 @@ class ChannelBridge:
     def grant(self) -> None:
         """Pass on the client's credit, as far as the budget allows."""
         if self.link is not None and not self._host.paced:
-            size = self._host.budget.more(self.ch, self._host.connection.window(self.ch))
+            size = self._budget.more(self.ch, self._connection.window(self.ch))
             if size > 0:
                 self.link.connection.grant(self.link_ch, size)
                 self.link.flush()
@@ -187,7 +189,7 @@ class ChannelBridge:
         """Pass on the runtime's credit, unless the client has to wait for it."""
         if self._input_credit and self.link is not None and not self._host.paced:
             size, self._input_credit = self._input_credit, 0
-            self._host.connection.grant(self.ch, size)
+            self._connection.grant(self.ch, size)
             self._host.flush()
 
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
@@ -217,14 +219,13 @@ class ChannelBridge:
             self.link = None
 
     def _wake(self) -> None:
-        self._host.writer.attach(self.ch, self)
+        self._writer.attach(self.ch, self)
 
     def _sent(self, size: int) -> None:
         """`size` bytes were sent to the client, so more may be granted upstream."""
-        host = self._host
-        host.budget.sent(self.ch, size)
-        if self.ch not in host.connection.channels:
-            host.writer.detach(self.ch)
-            host.release(self.ch)
+        self._budget.sent(self.ch, size)
+        if self.ch not in self._connection.channels:
+            self._writer.detach(self.ch)
+            self._host.release(self.ch)
         else:
             self.grant()  # what the budget has withheld

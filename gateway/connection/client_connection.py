@@ -122,6 +122,7 @@ class ClientConnection:
         self._bridges: dict[int, tuple[ChannelBridge, SandboxLink]] = {}
         self._closing: asyncio.Future[ConnectionClose] = asyncio.get_running_loop().create_future()
         self._backlog = Backlog(backlogs, limits.backlog, self._too_much_unread)
+        self.closing = False
         self._unsent: deque[str | bytes] = deque()  # the rest of a batch, for which the transport had no room
         self._busy = False  # receiving or writing: output is written at its end
         self._used: Counter[SandboxLink] = Counter()  # open calls of this client
@@ -153,13 +154,10 @@ class ClientConnection:
     def counts(self) -> ConnectionStats:
         return ConnectionStats(self._calls, self._transport.bytes_in, self._transport.bytes_out)
 
-    @property
-    def closing(self) -> bool:
-        return self._closing.done()
-
     def close(self, closing: ConnectionClose) -> None:
         """End the connection. Only the first call has an effect."""
-        if not self._closing.done():
+        if not self.closing:
+            self.closing = True
             self._closing.set_result(closing)
 
     def go_away(self, reason: str, retry_after: float) -> None:
@@ -302,7 +300,7 @@ class ClientConnection:
         """Write while the transport has room, and close the connection of a client that reads too little."""
         progress = False
         try:
-            while self._transport.has_room and not self.closing:
+            while (self._unsent or not self.writer.idle) and self._transport.has_room and not self.closing:
                 if not self._unsent:
                     self._unsent.extend(self.writer.take(self._keystrokes.portion(BATCH)))
                     if not self._unsent:

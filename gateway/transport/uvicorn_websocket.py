@@ -3,8 +3,8 @@
 uvicorn waits for room before it writes a message; all backpressure relies on that. Everything else is as in
 uvicorn.protocols.websockets.websockets_sansio_impl, 0.54.
 
-An application finds the protocol in its scope and may exchange messages with it directly, without ASGI's tasks and
-queues, which are a third of the gateway's cost of an echo (docs/decisions/0040).
+An application finds a `MessageSocket` in its scope and may exchange messages with it directly, without ASGI's tasks and
+queues (docs/decisions/0040), and without the parser of the websockets library (docs/decisions/0262).
 """
 
 import asyncio
@@ -12,48 +12,35 @@ import fcntl
 import struct
 import sys
 import termios
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import Frame
+
+from gateway.transport.message_socket import MessageSocket, Receiver
 
 WRITE_BUFFER: Final = 128 << 10  # bytes in the transport: more would make every channel wait behind it
 PONG_BUFFER: Final = 256 << 10  # bytes in the transport above which a peer that pings and does not read is disconnected
 FRAGMENTS: Final = 1024  # of one message: empty fragments do not count toward `ws_max_size`
 LINGER: Final = 5.0  # s for a peer to read the rest and to close its side
 SOCKET: Final = "hawse.socket"  # the name of the extension in the scope
-TEXT, BINARY = 0x81, 0x82  # whole messages (RFC 6455, 5.2)
-
-
-class Receiver(Protocol):
-    """Takes messages as they arrive. Its methods must not raise."""
-
-    def receive(self, message: str | bytes) -> None: ...
-
-    def lost(self) -> None:
-        """No more messages will arrive. May be called more than once."""
-        ...
-
-    def resume_writing(self) -> None: ...
 
 
 class WebSocketProtocol(WebSocketsSansIOProtocol):
-    """One accepted socket, from the upgrade on."""
+    """One accepted socket, from the upgrade on. The `FrameParser` of its `MessageSocket`."""
 
     linger = LINGER
+    messages: MessageSocket
 
     _ignoring_input = False  # after a failure, while the peer may still read the close frame
     _linger: asyncio.TimerHandle | None = None
     _receiver: Receiver | None = None
-    _received = 0  # bytes, of everything
-    _written = 0  # bytes of messages, with their headers
     _last_progress: tuple[int, int] = (0, 0)  # bytes received and delivered, when the keepalive last looked
-    bytes_in = 0  # of whole messages
-    bytes_out = 0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
+        self.messages = MessageSocket(self.transport, self, self.config.ws_max_size)
         self.transport.set_write_buffer_limits(high=WRITE_BUFFER)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -63,9 +50,10 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         self._notify_lost()
 
     def data_received(self, data: bytes) -> None:
-        self._received += len(data)
-        if not self._ignoring_input:
-            super().data_received(data)
+        self.messages.received += len(data)
+        if self.handshake_initiated:
+            self.messages.aligned = False
+        self.take(data)
 
     async def send(self, message: Any) -> None:
         await self.writable.wait()
@@ -76,6 +64,17 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
             self.handshake_complete = True  # uvicorn would log the refusal as an error
 
     # ---- without ASGI
+
+    def take(self, data: bytes) -> None:
+        if not self._ignoring_input:
+            super().data_received(data)
+
+    @property
+    def over(self) -> bool:
+        return self._ignoring_input or self.close_sent or self.disconnected or self.transport.is_closing()
+
+    def refuse_text(self) -> None:
+        self._fail(1007, "not valid UTF-8")
 
     def attach(self, receiver: Receiver | None) -> None:
         """Pass messages to `receiver` from now on, those that are queued first. None: queue them again."""
@@ -89,27 +88,6 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
                 receiver.receive(message["text"] if data is None else data)  # type: ignore[arg-type]
             else:
                 receiver.lost()
-
-    @property
-    def has_room(self) -> bool:
-        return self.writable.is_set() and not self._is_over
-
-    @property
-    def _is_over(self) -> bool:
-        return self.close_sent or self.disconnected or self.transport.is_closing()
-
-    def write(self, message: str | bytes) -> None:
-        kind, data = (TEXT, message.encode()) if isinstance(message, str) else (BINARY, message)
-        size = len(data)
-        self.bytes_out += size
-        if size < 126:
-            header = bytes((kind, size))
-        elif size < 1 << 16:
-            header = struct.pack(">BBH", kind, 126, size)
-        else:
-            header = struct.pack(">BBQ", kind, 127, size)
-        self._written += len(header) + size
-        self.transport.write(b"".join((header, data)))
 
     def pause_reading(self) -> None:
         if not self.read_paused:
@@ -126,7 +104,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
 
     async def drain(self) -> None:
         await self.writable.wait()
-        if self._is_over:
+        if self.over:
             raise ClientDisconnected
 
     def resume_writing(self) -> None:
@@ -141,7 +119,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
     # ---- as uvicorn's, with bounds
 
     async def run_asgi(self) -> None:
-        self.scope["extensions"][SOCKET] = self  # type: ignore[assignment]
+        self.scope["extensions"][SOCKET] = self.messages  # type: ignore[assignment]
         await super().run_asgi()
         self._abort_later()
 
@@ -155,7 +133,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         On a slow line the ping, or its pong, may wait behind data for longer than the timeout.
         """
         before, self._last_progress = self._last_progress, self._progress()
-        if (self._last_progress != before or self.read_paused) and not self._is_over:
+        if (self._last_progress != before or self.read_paused) and not self.over:
             assert self.ping_timeout is not None
             self.pong_timer = self.loop.call_later(self.ping_timeout, self.keepalive_timeout)
             return
@@ -169,7 +147,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
             # SIOCOUTQ (tcp(7)): bytes that the peer has not acknowledged.
             queued = fcntl.ioctl(self.transport.get_extra_info("socket").fileno(), termios.TIOCOUTQ, queued)
         waiting = self.transport.get_write_buffer_size() + int.from_bytes(queued, sys.byteorder)
-        return self._received, self._written - waiting
+        return self.messages.received, self.messages.written - waiting
 
     def handle_ping(self) -> None:
         super().handle_ping()
@@ -196,7 +174,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         """As uvicorn's, without a traceback in the log for a client's mistake."""
         data = self.frames[0] if len(self.frames) == 1 else b"".join(self.frames)
         self.frames = []
-        self.bytes_in += len(data)
+        self.messages.bytes_in += len(data)
         if self.close_sent:
             return
         message: str | bytes = data
@@ -204,7 +182,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
             try:
                 message = data.decode()
             except UnicodeDecodeError:
-                self._fail(1007, "not valid UTF-8")
+                self.refuse_text()
                 return
         if self._receiver is not None:
             self._receiver.receive(message)

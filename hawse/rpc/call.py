@@ -1,6 +1,7 @@
 """A call as a server serves it, and the interface of a stream that serves a channel."""
 
 import asyncio
+import math
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -71,6 +72,7 @@ class ServerCall:
         self._link = link
         self._grant = 0  # bytes that are applied and not yet acknowledged
         self._ack: asyncio.TimerHandle | None = None
+        self._acknowledged = -math.inf  # loop time of the last acknowledgement
 
     @property
     def open(self) -> bool:
@@ -113,10 +115,14 @@ class ServerCall:
         """Let the stream send. An unexpected exception ends this channel and no other channel of the link."""
         assert self.stream is not None
         try:
-            return self.stream.pull(connection, ch, size)
+            more = self.stream.pull(connection, ch, size)
         except Exception as error:
             self.error(typed(error))
             return False
+        ack = self._ack
+        if ack is not None and connection.pending and ack.when() >= self._acknowledged + 2 * ACK_DELAY:
+            self._acknowledge(ack.when() - ACK_DELAY)
+        return more
 
     def wake(self) -> None:
         """Schedule a call of `pull`: the stream may have something to send."""
@@ -126,19 +132,24 @@ class ServerCall:
         """Acknowledge `size` bytes of input: the client may send as many more.
 
         The credit is sent when a quarter of the window has been applied, or after ACK_DELAY seconds, because the client
-        may wait for it: it keeps its input until it is acknowledged.
+        may wait for it: it keeps its input until it is acknowledged. If the last credit is longer ago, it is sent with
+        the next output, which is the echo of a key: so nothing has to wake up for it.
         """
         self._grant += size
         if self._grant >= self._link.connection.limits.input_window // 4:
-            self._acknowledge()
+            self._overdue()
         elif self._ack is None and self._grant and self.open:
-            self._ack = asyncio.get_running_loop().call_later(ACK_DELAY, self._acknowledge)
+            self._ack = asyncio.get_running_loop().call_later(ACK_DELAY, self._overdue)
 
-    def _acknowledge(self) -> None:
+    def _overdue(self) -> None:
+        self._acknowledge(asyncio.get_running_loop().time())
+        self._link.flush()
+
+    def _acknowledge(self, now: float) -> None:
         self._cancel_ack()
+        self._acknowledged = now
         grant, self._grant = self._grant, 0
         self._link.connection.grant(self.ch, grant)
-        self._link.flush()
 
     def _cancel_ack(self) -> None:
         if self._ack is not None:

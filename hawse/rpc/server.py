@@ -89,9 +89,9 @@ class Server:
     def link_received(self, link: StreamLink, event: Message | Data) -> None:
         calls = self._calls[link]
         match event:
-            case Data(ch=ch, offset=offset, payload=payload):
-                self._keystrokes.note(len(payload))
-                self._input(calls.get(ch), offset, memoryview(payload))
+            case Data():
+                self._keystrokes.note(len(event.payload))
+                self._input(calls.get(event.ch), event.offset, memoryview(event.payload))
             case Credit(ch=ch):
                 link.writer.wake(ch)
             case CallMessage():

@@ -68,11 +68,23 @@ TRANSITIONS: Final[dict[ChannelState, dict[Step, ChannelState]]] = {
 class Channel:
     """One channel as one side sees it. It must not know messages: `Connection` translates them to steps."""
 
-    __slots__ = ("ch", "receive_window", "returned", "send_window", "source", "spent", "state")
+    __slots__ = (
+        "ch",
+        "input_open",
+        "output_open",
+        "receive_window",
+        "returned",
+        "send_window",
+        "source",
+        "spent",
+        "state",
+    )
 
     def __init__(self, ch: int, *, send_window: int, receive_window: int) -> None:
         self.ch = ch
         self.state = ChannelState.IDLE
+        self.input_open = False  # the table allows input frames, which do not change the state
+        self.output_open = False  # the same for output frames
         self.send_window = send_window  # bytes this side may still send; below 0 after an event overdrew it
         self.spent = 0  # bytes of the send window that were used in total
         self.returned = 0  # how many of `spent` credit has given back
@@ -84,5 +96,7 @@ class Channel:
         state = TRANSITIONS[self.state].get(step)
         if state is None:
             return False
-        self.state = state
+        if state is not self.state:
+            self.state = state
+            self.input_open, self.output_open = Step.INPUT in TRANSITIONS[state], Step.OUTPUT in TRANSITIONS[state]
         return True

@@ -57,7 +57,8 @@ class DataSender(ProtocolState):
             )
         if not 0 <= offset <= OFFSET_MAX - size:
             raise LocalProtocolError(f"offset {offset} on channel {ch}; 0 to {OFFSET_MAX - size} are allowed")
-        self._step_local(channel, Step.OUTPUT if self._server else Step.INPUT)
+        if not (channel.output_open if self._server else channel.input_open):
+            self._step_local(channel, Step.OUTPUT if self._server else Step.INPUT)  # raises
         if (kind is Kind.INPUT) is self._server:
             raise LocalProtocolError(f"a {self.role.value} must not send {kind.name}")
         channel.send_window -= size

@@ -6,13 +6,13 @@ On a link one frame may be for many channels: `4 u8 | kind u8 | count u16 | offs
 import struct
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
-from typing import NamedTuple
+from typing import Final
 
 from hawse.wire.errors import RemoteProtocolError
 
-HEADER = struct.Struct(">BIQ")
-HEADER_SIZE = HEADER.size
-SHARED = 4  # in the place of the kind: a frame for many channels
+HEADER: Final = struct.Struct(">BIQ")
+HEADER_SIZE: Final = HEADER.size
+SHARED: Final = 4  # in the place of the kind: a frame for many channels
 SHARED_HEADER = struct.Struct(">BBHQ")
 SHARED_MAX = 1024  # channels of one frame
 SHARED_SIZE = SHARED_HEADER.size + 4 * SHARED_MAX  # bytes of the longest header of a shared frame
@@ -26,20 +26,34 @@ class Kind(IntEnum):
     SCREEN = 3  # the bytes of a snapshot, which are not part of the output
 
 
-class Data(NamedTuple):
+class Data:
     """A data frame as received. `payload` may be a view that is valid only until the next `receive_*`."""
 
-    kind: Kind
-    ch: int
-    offset: int
-    payload: memoryview | bytes
+    __slots__ = ("ch", "kind", "offset", "payload")
+
+    def __init__(self, kind: Kind, ch: int, offset: int, payload: memoryview | bytes) -> None:
+        self.kind: Final = kind
+        self.ch: Final = ch
+        self.offset: Final = offset
+        self.payload: Final = payload
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Data):
+            return NotImplemented
+        return (self.kind, self.ch, self.offset, self.payload) == (other.kind, other.ch, other.offset, other.payload)
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.ch, self.offset, len(self.payload)))
+
+    def __repr__(self) -> str:
+        return f"Data({self.kind.name}, ch={self.ch}, offset={self.offset}, {len(self.payload)} bytes)"
 
 
-_KINDS = tuple(Kind)
+_KINDS: Final = tuple(Kind)
 
 
 def encode_frame(kind: int, ch: int, offset: int, payload: bytes | memoryview) -> bytes:
-    return b"".join((HEADER.pack(kind, ch, offset), payload))
+    return HEADER.pack(kind, ch, offset) + payload
 
 
 def decode_frame(frame: bytes | memoryview, *, payload_limit: int) -> Data:

@@ -3,9 +3,6 @@
 The first violation raises `RemoteProtocolError`, and every call after it raises the same error.
 """
 
-from collections import deque
-from collections.abc import Iterator
-
 from hawse.wire.channel import Step
 from hawse.wire.errors import HawseError, RemoteProtocolError
 from hawse.wire.frames import SHARED, Data, Kind, decode_frame, decode_shared
@@ -40,7 +37,7 @@ class Receiver(ServerSender):
         """Create one side of a connection. The arguments are those of `ProtocolState`."""
         super().__init__(role, limits, window=window)
         self._decode = (from_client if self._server else from_server).decode
-        self._events: deque[Message | Data] = deque()
+        self._events: list[Message | Data] = []
 
     def receive_text(self, text: str | bytes | memoryview) -> None:
         """Take one control message. The event for it does not refer to `text`, so it may be kept.
@@ -69,10 +66,10 @@ class Receiver(ServerSender):
         except RemoteProtocolError as error:
             self._break(error)
 
-    def events(self) -> Iterator[Message | Data]:
+    def events(self) -> list[Message | Data]:
         """Take what was received since the previous call."""
-        while self._events:
-            yield self._events.popleft()
+        events, self._events = self._events, []
+        return events
 
     # ---- violations
 
@@ -182,9 +179,10 @@ class Receiver(ServerSender):
     def _receive_frame(self, data: Data) -> None:
         if (data.kind is Kind.INPUT) is not self._server:
             raise RemoteProtocolError(f"{data.kind.name} from the wrong side")
-        channel = self._known(data.ch)
-        if not self._step_remote(channel, Step.INPUT if self._server else Step.OUTPUT):
-            return
+        channel = self.channels.get(data.ch)
+        if channel is None or not (channel.input_open if self._server else channel.output_open):
+            self._step_remote(self._known(data.ch), Step.INPUT if self._server else Step.OUTPUT)
+            return  # the channel is closed
         size = len(data.payload)
         if size > channel.receive_window:
             raise RemoteProtocolError(

@@ -5,7 +5,7 @@ It handles `terminal.presence` and `terminal.lease`. It knows neither channels n
 
 import re
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 from msgspec import UNSET
@@ -29,6 +29,7 @@ from runtime.people.writer_lease import WriterLeaseState
 
 # Input that a terminal emulator sends by itself: reports of cursor, attributes, modes and focus, and control strings.
 # It does not count as typing.
+_ESC: Final = 0x1B
 _REPORTS = re.compile(
     rb"(?:\x1b\[[?>=]?[\d;:]*(?:[Rcnt]|\$y)|\x1b\[\?[\d;]*u|\x1b\[[IO]|\x1b[P\]_][^\x1b\x07]*(?:\x1b\\|\x07))+"
 )
@@ -148,8 +149,11 @@ class Participants:
             )
 
     def record_input(self, participant: ViewerPresence, data: bytes | memoryview) -> None:
-        """Show `participant` as typing and let it decide the size, unless `data` consists of an emulator's reports."""
-        if not _REPORTS.fullmatch(data):
+        """Show `participant` as typing and let it decide the size, unless `data` consists of an emulator's reports.
+
+        `data` is not empty.
+        """
+        if data[0] != _ESC or not _REPORTS.fullmatch(data):
             self._presence.mark_typing(participant)
             self._sizing.mark_active(participant)
 

@@ -90,6 +90,10 @@ class EchoTracker:
         """Take the next output; `offset` is that of its first byte."""
         if not self._runs:
             return
+        if not self._carry and _CONTROL.search(data) is None:  # the usual echo of a key: all of it is text
+            if data:
+                self._take(offset, data)
+            return
         data, offset, self._carry = self._carry + data, offset - len(self._carry), b""
         for token in _TOKEN.finditer(data):
             if not self._runs:
@@ -113,11 +117,14 @@ class EchoTracker:
     # ---- input of a program that gets each key
 
     def _typed_raw(self, data: bytes) -> None:
-        first, *others = _LINE_END.split(_TYPED_ESCAPE.sub(b"", data))
         self._ahead.clear()
-        self._ahead.extend(line for line in others if line and not _CONTROL.search(line))
-        control = _CONTROL.search(first)
-        text = first[: control.start()] if control else first
+        text, control = data, _CONTROL.search(data)
+        others: list[bytes] = []
+        if control is not None:
+            first, *others = _LINE_END.split(_TYPED_ESCAPE.sub(b"", data))
+            self._ahead.extend(line for line in others if line and not _CONTROL.search(line))
+            control = _CONTROL.search(first)
+            text = first[: control.start()] if control else first
         run = self._runs[0] if self._runs else None
         if run is not None and not run.anywhere and not run.ended and run.text:
             run.text = (run.text + text)[:RUN_LIMIT]

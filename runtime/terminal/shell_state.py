@@ -58,12 +58,16 @@ class ShellStateTracker:
     def note_input(self, data: bytes | memoryview, mode: InputMode) -> None:
         """Note what is about to be written to the program, and how the terminal prints it."""
         self.catch_up()
-        self.echo.typed(bytes(data), mode)
-        if any(_SUBMITS.search(typed) for typed in self._typed(bytes(data))):
-            self._submitted = self._journal.end
+        text = bytes(data)
+        self.echo.typed(text, mode)
+        for typed in self._typed(text):
+            if _SUBMITS.search(typed):
+                self._submitted = self._journal.end
 
     def _typed(self, data: bytes) -> list[bytes]:
         """Return the parts of the next input that are outside of pastes. A paste may be split over several writes."""
+        if not self._held and b"\x1b" not in data:  # the usual case: no bracket
+            return [] if self._pasting else [data]
         data = self._held + data
         parts: list[bytes] = []
         position = 0

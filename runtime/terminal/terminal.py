@@ -35,6 +35,7 @@ from runtime.terminal.viewer import Viewer
 from runtime.terminal.viewer_group import ViewerGroup
 
 REPLAY_LIMIT = 256 << 10  # bytes that a new viewer gets as output; beyond it, a snapshot is less work
+UNCHECKED = 4 << 10  # bytes of output after which lags are looked at; 1/64 of a small journal
 LAST_OUTPUT = 1 << 20  # bytes read after the program's end; the kernel holds less
 
 InputListener = Callable[[bytes | memoryview], None]
@@ -100,6 +101,7 @@ class Terminal:
         self._subscribers: dict[Subscriber, InputListener | None] = {}
         self._on_exit = on_exit
         self._typed: float | None = None  # when: input without output since
+        self._checked = 0  # the end of the output when these lags were looked at
         self._retired = False
         self.sizes = SizeHistory(options.cols, options.rows)
         pid, self._fd = spawn_pty(
@@ -263,9 +265,12 @@ class Terminal:
             self._typed = None
         self.shell_state.catch_up()
         self._wake()
-        answerer = self.viewers.answerer
-        self._tracker.keep_near(None if answerer is None else answerer.cursor or 0)
-        self.backpressure.update()
+        answerer, journal = self.viewers.answerer, self.journal
+        # A viewer answers queries: for a single key nothing has to be decided.
+        if answerer is None or journal.end - self._checked >= min(UNCHECKED, journal.capacity >> 6):
+            self._checked = journal.end
+            self._tracker.keep_near(None if answerer is None else answerer.cursor or 0)
+            self.backpressure.update()
 
     def _wake(self) -> None:
         for subscriber in list(self._subscribers):

@@ -57,6 +57,11 @@ class Viewer:
         # output is kept for it.
         self.cursor: int | None = options.since if options.lossless else None
         self._terminal = terminal
+        self._journal = terminal.journal  # these parts are used for each key
+        self._viewers = terminal.viewers
+        self._sizes = terminal.sizes
+        self._snapshots = terminal.snapshots
+        self._participants = terminal.participants
         self._call = call
         self._since = options.since
         self._opened = False
@@ -76,11 +81,11 @@ class Viewer:
     @property
     def lag(self) -> int:
         """Bytes of output that it has not sent."""
-        return 0 if self.cursor is None else self._terminal.journal.end - self.cursor
+        return 0 if self.cursor is None else self._journal.end - self.cursor
 
     def attach(self) -> None:
         """Start to follow the terminal, until `detach`."""
-        self._terminal.viewers.add(self)
+        self._viewers.add(self)
         self._terminal.subscribe(self, resume_id=self.input_id)
 
     # ---- Stream
@@ -88,12 +93,11 @@ class Viewer:
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
         if connection.window(ch) <= 0 or self._painting:
             return False
-        snapshots = self._terminal.snapshots
         if not self._opened or self.cursor is None:
             return self._begin(self._open, connection, ch)
-        if snapshots.holds(self):
-            connection.send_data(ch, Kind.SCREEN, *snapshots.take(self, min(size, connection.window(ch))))
-        elif self._snapshot is not None or self._lost or self._skip or self.cursor < self._terminal.journal.start:
+        if self._snapshots.holds(self):
+            connection.send_data(ch, Kind.SCREEN, *self._snapshots.take(self, min(size, connection.window(ch))))
+        elif self._snapshot is not None or self._lost or self._skip or self.cursor < self._journal.start:
             return self._begin(self._reseed, connection, ch)
         elif not self._send_control(connection, ch):
             room = self._send_output(connection, size)
@@ -109,17 +113,19 @@ class Viewer:
         new = terminal.inputs.new_part(input_id, offset, payload)
         if terminal.exit is not None:
             raise HawseError("exited", "the terminal has ended", details={"applied": terminal.inputs.applied(input_id)})
+        repeated = len(payload) - len(new)
         if terminal.input_pending + len(new) > WRITE_LIMIT:
             applied = terminal.inputs.applied(input_id)
             raise HawseError("input_overflow", "the program does not read its input", details={"applied": applied})
         if new:
-            terminal.participants.check_may_write(self.participant, terminal.inputs.applied(input_id))
-            terminal.participants.record_input(self.participant, new)
+            self._participants.check_may_write(self.participant, offset + repeated)
+            self._participants.record_input(self.participant, new)
         terminal.inputs.advance(input_id, len(new))
-        self._call.applied(len(payload) - len(new))
+        if repeated:
+            self._call.applied(repeated)
         terminal.write(new, self._call.applied)
         if INTERRUPT in bytes(new):
-            terminal.viewers.skip_backlog()
+            self._viewers.skip_backlog()
 
     def receive_end(self) -> None:
         """Do nothing: a terminal has no end of input; Ctrl-D is handled by its line discipline."""
@@ -128,8 +134,8 @@ class Viewer:
         if self._prober is not None:
             self._prober.cancel()
         self._detached = True
-        self._terminal.snapshots.drop(self)
-        self._terminal.viewers.remove(self, link_lost=self._call.link_lost)
+        self._snapshots.drop(self)
+        self._viewers.remove(self, link_lost=self._call.link_lost)
         self._terminal.unsubscribe(self)
 
     def wake(self) -> None:
@@ -142,7 +148,7 @@ class Viewer:
     def skip_backlog(self) -> None:
         """Skip unsent output after an interrupt, if it is more than BACKLOG and the viewer is not lossless."""
         if self._opened and self.cursor is not None and not self.lossless:
-            self._skip = self._terminal.journal.end - self.cursor > BACKLOG
+            self._skip = self._journal.end - self.cursor > BACKLOG
             if self._skip:
                 self.wake()
 
@@ -168,7 +174,7 @@ class Viewer:
     @property
     def _start_at(self) -> StartAt:
         """Where the output for a new viewer starts."""
-        journal = self._terminal.journal
+        journal = self._journal
         if self._since is not None and self._since >= journal.start:
             return "resume"
         if self._since is None and journal.start == 0 and journal.end <= self._terminal.replay_limit:
@@ -191,17 +197,17 @@ class Viewer:
     def _open(self, connection: Connection, ch: int) -> None:
         start_at, terminal = self._start_at, self._terminal
         self._opened = True
-        end = terminal.journal.end
+        end = self._journal.end
         if start_at == "snapshot":
             cols, rows, screen = self._take_snapshot()
         else:
             self.cursor = self._since or 0
-            (cols, rows, self.next_mark), screen = terminal.sizes.size_at(self.cursor), 0
+            (cols, rows, self.next_mark), screen = self._sizes.size_at(self.cursor), 0
         assert self.cursor is not None
         self._live_at = end
-        self._answers = terminal.viewers.answerer is self
+        self._answers = self._viewers.answerer is self
         described = msgspec.structs.asdict(terminal.describe()) | {"cols": cols, "rows": rows}
-        participants = terminal.participants.describe(self.participant, self._participants_cursor)
+        participants = self._participants.describe(self.participant, self._participants_cursor)
         opened = TerminalOpened(
             **described,
             start_at=start_at,
@@ -220,7 +226,7 @@ class Viewer:
     def _reseed(self, connection: Connection, ch: int) -> None:
         cols, rows, screen = self._take_snapshot()
         self._terminal.stats.reseeds += 1
-        self._live_at = self._terminal.journal.end
+        self._live_at = self._journal.end
         self._live = False
         assert self.cursor is not None
         connection.send_event(ch, "reseed", TerminalReseed(start=self.cursor, screen=screen, cols=cols, rows=rows))
@@ -251,22 +257,21 @@ class Viewer:
         """Queue the new snapshot and move the cursor behind it; return its columns, rows and bytes."""
         snapshot, self._snapshot = self._snapshot, None
         assert snapshot is not None
-        self._terminal.snapshots.put(self, snapshot)
+        self._snapshots.put(self, snapshot)
         self.cursor, self.next_mark = snapshot.offset, snapshot.next_mark
         return snapshot.cols, snapshot.rows, len(snapshot.data)
 
     def _send_control(self, connection: Connection, ch: int) -> bool:
         """Send one event that is due before the next output byte; return whether there was one."""
-        terminal = self._terminal
-        if self._answers is not (terminal.viewers.answerer is self):
+        if self._answers is not (self._viewers.answerer is self):
             self._answers = not self._answers
             connection.send_event(ch, "answers", TerminalAnswers(answers=self._answers))
             return True
-        if change := terminal.participants.next_event(self._participants_cursor, self._applied):
+        if change := self._participants.next_event(self._participants_cursor, self._applied):
             connection.send_event(ch, *change)
             return True
-        self.next_mark = max(self.next_mark, terminal.sizes.first)
-        mark = terminal.sizes.get(self.next_mark)
+        self.next_mark = max(self.next_mark, self._sizes.first)
+        mark = self._sizes.get(self.next_mark)
         if mark is not None and mark.offset == self.cursor:
             self.next_mark += 1
             connection.send_event(ch, "resized", TerminalResized(cols=mark.cols, rows=mark.rows, offset=mark.offset))
@@ -282,10 +287,10 @@ class Viewer:
         assert self.cursor is not None
         # Called once per turn: if room appeared after nothing was sent, `pull` would not be called again to use it.
         room = self.room()
-        if min(size, room, self._terminal.journal.end - self.cursor) <= 0:
+        if min(size, room, self._journal.end - self.cursor) <= 0:
             return room
         if self._has_peers:
-            behind = furthest_behind(self, self._terminal.viewers, self._terminal.journal.start)
+            behind = furthest_behind(self, self._viewers, self._journal.start)
             if behind is not None and behind._send_shared(connection, size, behind.room()):
                 return room
         sent = self._send_shared(connection, size, room)
@@ -294,16 +299,16 @@ class Viewer:
     def _send_shared(self, connection: Connection, size: int, room: int) -> int:
         """Send output, at most `size` bytes, to this viewer and to others at its offset; return how many bytes."""
         assert self.cursor is not None
-        end, mark = self._terminal.journal.end, self._terminal.sizes.get(self.next_mark)
+        end, mark = self._journal.end, self._sizes.get(self.next_mark)
         size = min(size, room, end - self.cursor, mark.offset - self.cursor if mark else size)
         if size <= 0:
             return 0
         peers: list[Viewer] = []
         if self._has_peers:
-            size, peers = share(self, self._terminal.viewers, size, (end, mark.offset if mark else None))
+            size, peers = share(self, self._viewers, size, (end, mark.offset if mark else None))
             if not size:
                 return 0
-        data = self._terminal.journal.read(self.cursor, size)
+        data = self._journal.read(self.cursor, size)
         if peers:
             chs = [self._call.ch, *(viewer._call.ch for viewer in peers)]
             connection.send_shared(chs, Kind.OUTPUT, self.cursor, data)
@@ -317,7 +322,7 @@ class Viewer:
     @property
     def _has_peers(self) -> bool:
         """Whether there may be others to which the same frame can be sent."""
-        return self._call.connection.shares and len(self._terminal.viewers) > 1
+        return self._call.connection.shares and len(self._viewers) > 1
 
     # ---- FanoutViewer
 
@@ -336,7 +341,7 @@ class Viewer:
             and not self._lost
             and self.next_mark == other.next_mark
             and self._call.connection is other._call.connection
-            and self._answers is (self._terminal.viewers.answerer is self)
+            and self._answers is (self._viewers.answerer is self)
         )
 
     def room(self) -> int:
@@ -360,7 +365,7 @@ class Viewer:
                 return False
             self._live = True
             connection.send_event(ch, "live", TerminalLive(offset=self.cursor))
-        if self.cursor < terminal.journal.end or terminal.sizes.get(self.next_mark) is not None:
+        if self.cursor < self._journal.end or self._sizes.get(self.next_mark) is not None:
             if room <= 0:
                 self._probe_later()
             return room > 0

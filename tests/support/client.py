@@ -80,8 +80,9 @@ class MemoryConnection:
             for message in up:
                 _receive(self.server, message)
                 for event in self.server.events():
-                    own = event._replace(payload=bytes(event.payload)) if isinstance(event, Data) else event
-                    self.received.append(own)
+                    if isinstance(event, Data):  # its payload is a view
+                        event = Data(event.kind, event.ch, event.offset, bytes(event.payload))
+                    self.received.append(event)
             for message in down:
                 _receive(self.protocol, message)
                 for event in self.protocol.events():

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from gateway.transport.uvicorn_websocket import Receiver, WebSocketProtocol
+from gateway.transport.message_socket import Receiver
+from gateway.transport.uvicorn_websocket import WebSocketProtocol
 from tests.support.waiting import Changes
 
 

@@ -73,3 +73,13 @@ def test_a_new_channel_is_idle_and_allows_only_a_call() -> None:
     channel = Channel(7, send_window=1, receive_window=2)
     assert (channel.state, channel.source) == (ChannelState.IDLE, None)
     assert not channel.step(Step.OUTPUT)
+
+
+def test_frames_are_allowed_where_the_table_allows_them_and_do_not_change_the_state() -> None:
+    for path in product(Step, repeat=3):
+        channel = Channel(1, send_window=0, receive_window=0)
+        for step in path:
+            channel.step(step)
+            allowed = TRANSITIONS[channel.state]
+            assert (channel.input_open, channel.output_open) == (Step.INPUT in allowed, Step.OUTPUT in allowed)
+            assert {allowed.get(frame, channel.state) for frame in (Step.INPUT, Step.OUTPUT)} == {channel.state}

@@ -57,7 +57,7 @@ def test_a_frame_decodes_to_what_was_encoded(kind: Kind, ch: int, offset: int, p
     else:
         data = decode_frame(form(frame), payload_limit=PAYLOAD)
         assert type(data.kind) is Kind
-        assert tuple(data) == (kind, ch, offset, payload)
+        assert (data.kind, data.ch, data.offset, data.payload) == (kind, ch, offset, payload)
 
 
 @given(st.binary(max_size=40))
@@ -66,7 +66,7 @@ def test_random_bytes_are_a_frame_or_a_remote_error(frame: bytes) -> None:
         data = decode_frame(frame, payload_limit=PAYLOAD)
     except RemoteProtocolError:
         return
-    assert encode_frame(*data) == frame
+    assert encode_frame(data.kind, data.ch, data.offset, data.payload) == frame
 
 
 def test_a_payload_is_not_copied() -> None:
