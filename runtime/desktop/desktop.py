@@ -234,7 +234,8 @@ class Desktop:
             log.error("! the window manager of the desktop %s cannot be started again: %s", self.id, error)
 
     def _manager_argv(self) -> list[str]:
-        return [OPENBOX, "--sm-disable", "--config-file", str(self._folder.path / "openbox.xml")]
+        # --replace: the X server may not know yet that the one before has ended. Without it, openbox ends at once then.
+        return [OPENBOX, "--replace", "--sm-disable", "--config-file", str(self._folder.path / "openbox.xml")]
 
     def _gone(self) -> None:
         if not self.ended.is_set():

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from pyghostty import Terminal as Emulator
 
+from runtime.recording.keyframes import SECONDS
 from tests.support.principals import AT_MAIN
 from tests.support.runtime import Channel, Client, Served
 
@@ -120,7 +121,9 @@ async def test_a_watch_takes_no_input(client: Client) -> None:
 
 async def test_fast_output_is_recorded_completely_with_keyframes_to_seek_to(client: Client) -> None:
     line = "printf '\\033[3%dm%07d %s\\r\\n' $((i % 8)) $i 0123456789012345678901234567890123456789"
-    command = f"i=0; while [ $i -lt 60000 ]; do {line}; i=$((i+1)); done"
+    lines = f"while [ $i -lt $n ]; do {line}; i=$((i+1)); done"
+    # The pause is longer than SECONDS: a fast machine prints all of it sooner than a keyframe is due.
+    command = f"i=0; n=30000; {lines}; sleep {2 * SECONDS}; n=60000; {lines}"
     terminal = await client.terminal(command, record=True)
     await terminal.result()
     name = (await client.ask("recording.list"))["recordings"][0]["id"]
