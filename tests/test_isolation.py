@@ -26,7 +26,7 @@ def test_every_line_names_a_package_its_programs_and_a_reason() -> None:
     assert PACKAGES
     for package in PACKAGES:
         assert re.fullmatch(r"[a-z0-9][a-z0-9+.-]+", package.name)
-        assert all(re.fullmatch(r"[A-Za-z0-9.-]+", program) for program in package.programs)
+        assert all(re.fullmatch(r"[A-Za-z0-9._-]+", program) for program in package.programs)
         assert package.reason
 
 

@@ -103,8 +103,8 @@ async def test_a_cancellation_waits_for_the_thread() -> None:
 @pytest.mark.parametrize("turns", range(4))
 async def test_a_process_whose_start_is_cancelled_is_killed(turns: int) -> None:
     ours, theirs = os.pipe()
+    ended = asyncio.Event()
     try:
-        os.set_blocking(ours, False)
         task = asyncio.create_task(start_process("sh", "-c", "sleep 1000; true", pass_fds=[theirs]))
         for _ in range(turns):
             await asyncio.sleep(0)
@@ -112,8 +112,11 @@ async def test_a_process_whose_start_is_cancelled_is_killed(turns: int) -> None:
         with pytest.raises(asyncio.CancelledError):
             await task
         os.close(theirs)
-        assert os.read(ours, 1) == b""  # no process has the other end
+        asyncio.get_running_loop().add_reader(ours, ended.set)  # when no process has the other end any more
+        async with asyncio.timeout(TIMEOUT):
+            await ended.wait()
     finally:
+        asyncio.get_running_loop().remove_reader(ours)
         os.close(ours)
 
 
