@@ -80,6 +80,7 @@ class MessageSocket:
         received: Bytes received, of everything.
         written: Bytes of messages sent, with their headers.
         aligned: Whether the parser has read whole frames only. If not, it has to read all others too.
+        full: Whether the transport accepts no more for now. The parser sets it, which always knows.
     """
 
     def __init__(self, transport: asyncio.Transport, parser: FrameParser, limit: int) -> None:
@@ -89,11 +90,11 @@ class MessageSocket:
         self.received = 0
         self.written = 0
         self.aligned = True
+        self.full = False
         self._transport = transport
         self._parser = parser
         self._limit = limit
         self._receiver: Receiver | None = None
-        self._full = False  # the transport accepts no more for now
         self._partial = bytearray()  # a frame that is not complete, of at most `limit` bytes and a header
         self._wanted = 0  # bytes of it that have to be there before it is looked at again
         self._in_fragments = False  # a message in fragments is not complete
@@ -117,7 +118,8 @@ class MessageSocket:
 
     @property
     def has_room(self) -> bool:
-        return not (self._full or self._over or self._transport.is_closing())
+        over = self._over if self.aligned else self._parser.over
+        return not (self.full or over or self._transport.is_closing())
 
     def write(self, message: str | bytes) -> None:
         kind, data = (TEXT, message.encode()) if isinstance(message, str) else (BINARY, message)
@@ -177,11 +179,9 @@ class MessageSocket:
         self._parser.connection_lost(exc)
 
     def pause_writing(self) -> None:
-        self._full = True
         self._parser.pause_writing()
 
     def resume_writing(self) -> None:
-        self._full = False
         self._parser.resume_writing()
 
     # ---- frames

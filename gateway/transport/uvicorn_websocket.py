@@ -107,8 +107,13 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         if self.over:
             raise ClientDisconnected
 
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self.messages.full = True
+
     def resume_writing(self) -> None:
         super().resume_writing()
+        self.messages.full = False
         if self._receiver is not None:
             self._receiver.resume_writing()
 

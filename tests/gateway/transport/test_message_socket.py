@@ -196,11 +196,19 @@ def test_what_is_written_is_a_frame(size: int) -> None:
 
 def test_it_has_room_unless_its_transport_is_full_or_closing() -> None:
     made, transport, _ = socket()
-    made.pause_writing()
+    made.full = True
     assert not made.has_room
-    made.resume_writing()
+    made.full = False
     assert made.has_room
     transport.closing = True
+    assert not made.has_room
+
+
+def test_a_parser_that_reads_all_frames_decides_when_it_is_over() -> None:
+    made, _, parser = socket()
+    made.aligned = False
+    assert made.has_room
+    parser.over = True
     assert not made.has_room
 
 

@@ -31,6 +31,14 @@ class Impatient(ObservedWebSocket):
     linger = 0.05
 
 
+class Unaligned(ObservedWebSocket):
+    """As if bytes had come before the client was served: the parser reads everything, and the room is still known."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        self.messages.aligned = False
+
+
 async def read_to_end(raw: RawSocket) -> bytes:
     received = b""
     while data := await raw.receive():
@@ -128,8 +136,11 @@ async def test_a_client_that_pings_and_does_not_read_is_disconnected(gateway: Ga
         await gateway.until_clients_closed()
 
 
-async def test_the_transport_buffers_little_for_a_client_that_does_not_read(gateway: Gateway) -> None:
-    async with RawSocket(gateway) as raw:
+@pytest.mark.parametrize("websocket", [ObservedWebSocket, Unaligned])
+async def test_the_transport_buffers_little_for_a_client_that_does_not_read(
+    runtime: FakeRuntime, websocket: type[ObservedWebSocket]
+) -> None:
+    async with Gateway(runtime, websocket=websocket) as gateway, RawSocket(gateway) as raw:
         await raw.hello(window=4 << 20)
         await raw.text({"type": "call", "ch": 1, "method": "flood", "sandbox": "local", "params": {"bytes": 1 << 30}})
         (protocol,) = protocols(gateway)
