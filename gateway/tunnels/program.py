@@ -99,8 +99,9 @@ async def _chunks(pipe: int) -> AsyncIterator[bytes]:
 
 async def _ended(process: "subprocess.Popen[bytes]") -> int:
     """Wait for the end of a program, end what it has started, and return its code. It is ended if this is cancelled."""
-    pidfd = os.pidfd_open(process.pid)
+    pidfd = -1
     try:
+        pidfd = os.pidfd_open(process.pid)
         try:
             await _readable(pidfd)
         finally:
@@ -110,7 +111,8 @@ async def _ended(process: "subprocess.Popen[bytes]") -> int:
                     await _readable(pidfd)
     finally:
         os.killpg(process.pid, signal.SIGKILL)
-        os.close(pidfd)
+        if pidfd >= 0:
+            os.close(pidfd)
         with suppress(subprocess.TimeoutExpired):
             process.wait(KILL_TIMEOUT)
     return process.returncode

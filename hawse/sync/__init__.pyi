@@ -2307,8 +2307,9 @@ def connect(url: str | None = None, *, token: Token = None, ca: Authorities = No
 def timeout(seconds: float) -> AbstractContextManager[None]:
     """Limit the time of the calls in this block, all together: `with hawse.sync.timeout(10): box.files.read("f")`.
 
-    The call that waits when the time is over is cancelled, which ends what it has started. A block that is left then,
-    such as that of a process, still ends what it holds. Other threads are not limited.
+    The call that waits when the time is over is cancelled, which ends what it has started. Calls that begin later fail
+    at once. Leaving an inner `with` block, such as that of a process, is not limited: it still ends the process. Other
+    threads are not limited.
 
     Args:
         seconds: The time from the beginning of the block.

@@ -13,13 +13,16 @@ T = TypeVar("T")
 
 _UNTIL: Final[ContextVar[float | None]] = ContextVar("hawse.sync.timeout", default=None)  # by the monotonic clock
 
+_OVER: Final = "the time of `hawse.sync.timeout` is over"
+
 
 @contextmanager
 def timeout(seconds: float) -> Iterator[None]:
     """Limit the time of the calls in this block, all together: `with hawse.sync.timeout(10): box.files.read("f")`.
 
-    The call that waits when the time is over is cancelled, which ends what it has started. A block that is left then,
-    such as that of a process, still ends what it holds. Other threads are not limited.
+    The call that waits when the time is over is cancelled, which ends what it has started. Calls that begin later fail
+    at once. Leaving an inner `with` block, such as that of a process, is not limited: it still ends the process. Other
+    threads are not limited.
 
     Args:
         seconds: The time from the beginning of the block.
@@ -42,10 +45,12 @@ def limited(function: Callable[..., Coroutine[Any, Any, T]], *arguments: Any) ->
 
 
 async def _within(until: float, function: Callable[..., Coroutine[Any, Any, T]], *arguments: Any) -> T:
+    if until <= time.monotonic():
+        raise DeadlineExceededError(_OVER, admitted="no")
     try:
         async with asyncio.timeout(until - time.monotonic()) as scope:
             return await function(*arguments)
     except TimeoutError:
         if not scope.expired():  # an error of the call itself
             raise
-        raise DeadlineExceededError("the time of `hawse.sync.timeout` is over", admitted="unknown") from None
+        raise DeadlineExceededError(_OVER, admitted="unknown") from None

@@ -95,8 +95,7 @@ class DesktopRecorder:
 
     def stop(self) -> None:
         """End the recording. Does nothing if it is ending already."""
-        if self.reason is None:
-            self._finish("stopped")
+        self._end("stopped")
 
     async def run(self) -> None:
         """Write the file until the recording ends. Failures are in `reason`, `message` and `opened`."""
@@ -197,7 +196,7 @@ class DesktopRecorder:
             try:
                 await self._disk.run(partial(self.file.write, [event]))
             except Exception as error:
-                self._finish(*describe_failure(error))
+                self._end(*describe_failure(error))
 
     async def _pause(self) -> None:
         """Wait until the next frame is due, or the recording is stopped.
@@ -235,11 +234,9 @@ class DesktopRecorder:
         self._end("quota", f"a recording of a desktop has at most {self._longest / 3600:g} hours")
 
     def _end(self, reason: RecordingEndReason, message: str = "") -> None:
-        """Note why it ends, unless it is ending already."""
-        if self.reason is None:
-            self._finish(reason, message)
-
-    def _finish(self, reason: RecordingEndReason, message: str = "") -> None:
+        """End the recording, and note why, unless it is ending already."""
+        if self.reason is not None:
+            return
         self.reason, self.message = reason, message
         self._stopped.set()
         loop = asyncio.get_running_loop()
