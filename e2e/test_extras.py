@@ -299,15 +299,7 @@ async def test_keys_are_shown_while_the_connection_stands_still(open_page: Open,
         await view.press("Backspace")
         await view.type("g")
         await expect(predicted).to_have_text("cho wrong")
-        # It is drawn where the program will print it.
-        box = await predicted.evaluate("element => element.getBoundingClientRect().toJSON()")
-        screen = await view.page.locator(".xterm-screen").bounding_box()
-        state = await view.state()
-        assert screen is not None
-        width = screen["width"] / state["cols"]
-        column = await view.evaluate("() => window.hawse.terminal.buffer.active.cursorX")
-        assert abs(box["x"] - screen["x"] - column * width) < 1
-        assert abs(box["width"] - len("cho wrong") * width) < 2
+        await predicted_at_the_cursor(view, len("cho wrong"))
         proxy.resume_reading()
         await view.until_pattern(r"[$#] echo wrong\n")
         await expect(predicted).to_be_hidden()
@@ -322,6 +314,37 @@ async def test_keys_are_shown_while_the_connection_stands_still(open_page: Open,
         proxy.resume_reading()
         await view.press("Enter")
         await view.until_text("got-secret")
+
+
+async def predicted_at_the_cursor(view: View, length: int) -> None:
+    """Check that a prediction of `length` cells is where the program will print it."""
+    predicted = view.page.locator(".predicted u")
+    box = await predicted.evaluate("element => element.getBoundingClientRect().toJSON()")
+    screen = await view.page.locator(".xterm-screen").bounding_box()
+    state = await view.state()
+    assert screen is not None
+    width = screen["width"] / state["cols"]
+    column = await view.evaluate("() => window.hawse.terminal.buffer.active.cursorX")
+    assert abs(box["x"] - screen["x"] - column * width) < 1
+    assert abs(box["width"] - length * width) < 2
+
+
+async def test_predictions_are_in_the_right_columns_behind_wide_characters(open_page: Open, stack: Stack) -> None:
+    async with CuttingProxy(stack.port) as proxy:
+        view = await open_page(port=proxy.port)
+        await view.until(_EXTRAS)
+        # A program and not a prompt of the shell, whose line editor needs the locale to know their width.
+        await view.run(r"printf '~/\346\226\207\346\241\243> '; read line; echo got-$line")
+        await view.until_pattern(r"\n~/文档> *\n")
+        await view.type("a")
+        await view.until_pattern(r"\n~/文档> a\n")
+        proxy.stall()
+        await view.type("bcd")
+        await expect(view.page.locator(".predicted u")).to_have_text("bcd")
+        await predicted_at_the_cursor(view, len("bcd"))
+        proxy.resume_reading()
+        await view.press("Enter")
+        await view.until_text("got-abcd")
 
 
 async def test_predictions_are_switched_off_in_the_settings(open_page: Open, stack: Stack) -> None:

@@ -29,6 +29,21 @@ export interface Prediction {
   readonly width: number;
 }
 
+/** A row of an emulator. */
+export interface Cells {
+  getCell(x: number): { getChars(): string } | undefined;
+}
+
+/** Returns one character for each of the first `end` cells: characters of two cells and combined ones are not predicted. */
+export function cellsBefore(row: Cells, end: number): string {
+  let text = "";
+  for (let x = 0; x < end; x++) {
+    const chars = row.getCell(x)?.getChars() || " "; // the second cell of a wide character has none
+    text += chars.length === 1 ? chars : "\ufffd";
+  }
+  return text;
+}
+
 interface Waiting {
   /** The line when this key has been echoed. */
   readonly line: string;

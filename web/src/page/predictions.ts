@@ -5,7 +5,7 @@ import { type Disposable, DisposableList } from "../base/disposables";
 import type { TerminalChannel } from "../terminal/terminal-channel";
 import { placeLayer } from "./cell-layer";
 import { make, setText } from "./dom";
-import { type CursorRow, PredictedLine } from "./predicted-line";
+import { type CursorRow, cellsBefore, PredictedLine } from "./predicted-line";
 import { preferences } from "./preferences";
 
 /** Milliseconds from a key to its echo from which on a connection is slow: Mosh's limit is 60 as well. */
@@ -117,7 +117,7 @@ export class Predictions implements Disposable {
     }
     const row = active.getLine(active.baseY + active.cursorY);
     const atEnd = active.type === "normal" && row?.translateToString(true, active.cursorX) === "";
-    return { moved, before: row?.translateToString(false, 0, active.cursorX) ?? "", atEnd, cols };
+    return { moved, before: row ? cellsBefore(row, active.cursorX) : "", atEnd, cols };
   }
 
   #stop(): void {

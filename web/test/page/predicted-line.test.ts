@@ -1,5 +1,6 @@
+import { Terminal } from "@xterm/headless";
 import { expect, test } from "vitest";
-import { type CursorRow, PredictedLine } from "../../src/page/predicted-line";
+import { type CursorRow, cellsBefore, PredictedLine } from "../../src/page/predicted-line";
 
 const COLS = 20;
 
@@ -90,6 +91,26 @@ test("nothing is predicted before other text in the row, and at the margin", () 
   expect(prompted().prints("$ l", { atEnd: false }).types("a").shown).toBe("$ l");
   const long = "x".repeat(COLS);
   expect(prompted().types(long).shown).toBe(`$ l${"x".repeat(COLS - 5)}`);
+});
+
+test("columns are cells, also behind characters of two cells and combined ones", async () => {
+  const terminal = new Terminal({ cols: COLS, rows: 2, allowProposedApi: true });
+  await new Promise<void>(done => terminal.write("~/文档e\u0301𐐷\x1b[11G$ l", done));
+  const { active } = terminal.buffer;
+  const row = active.getLine(0);
+  if (!row) throw new Error("no row");
+  const before = cellsBefore(row, active.cursorX);
+  expect(before).toHaveLength(active.cursorX);
+  expect(before).toMatch(/^~\/文 档 .. +\$ l$/);
+  const line = new PredictedLine();
+  const look = (end: number) => ({ moved: false, before: before.slice(0, end), atEnd: true, cols: COLS });
+  line.typed("ls", look(active.cursorX - 1), 0);
+  line.printed(look(active.cursorX), 0);
+  expect(line.predicted(look(active.cursorX))).toEqual({ column: active.cursorX, text: "s", width: 1 });
+  line.typed("x".repeat(COLS), look(active.cursorX), 0);
+  const limited = line.predicted(look(active.cursorX));
+  expect(active.cursorX + (limited?.width ?? 0)).toBe(COLS - 2);
+  terminal.dispose();
 });
 
 test("predictions that the program will not echo are given up", () => {
