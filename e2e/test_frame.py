@@ -143,6 +143,35 @@ async def test_what_is_typed_while_the_palette_is_being_loaded_is_its_text(brows
     await context.close()
 
 
+async def test_a_palette_that_is_given_up_while_it_is_being_loaded_does_not_open(
+    browser: Browser, stack: Stack
+) -> None:
+    context = await browser.new_context()
+    page = await context.new_page()
+    held: list[Route] = []
+
+    async def hold(route: Route) -> None:
+        held.append(route)
+
+    await page.route("**/assets/page-dialogs-*.js", hold)
+    await page.goto(f"{stack.base}/#token={stack.token}")
+    view = View(page)
+    await view.until_live()
+    await page.keyboard.press("Control+Shift+K")
+    await page.keyboard.type("split")
+    await page.keyboard.press("Escape")
+    await page.keyboard.press("Control+Shift+K")  # the second one would open after the first
+    while held:
+        await held.pop().continue_()
+    field = page.locator("dialog.palette input")
+    await expect(field).to_be_focused()
+    await expect(field).to_have_value("")
+    await page.keyboard.press("Escape")
+    await view.run("echo back in the ter''minal")
+    await view.until_text("back in the terminal")
+    await context.close()
+
+
 async def test_the_menu_is_used_with_the_keyboard_and_returns_the_focus(open_page: Open) -> None:
     view = await open_page()
     page = view.page

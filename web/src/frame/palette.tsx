@@ -16,7 +16,7 @@ export interface PaletteOptions {
   icons: Readonly<Record<string, IconNode>>;
   /** Returns further entries. */
   more: () => Entry[];
-  typed: () => string;
+  typed: () => string | undefined;
   /** The palette has closed without an action. */
   closed: () => void;
 }
@@ -63,8 +63,8 @@ export interface ChooserOptions {
   entries: readonly Entry[];
   /** Returns the shortcut of an entry, for people. */
   shortcut?: (id: string) => string | undefined;
-  /** Returns the text at first, when the text field has the focus. */
-  typed: () => string;
+  /** Returns the text at first; undefined: the user has given up. */
+  typed: () => string | undefined;
   /** It has closed without a choice. */
   closed: () => void;
 }
@@ -74,6 +74,8 @@ const SHOWN = 300;
 
 /** Lets the user choose one of the entries by a part of its label. */
 export function openChooser({ label, empty, entries, shortcut, typed, closed }: ChooserOptions): void {
+  const first = typed();
+  if (first === undefined) return;
   const dialog = document.createElement("dialog");
   dialog.className = "palette";
   dialog.ariaLabel = label;
@@ -90,7 +92,6 @@ export function openChooser({ label, empty, entries, shortcut, typed, closed }: 
     else closed();
   });
   document.body.append(dialog);
-  const first = typed();
   render(
     <Chooser
       label={label}

@@ -3,15 +3,19 @@
 /** Milliseconds after which the keys are those of the terminal again: the dialog does not come. */
 const LIMIT = 5_000;
 
-/** Returns a function that ends it, and returns what was typed. */
-export function holdKeys(target: Pick<Window, "addEventListener" | "removeEventListener">): () => string {
-  let text = "";
+/** Returns a function that ends it, and returns what was typed; undefined: the user has pressed Escape. */
+export function holdKeys(
+  target: Pick<Window, "addEventListener" | "removeEventListener">,
+): () => string | undefined {
+  let text: string | undefined = "";
   const take = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    if (event.key === "Escape") end();
-    else if (event.key === "Backspace") text = text.slice(0, -1);
+    if (event.key === "Escape") {
+      end();
+      text = undefined;
+    } else if (event.key === "Backspace") text = text?.slice(0, -1);
     else if (event.key.length === 1) text += event.key;
   };
   const end = () => {

@@ -38,8 +38,8 @@ export class PageDialogs {
     this.#options = options;
   }
 
-  /** `typed`: ends the wait for the text field, and returns what was typed meanwhile. */
-  async palette(typed: () => string): Promise<void> {
+  /** `typed`: ends the wait for the text field, and returns what was typed meanwhile; undefined: nothing is wanted. */
+  async palette(typed: () => string | undefined): Promise<void> {
     const { actions, registry } = this.#options;
     const closed = this.#returning();
     const { ACTION_ICONS: icons, openPalette } = await import("./action-lists");

@@ -31,10 +31,14 @@ test("what is typed is held until it is taken", () => {
 
 test("Escape, and the time, end it", () => {
   const window = target();
-  holdKeys(window);
+  const given = holdKeys(window);
+  press(window, "s");
   expect(press(window, "Escape")).toBe(false);
   expect(press(window, "a")).toBe(true);
-  holdKeys(window);
+  expect(given()).toBeUndefined();
+  const late = holdKeys(window);
+  press(window, "s");
   vi.advanceTimersByTime(5_000);
   expect(press(window, "a")).toBe(true);
+  expect(late()).toBe("s");
 });

@@ -10,8 +10,8 @@ import { EXCLUDED } from "./results";
 /** Files that can be found at most: the list is searched here, with each key. */
 const FILES = 50_000;
 
-/** `typed`: returns what was typed before the text field was there. Throws HawseError. */
-export async function quickOpen(app: AppContext, typed: () => string): Promise<void> {
+/** `typed`: returns what was typed before the text field was there; undefined: nothing is wanted. Throws HawseError. */
+export async function quickOpen(app: AppContext, typed: () => string | undefined): Promise<void> {
   const paths: string[] = [];
   const stream = app.client.sandbox(app.sandbox).file.search({ path: ".", exclude: EXCLUDED, limit: FILES });
   for await (const item of stream)
