@@ -347,6 +347,30 @@ async def test_predictions_are_in_the_right_columns_behind_wide_characters(open_
         await view.until_text("got-abcd")
 
 
+async def test_a_program_that_stops_its_echo_in_a_row_ends_the_predictions(open_page: Open, stack: Stack) -> None:
+    async with CuttingProxy(stack.port) as proxy:
+        view = await open_page(port=proxy.port)
+        await view.until(_EXTRAS)
+        quiet = r"stty -echo; printf '\e]2;quiet\a'"
+        await view.run(f"read -n1 -p 'sure? ' answer; {quiet}; read line; stty echo; echo; echo got-$line")
+        await view.until_pattern(r"\nsure\? *\n")
+        await view.type("y")
+        await view.until_pattern(r"\nsure\? y\n")
+        await expect(view.page).to_have_title("quiet · hawse")  # it echoes nothing more
+        proxy.stall()
+        await view.type("sec")
+        await expect(view.page.locator(".predicted")).to_be_visible()
+        proxy.resume_reading()
+        await expect(view.page.locator(".predicted")).to_be_hidden()
+        proxy.stall()
+        await view.type("ret")
+        await expect(view.page.locator(".waiting-keys")).to_have_text("•••")
+        await expect(view.page.locator(".predicted")).to_be_hidden()
+        proxy.resume_reading()
+        await view.press("Enter")
+        await view.until_text("got-secret")
+
+
 async def test_predictions_are_switched_off_in_the_settings(open_page: Open, stack: Stack) -> None:
     async with CuttingProxy(stack.port) as proxy:
         view = await open_page(port=proxy.port)

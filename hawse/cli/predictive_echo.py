@@ -1,8 +1,9 @@
 """Shows what is typed before the program has printed it, as Mosh does. Pure: takes and returns bytes.
 
 Only characters and backspaces at the end of a line are predicted, underlined, once the program has echoed one of that
-line: never a password. Before output is shown, predictions are taken back exactly; those that it confirms are gone, the
-rest is drawn again behind it. So a wrong prediction lasts until the next output.
+line: not a password, unless the program stops its echo in the middle of a line. Before output is shown, predictions are
+taken back exactly; those that it confirms are gone, the rest is drawn again behind it. So a wrong prediction lasts
+until the next output.
 
 The module knows where the cursor is in its row, and that nothing is to the right of it. Where it does not know that
 (after cursor movements, in the alternate screen, with colours, at the margin) it predicts nothing.

@@ -2,10 +2,15 @@
 // what is at the cursor.
 //
 // Only characters and backspaces at the end of a line are predicted, and none is shown before the program has echoed a
-// character of the same line: never a password. Output that does not agree ends the predictions.
+// character of the same row. Output that does not agree ends the predictions, and so does a key that has arrived and is
+// not echoed: a program that stops its echo in the middle of a row asks for a password.
 
 /** Maximum number of keys that the program has not echoed. */
 const MAX_WAITING = 256;
+/** Milliseconds after which a key that the server has applied is no longer expected to be echoed. */
+const GIVE_UP = 1_000;
+/** The same while predictions are shown, which may be a password. */
+const GIVE_UP_SHOWN = 200;
 /** Characters of one cell. */
 const NARROW = /^[\x20-\x7e\xa1-\xac\xae-\u02ff]$/;
 
@@ -49,10 +54,14 @@ interface Waiting {
   readonly line: string;
   /** When it was typed, in milliseconds. */
   readonly at: number;
+  /** Whether the server has applied it. */
+  readonly applied: () => boolean;
 }
 
 export class PredictedLine {
   #waiting: Waiting[] = [];
+  /** Since when the first of them is known to be applied. */
+  #applied: number | undefined;
   /** The column of the first key; undefined: none was typed in this row. */
   #start: number | undefined;
   #echoed = "";
@@ -66,10 +75,11 @@ export class PredictedLine {
     return this.#waiting[0]?.at;
   }
 
-  typed(text: string, row: CursorRow, now: number): void {
+  /** `applied`: returns whether the server has applied all of `text`. */
+  typed(text: string, row: CursorRow, now: number, applied: () => boolean): void {
     if (row.moved) this.#reset();
     for (const key of text) {
-      if (this.#blocked || this.#take(key, row, now)) continue;
+      if (this.#blocked || this.#take(key, row, { at: now, applied })) continue;
       this.#blocked = true;
     }
   }
@@ -87,12 +97,20 @@ export class PredictedLine {
       return undefined;
     }
     this.#waiting.splice(0, index + 1);
+    this.#applied = undefined;
     this.#echoed = found.line;
     this.#echoes = true;
     return now - found.at;
   }
 
-  /** Ends the predictions of this line: the program has received the keys, and does not echo them. */
+  /** Ends the predictions of this row if the program has received the first key and does not echo it. To be called often. */
+  tick(now: number): void {
+    if (!this.#waiting[0]?.applied()) return;
+    this.#applied ??= now;
+    if (now - this.#applied >= (this.#echoes ? GIVE_UP_SHOWN : GIVE_UP)) this.giveUp();
+  }
+
+  /** Ends the predictions of this row. */
   giveUp(): void {
     this.#end();
     this.#blocked = true;
@@ -111,7 +129,7 @@ export class PredictedLine {
   }
 
   /** Returns false for a key whose effect is unknown. */
-  #take(key: string, { before, atEnd, cols }: CursorRow, now: number): boolean {
+  #take(key: string, { before, atEnd, cols }: CursorRow, typed: Omit<Waiting, "line">): boolean {
     if (this.#waiting.length >= MAX_WAITING) return false;
     if (this.#start === undefined && !atEnd) return false;
     const start = this.#start ?? before.length;
@@ -119,7 +137,7 @@ export class PredictedLine {
     const rubout = key === "\x7f" || key === "\b";
     if (rubout ? line === "" : !NARROW.test(key) || start + line.length + 2 >= cols) return false;
     this.#start = start;
-    this.#waiting.push({ line: rubout ? line.slice(0, -1) : line + key, at: now });
+    this.#waiting.push({ ...typed, line: rubout ? line.slice(0, -1) : line + key });
     return true;
   }
 
@@ -130,6 +148,7 @@ export class PredictedLine {
 
   #end(): void {
     this.#waiting = [];
+    this.#applied = undefined;
     this.#start = undefined;
     this.#echoed = "";
     this.#echoes = false;

@@ -12,8 +12,6 @@ import { preferences } from "./preferences";
 const SLOW = 60;
 /** Milliseconds between two looks while keys wait. */
 const INTERVAL = 50;
-/** Milliseconds after which a key that the server has applied is no longer expected to be echoed. */
-const GIVE_UP = 1_000;
 /** What the emulator answers to queries of programs, and reports of focus and mouse. Programs do not echo them. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminals answer with control sequences
 const REPORT = /^\x1b(?:\[[?>=]?[\d;]*[Rcny]|\[[IO]$|\[<|\[M|[P\]])/;
@@ -30,8 +28,6 @@ export class Predictions implements Disposable {
   /** The row of the cursor at the last look; undefined: nothing was typed. */
   #row: IMarker | undefined;
   #slow = false;
-  /** Since when the server has applied all input. */
-  #applied = 0;
   #timer: ReturnType<typeof setInterval> | undefined;
 
   constructor(host: HTMLElement, terminal: Terminal, channel: TerminalChannel) {
@@ -64,9 +60,12 @@ export class Predictions implements Disposable {
 
   #typed(text: string): void {
     if (REPORT.test(text) || preferences().value.predict === "never") return;
-    const now = performance.now();
-    this.#line.typed(text, this.#look(), now);
-    this.#applied = now;
+    const { id, end } = this.#channel.input;
+    const applied = () => {
+      const { input } = this.#channel;
+      return input.id !== id || input.applied >= end;
+    };
+    this.#line.typed(text, this.#look(), performance.now(), applied);
     if (this.#line.since === undefined) return;
     this.#timer ??= setInterval(() => this.#tick(), INTERVAL);
     this.#draw();
@@ -80,10 +79,7 @@ export class Predictions implements Disposable {
   }
 
   #tick(): void {
-    const { input } = this.#channel;
-    const now = performance.now();
-    if (input.applied < input.end) this.#applied = now;
-    else if (now - this.#applied > GIVE_UP) this.#line.giveUp();
+    this.#line.tick(performance.now());
     this.#draw();
   }
 

@@ -65,7 +65,8 @@ export function addExtras(options: ExtrasOptions): Disposable {
     predictions,
     new WaitingKeys(host, terminal, channel, {
       predicted: () => predictions.shown,
-      secret: () => !commands.atPrompt && commands.last !== undefined, // a command runs
+      // A command runs. A shell that does not report its commands is always taken for being at its prompt.
+      secret: () => !commands.atPrompt && commands.last !== undefined,
     }),
     new ShellDivider(terminal, channel),
     new ShellFold(stage, { ...options, ...options.fold, info, focusTerminal: () => terminal.focus() }),

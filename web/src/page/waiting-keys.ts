@@ -17,7 +17,7 @@ const MAX_SHOWN = 500;
 export interface WaitingKeysOptions {
   /** Whether what was typed is shown as a prediction. */
   predicted: () => boolean;
-  /** Whether a program may be asking for a password: it does not echo that, and the page does not show it. */
+  /** Whether a program is known to run that may ask for a password: it does not echo that, and the page does not show it. */
   secret: () => boolean;
 }
 

@@ -10,9 +10,24 @@ class Play {
   readonly #row = { before: "$ ", atEnd: true, cols: COLS };
   #moved = true;
   now = 0;
+  #typed = 0;
+  #applied = 0;
 
   types(text: string): this {
-    this.line.typed(text, this.#look(), this.now);
+    this.#typed += text.length;
+    const end = this.#typed;
+    this.line.typed(text, this.#look(), this.now, () => this.#applied >= end);
+    return this;
+  }
+
+  /** The server has applied `count` keys in all. */
+  applies(count: number): this {
+    this.#applied = count;
+    return this;
+  }
+
+  waits(milliseconds: number): this {
+    for (const end = this.now + milliseconds; this.now < end; this.now += 50) this.line.tick(this.now);
     return this;
   }
 
@@ -104,13 +119,39 @@ test("columns are cells, also behind characters of two cells and combined ones",
   expect(before).toMatch(/^~\/文 档 .. +\$ l$/);
   const line = new PredictedLine();
   const look = (end: number) => ({ moved: false, before: before.slice(0, end), atEnd: true, cols: COLS });
-  line.typed("ls", look(active.cursorX - 1), 0);
+  const applied = () => false;
+  line.typed("ls", look(active.cursorX - 1), 0, applied);
   line.printed(look(active.cursorX), 0);
   expect(line.predicted(look(active.cursorX))).toEqual({ column: active.cursorX, text: "s", width: 1 });
-  line.typed("x".repeat(COLS), look(active.cursorX), 0);
+  line.typed("x".repeat(COLS), look(active.cursorX), 0, applied);
   const limited = line.predicted(look(active.cursorX));
   expect(active.cursorX + (limited?.width ?? 0)).toBe(COLS - 2);
   terminal.dispose();
+});
+
+test("a program that stops its echo in the middle of a row ends the predictions, however fast is typed", () => {
+  const play = new Play().types("y").applies(1).prints("$ y"); // read -n1 answer; read -s password
+  for (const [index, key] of [..."secretpassword"].entries()) {
+    play.types(key).waits(100).applies(index); // the server has applied each key 300 ms after it was typed
+    expect(play.shown).toBe(index < 5 ? `$ y${"secretpassword".slice(0, index + 1)}` : "$ y");
+  }
+  expect(play.line.since).toBeUndefined();
+  expect(play.types("x").waits(50).shown).toBe("$ y");
+});
+
+test("predictions stay while the server has not applied the keys, and while each is echoed", () => {
+  const play = prompted().applies(1).types("abc").waits(5_000);
+  expect(play.shown).toBe("$ labc");
+  expect(play.types("d").applies(4).waits(150).prints("$ la").waits(150).prints("$ lab").shown).toBe(
+    "$ labcd",
+  );
+  expect(play.waits(300).shown).toBe("$ lab");
+});
+
+test("the first echo of a row may take longer, because nothing is shown before it", () => {
+  const play = new Play().types("ls").applies(2).waits(900);
+  expect(play.prints("$ l").shown).toBe("$ ls");
+  expect(new Play().types("ls").applies(2).waits(1_100).prints("$ l").types("x").shown).toBe("$ l");
 });
 
 test("predictions that the program will not echo are given up", () => {
