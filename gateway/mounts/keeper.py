@@ -141,11 +141,29 @@ class MountKeeper:
             raise HawseError("unavailable", f"sandbox {sandbox!r} does not run")
         await self._place(rows.live.value)
 
-    async def unmount(self, record: MountRecord, *, force: bool) -> None:
-        """Remove a mount from its sandbox, if that runs. Raises `HawseError`: `conflict` if programs use it."""
-        async with self._exclusive(record.info.id):
+    async def delete(self, record: MountRecord, *, force: bool, discard: bool) -> None:
+        """Begin to delete a mount, which `wait_until_removed` waits for.
+
+        An overlay stays mounted until its row says that it is deleted: half of what was changed must not come back if
+        the deletion ends early.
+
+        Args:
+            record: The mount.
+            force: Whether it is removed although programs use it.
+            discard: Whether it is deleted although not everything is uploaded.
+
+        Raises:
+            HawseError: `conflict` if programs use it, else `unavailable`. It stays as it is.
+        """
+        id = record.info.id
+        async with self._exclusive(id):
             if (run := await self._run_of(record)) is not None:
-                await self._remove(record, run, force=force)
+                inside = await self._inside(record, run)
+                if record.info.backup is None:
+                    await self._processes.unmount(id, inside, force=force)
+                elif not force:
+                    await self._processes.check_unused(id, inside)
+            await self._records.note_deleting(id, force=force, discard=discard)
 
     async def wait_until_removed(self, id: str, timeout: float) -> None:
         """Wait until the row of a mount is removed. Raises `HawseError` `unavailable`."""
