@@ -228,9 +228,26 @@ class MountKeeper:
         ):
             await self._check_size(record)
         else:
-            inside = await self._inside(record, run)
-            await self._processes.unmount(id, inside, force=True)  # of a process, or a gateway, that was killed
+            await self._clear(record, run)
             await self._start(record, run, check=False)
+
+    async def _clear(self, record: MountRecord, run: Run) -> None:
+        """Remove what a process, or a gateway, that was killed has left in the sandbox.
+
+        An overlay that programs use would live on, with the same directory of changes as the next one, which the kernel
+        does not define: they have to leave it first.
+
+        Raises:
+            HawseError: `conflict` if programs use an overlay.
+        """
+        inside, overlay = await self._inside(record, run), record.info.backup is not None
+        try:
+            await self._processes.unmount(record.info.id, inside, force=not overlay)
+        except HawseError as error:
+            if error.code != "conflict":
+                raise
+            text = "the process that serves it has ended, and it is mounted again when no program uses it any more"
+            raise HawseError("conflict", text) from error
 
     async def _start(self, record: MountRecord, run: Run, *, check: bool) -> None:
         id = record.info.id

@@ -249,3 +249,18 @@ async def test_an_overlay_that_programs_use_is_deleted_by_force_only(tmp_path: P
             assert not any(one.deleting for one in (await made.records.all()).values())
             await made.keeper.delete(record, force=True, discard=False)
             await made.keeper.wait_until_removed("m-1", 30)
+
+
+async def test_an_overlay_whose_process_was_killed_is_mounted_again_when_programs_have_left_it(tmp_path: Path) -> None:
+    async with kept(tmp_path) as made:
+        record, data = made.overlay(), made.place.path()
+        await made.keeper.create(record)
+        with (data / "changed").open("w") as used:
+            process = psutil.Process(int(made.processes.folder("m-1").process.read_text().split()[0]))
+            process.kill()
+            await eventually(lambda: ended(process))
+            await made.until("failed")
+            assert "when no program uses it" in ((await made.keeper.describe(record)).reason or "")
+            used.write("1")
+        await made.until("mounted")
+        assert (data / "changed").read_text() + (data / "d/x").read_text() == "1of the image"
