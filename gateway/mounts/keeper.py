@@ -30,6 +30,7 @@ from hawse.wire import HawseError
 log = logging.getLogger(__name__)
 
 POLL: Final = 1.0  # s between looks at processes and caches: that a file is uploaded is no event
+LOCK_POLL: Final = 0.1  # s between looks whether another gateway works on a mount, which is no event
 RETRY: Final = 10.0  # s until a mount that has failed is tried again
 AT_ONCE: Final = 4  # mounts that are made at once
 ENSURE_TIMEOUT: Final = 30.0  # s that the first call of a sandbox waits for its mounts
@@ -354,15 +355,24 @@ class MountKeeper:
     async def _exclusive(self, id: str) -> AsyncIterator[None]:
         """Wait until neither this gateway nor another one of this machine works on a mount, and keep them from it."""
         async with self._locks[id]:
-            fd = await asyncio.to_thread(_lock, self._locks_path / id)
+            fd = _open_lock(self._locks_path / id)
             try:
+                while not _locked(fd):  # noqa: ASYNC110  # no event; a wait in a thread could not be cancelled
+                    await asyncio.sleep(LOCK_POLL)
                 yield
             finally:
                 os.close(fd)
 
 
-def _lock(path: Path) -> int:
+def _open_lock(path: Path) -> int:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    fcntl.flock(fd, fcntl.LOCK_EX)
-    return fd
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+
+def _locked(fd: int) -> bool:
+    """Lock a file, unless another gateway has locked it. Return whether it is locked now."""
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

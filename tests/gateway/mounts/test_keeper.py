@@ -1,6 +1,7 @@
 """Mounts are as their rows say, whatever has happened to the processes."""
 
 import asyncio
+import fcntl
 import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -264,3 +265,19 @@ async def test_an_overlay_whose_process_was_killed_is_mounted_again_when_program
             used.write("1")
         await made.until("mounted")
         assert (data / "changed").read_text() + (data / "d/x").read_text() == "1of the image"
+
+
+async def test_a_mount_can_be_worked_on_after_a_call_that_has_waited_for_another_gateway_was_cancelled(
+    tmp_path: Path,
+) -> None:
+    async with kept(tmp_path) as made:
+        await made.keeper.create(made.record())
+        later = made.another()  # which does nothing else
+        with (tmp_path / "locks/m-1").open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # as another gateway
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.5):
+                    await later.delete(made.record(), force=False, discard=False)
+        async with asyncio.timeout(30):
+            await later.delete(made.record(), force=False, discard=False)
+        await made.keeper.wait_until_removed("m-1", 30)
