@@ -176,6 +176,9 @@ class MountKeeper:
         except TimeoutError:
             cached = await asyncio.to_thread(rclone.look, self._processes.folder(id).cache)
             text = f"{cached.pending} files of mount {id!r} are not uploaded yet; the mount is deleted after that"
+            if (record := await self._records.get(id)) is not None and record.info.backup is not None:
+                why, _ = self._failures.get(id, ("it takes longer", 0.0))
+                text = f"what was changed in mount {id!r} is not deleted yet, and the deletion goes on: {why}"
             raise HawseError("unavailable", text, admitted="yes", details={"pending": cached.pending}) from None
 
     # ---- one mount

@@ -231,6 +231,7 @@ async def test_an_overlay_whose_deletion_fails_half_way_does_not_come_back(tmp_p
                 await made.keeper.delete(record, force=False, discard=False)
                 await made.keeper.wait_until_removed("m-1", 5)
         assert raised.value.code == "unavailable"
+        assert "what was changed in mount 'm-1' is not deleted yet" in raised.value.message
         assert (await made.keeper.describe(record)).state != "mounted"
         assert [one.deleting for one in (await made.records.all()).values()] == [True]
         assert not (data / "changed").exists()
