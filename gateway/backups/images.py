@@ -1,7 +1,7 @@
 """Images of backups for overlays: squashfs, made of archives when they are first needed, on the disk of this machine.
 
 They are a cache with a bound. What a mount shows, and what is being used, stays. Several gateways of one machine may
-share the directory: whoever uses an image has a shared lock on it, and one that is deleted has an exclusive lock.
+share the directory: a gateway that uses an image has a shared lock on it, and one that deletes it an exclusive one.
 """
 
 import asyncio
