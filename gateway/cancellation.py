@@ -67,7 +67,11 @@ async def start_process(*command: str, **options: Any) -> Process:
 
 
 async def kill_process(process: Process) -> None:
-    """Kill the group of a process of `start_process`, and wait until the process has ended and its pipes are closed."""
+    """Kill the group of a process of `start_process`, and wait until the process has ended and its pipes are closed.
+
+    Nothing is killed if the process itself has ended, since another group may have its number then. What such a process
+    may leave has to end with it.
+    """
     if process.returncode is None:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)

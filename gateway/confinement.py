@@ -9,12 +9,14 @@ import ctypes
 import errno
 import os
 import resource
+import signal
 import struct
 from collections.abc import Sequence
 from typing import Any, Final
 
 SYSTEM: Final = ("/usr", "/bin", "/lib", "/lib32", "/lib64")  # what a program of the system reads to start
 _CLONE_NEWUSER, _CLONE_NEWNET, _CLONE_NEWIPC = 0x10000000, 0x40000000, 0x08000000
+_PR_SET_PDEATHSIG: Final = 1
 _PR_SET_NO_NEW_PRIVS: Final = 38
 _CAPABILITY_VERSION: Final = 0x20080522  # capset(2): two sets of 32 capabilities
 # The numbers are the same on all architectures.
@@ -67,6 +69,17 @@ def confine(
     _check(_libc.capset(struct.pack("=Ii", _CAPABILITY_VERSION, 0), nothing), "capset")  # it has all in its namespace
     _check(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
     _restrict_files(read, write)
+
+
+def die_with(parent: int) -> None:
+    """Let the kernel kill this process when the thread that has started it ends. For `preexec_fn` of `Popen`.
+
+    Args:
+        parent: The process of that thread.
+    """
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:  # it has ended before
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _restrict_files(read: Sequence[int], write: Sequence[int]) -> None:

@@ -1,7 +1,7 @@
 """Images of backups for overlays: squashfs, made of archives when they are first needed, on the disk of this machine.
 
 They are a cache with a bound. What a mount shows, and what is being used, stays. Several gateways of one machine may
-share the directory: whoever uses an image has a shared lock on it, and one that is deleted has an exclusive lock.
+share the directory: a gateway that uses an image has a shared lock on it, and one that deletes it an exclusive one.
 """
 
 import asyncio
@@ -89,7 +89,7 @@ class BackupImages:
         if fd is None:
             async with self._turn(moved):
                 fd = _hold(path)
-                if fd is None:
+                while fd is None:
                     fd = await self._make(info, path, report, moved)
         try:
             yield
@@ -124,13 +124,12 @@ class BackupImages:
             if name not in existing:
                 await self._delete(name)
 
-    async def _make(self, info: BackupInfo, path: Path, report: Report, moved: Moved) -> int:
-        """Make an image; return a descriptor with a shared lock on it."""
+    async def _make(self, info: BackupInfo, path: Path, report: Report, moved: Moved) -> int | None:
+        """Make an image; return a descriptor with a shared lock on it. None if another gateway has deleted it."""
         program = squashfs.find()
-        part = self._root / f"{PART}{secrets.token_hex(8)}"
         user = self._user_of(info.id) if os.getuid() == 0 else None
         with store_errors():
-            fd = _create(part, user)
+            fd, part = _create(self._root, user)
         try:
             plan = Plan(
                 program=program,
@@ -143,11 +142,14 @@ class BackupImages:
             with store_errors():
                 await in_thread(lambda: _commit(fd, part, path))
             await self._make_room(path)
-            fcntl.flock(fd, fcntl.LOCK_SH)
+            kept = _lock(fd, fcntl.LOCK_SH)  # between the two locks, it has none
         except BaseException:
             part.unlink(missing_ok=True)
             os.close(fd)
             raise
+        if not kept:
+            os.close(fd)
+            return None
         log.info("= image of backup %s: %d bytes", info.id, os.fstat(fd).st_size)
         return fd
 
@@ -275,14 +277,22 @@ def _free(root: Path) -> int:
     return disk.f_bavail * disk.f_frsize
 
 
-def _create(part: Path, user: int | None) -> int:
-    """Create the file of an image, which `user` may write; return a descriptor with an exclusive lock on it."""
-    part.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    fd = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    fcntl.flock(fd, fcntl.LOCK_EX)
-    if user is not None:
-        os.fchown(fd, user, user)
-    return fd
+def _create(root: Path, user: int | None) -> tuple[int, Path]:
+    """Create the file of an image, which `user` may write; return a descriptor with an exclusive lock, and its path."""
+    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    while True:
+        part = root / f"{PART}{secrets.token_hex(8)}"
+        fd = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            if _lock(fd, fcntl.LOCK_EX):
+                if user is not None:
+                    os.fchown(fd, user, user)
+                return fd, part
+        except BaseException:
+            part.unlink(missing_ok=True)
+            os.close(fd)
+            raise
+        os.close(fd)  # another gateway has taken it for what a killed one has left, and deletes it
 
 
 def _commit(fd: int, part: Path, path: Path) -> None:
@@ -302,7 +312,11 @@ def _hold(path: Path) -> int | None:
     """Return a descriptor with a shared lock on an image, which was used now. None if there is none."""
     fd = _open(path, fcntl.LOCK_SH)
     if fd is not None:
-        os.utime(fd)
+        try:
+            os.utime(fd)
+        except BaseException:
+            os.close(fd)
+            raise
     return fd
 
 
@@ -312,11 +326,19 @@ def _open(path: Path, lock: int) -> int | None:
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except FileNotFoundError:
         return None
+    locked = False
+    try:
+        locked = _lock(fd, lock)
+    finally:
+        if not locked:
+            os.close(fd)
+    return fd if locked else None
+
+
+def _lock(fd: int, lock: int) -> bool:
+    """Lock a file. Return whether it could be locked and was not deleted."""
     try:
         fcntl.flock(fd, lock | fcntl.LOCK_NB)
-        if os.fstat(fd).st_nlink:
-            return fd
     except BlockingIOError:
-        pass
-    os.close(fd)
-    return None
+        return False
+    return os.fstat(fd).st_nlink > 0

@@ -18,7 +18,7 @@ from typing import IO, Final, cast
 
 import msgspec
 
-from gateway.confinement import confine
+from gateway.confinement import confine, die_with
 from hawse import zstd
 from hawse.api.backups import BackupFormat
 from hawse.wire import HawseError
@@ -81,8 +81,14 @@ def main() -> int:
     while len(head) < HEAD and (block := next(blocks, b"")):
         head += block
     command = arguments(plan, top_mode(head))
+    own = os.getpid()
     with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, pass_fds=[IMAGE_FD], env={"LC_ALL": "C"}
+        command,
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        pass_fds=[IMAGE_FD],
+        env={"LC_ALL": "C"},
+        preexec_fn=lambda: die_with(own),  # noqa: PLW1509  # a single thread; it would keep the image and its lock
     ) as child:
         assert child.stdin is not None
         assert child.stderr is not None

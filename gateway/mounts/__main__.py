@@ -29,6 +29,8 @@ def main() -> int:
     try:
         if plan.action == "unmount":
             return unmount(plan)
+        if plan.action == "check":
+            return check(plan)
         serve(plan)
     except OSError as error:
         print(f"the mount was not made: {error}", file=sys.stderr)
@@ -53,6 +55,18 @@ def unmount(plan: Plan) -> int:
     if plan.discard:
         for point in points or [f"{inside.workspace}/{inside.path}"]:
             overlay.remove(point, inside.workspace, plan.id)
+    os.write(OUTPUT, READY)
+    return 0
+
+
+def check(plan: Plan) -> int:
+    """Find out whether programs use the mount. Raises `OSError`: `EBUSY` if they do."""
+    inside = plan.inside
+    assert inside is not None
+    if points := namespaces.mount_points(inside.pid, plan.id):
+        namespaces.enter(inside)
+    for point in points:
+        namespaces.check_unused(point, inside.workspace)
     os.write(OUTPUT, READY)
     return 0
 

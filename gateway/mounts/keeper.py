@@ -30,6 +30,7 @@ from hawse.wire import HawseError
 log = logging.getLogger(__name__)
 
 POLL: Final = 1.0  # s between looks at processes and caches: that a file is uploaded is no event
+LOCK_POLL: Final = 0.1  # s between looks whether another gateway works on a mount, which is no event
 RETRY: Final = 10.0  # s until a mount that has failed is tried again
 AT_ONCE: Final = 4  # mounts that are made at once
 ENSURE_TIMEOUT: Final = 30.0  # s that the first call of a sandbox waits for its mounts
@@ -141,11 +142,29 @@ class MountKeeper:
             raise HawseError("unavailable", f"sandbox {sandbox!r} does not run")
         await self._place(rows.live.value)
 
-    async def unmount(self, record: MountRecord, *, force: bool) -> None:
-        """Remove a mount from its sandbox, if that runs. Raises `HawseError`: `conflict` if programs use it."""
-        async with self._exclusive(record.info.id):
+    async def delete(self, record: MountRecord, *, force: bool, discard: bool) -> None:
+        """Begin to delete a mount, which `wait_until_removed` waits for.
+
+        An overlay stays mounted until its row says that it is deleted: half of what was changed must not come back if
+        the deletion ends early.
+
+        Args:
+            record: The mount.
+            force: Whether it is removed although programs use it.
+            discard: Whether it is deleted although not everything is uploaded.
+
+        Raises:
+            HawseError: `conflict` if programs use it, else `unavailable`. It stays as it is.
+        """
+        id = record.info.id
+        async with self._exclusive(id):
             if (run := await self._run_of(record)) is not None:
-                await self._remove(record, run, force=force)
+                inside = await self._inside(record, run)
+                if record.info.backup is None:
+                    await self._processes.unmount(id, inside, force=force)
+                elif not force:
+                    await self._processes.check_unused(id, inside)
+            await self._records.note_deleting(id, force=force, discard=discard)
 
     async def wait_until_removed(self, id: str, timeout: float) -> None:
         """Wait until the row of a mount is removed. Raises `HawseError` `unavailable`."""
@@ -157,6 +176,9 @@ class MountKeeper:
         except TimeoutError:
             cached = await asyncio.to_thread(rclone.look, self._processes.folder(id).cache)
             text = f"{cached.pending} files of mount {id!r} are not uploaded yet; the mount is deleted after that"
+            if (record := await self._records.get(id)) is not None and record.info.backup is not None:
+                why, _ = self._failures.get(id, ("it takes longer", 0.0))
+                text = f"what was changed in mount {id!r} is not deleted yet, and the deletion goes on: {why}"
             raise HawseError("unavailable", text, admitted="yes", details={"pending": cached.pending}) from None
 
     # ---- one mount
@@ -210,9 +232,26 @@ class MountKeeper:
         ):
             await self._check_size(record)
         else:
-            inside = await self._inside(record, run)
-            await self._processes.unmount(id, inside, force=True)  # of a process, or a gateway, that was killed
+            await self._clear(record, run)
             await self._start(record, run, check=False)
+
+    async def _clear(self, record: MountRecord, run: Run) -> None:
+        """Remove what a process, or a gateway, that was killed has left in the sandbox.
+
+        An overlay that programs use would live on, with the same directory of changes as the next one, which the kernel
+        does not define: they have to leave it first.
+
+        Raises:
+            HawseError: `conflict` if programs use an overlay.
+        """
+        inside, overlay = await self._inside(record, run), record.info.backup is not None
+        try:
+            await self._processes.unmount(record.info.id, inside, force=not overlay)
+        except HawseError as error:
+            if error.code != "conflict":
+                raise
+            text = "the process that serves it has ended, and it is mounted again when no program uses it any more"
+            raise HawseError("conflict", text) from error
 
     async def _start(self, record: MountRecord, run: Run, *, check: bool) -> None:
         id = record.info.id
@@ -281,7 +320,8 @@ class MountKeeper:
             image = self._images / info.backup
             if not image.is_file():
                 text = (
-                    f"the image of backup {info.backup!r} was deleted: a restore with the mode `overlay` makes it again"
+                    f"the image of backup {info.backup!r} was deleted: a restore with the mode `overlay` makes it again, "
+                    "unless the backup was deleted, too"
                 )
                 raise HawseError("unavailable", text)
             return Source(image=image)
@@ -319,15 +359,24 @@ class MountKeeper:
     async def _exclusive(self, id: str) -> AsyncIterator[None]:
         """Wait until neither this gateway nor another one of this machine works on a mount, and keep them from it."""
         async with self._locks[id]:
-            fd = await asyncio.to_thread(_lock, self._locks_path / id)
+            fd = _open_lock(self._locks_path / id)
             try:
+                while not _locked(fd):  # noqa: ASYNC110  # no event; a wait in a thread could not be cancelled
+                    await asyncio.sleep(LOCK_POLL)
                 yield
             finally:
                 os.close(fd)
 
 
-def _lock(path: Path) -> int:
+def _open_lock(path: Path) -> int:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    fcntl.flock(fd, fcntl.LOCK_EX)
-    return fd
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+
+def _locked(fd: int) -> bool:
+    """Lock a file, unless another gateway has locked it. Return whether it is locked now."""
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

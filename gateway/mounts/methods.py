@@ -183,8 +183,7 @@ class MountMethods:
             raise HawseError("not_found", f"sandbox {params.sandbox!r} has no mount {params.mount!r}")
         if record.info.backup is not None:
             await self._sandboxes.ensure(params.sandbox)  # what was changed is among its files
-        await self._keeper.unmount(record, force=params.force)
-        await self._records.note_deleting(params.mount, force=params.force, discard=params.discard)
+        await self._keeper.delete(record, force=params.force, discard=params.discard)
         await self._keeper.wait_until_removed(params.mount, params.timeout)
         return Nothing()
 

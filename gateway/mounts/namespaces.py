@@ -24,7 +24,7 @@ _FSOPEN_CLOEXEC, _FSMOUNT_CLOEXEC = 1, 1
 _RDONLY, _NOSUID, _NODEV = 1, 2, 4  # MOUNT_ATTR_*
 _EMPTY_PATHS = 0x4 | 0x40  # MOVE_MOUNT_F_EMPTY_PATH, MOVE_MOUNT_T_EMPTY_PATH
 _CLONE_HERE = 0x1 | 0x1000 | os.O_CLOEXEC  # OPEN_TREE_CLONE, AT_EMPTY_PATH
-_MNT_DETACH, _UMOUNT_NOFOLLOW = 0x2, 0x8
+_MNT_DETACH, _MNT_EXPIRE, _UMOUNT_NOFOLLOW = 0x2, 0x4, 0x8
 _WALK = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -195,10 +195,32 @@ def detach(point: str, workspace: str, *, force: bool) -> None:
     Raises:
         OSError: `EBUSY` if programs use it.
     """
+    unmount(_beside(point, workspace), force=force)
+
+
+def check_unused(point: str, workspace: str) -> None:
+    """Find out whether programs use what is mounted at a place below the workspace.
+
+    A mount that was found unused before, and was not used since, is unmounted (umount(2), MNT_EXPIRE).
+
+    Args:
+        point: The path of the place, in the sandbox, which the process must have entered.
+        workspace: The path of the workspace there.
+
+    Raises:
+        OSError: `EBUSY` if programs use it.
+    """
+    name = _beside(point, workspace)
+    with suppress(BlockingIOError):  # EAGAIN: it is marked now
+        _check(_libc.umount2(os.fsencode(name), _UMOUNT_NOFOLLOW | _MNT_EXPIRE), "check whether programs use it")
+
+
+def _beside(point: str, workspace: str) -> str:
+    """Go to the directory above a place below the workspace; return the name of the place there. Raises `OSError`."""
     directory, name = open_parent(point, workspace)
     os.fchdir(directory)
     os.close(directory)
-    unmount(name, force=force)
+    return name
 
 
 def unmount(path: str, *, force: bool) -> None:

@@ -36,6 +36,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         id: The id of the mount.
         action: `mount`: become rclone or squashfuse, which serves the mount. `unmount`: remove it from the sandbox.
+            `check`: find out whether programs use it.
         inside: Where it appears. None: nowhere, so that rclone only uploads what its cache has.
         read_only: Whether nothing can be written.
         check: Whether it is mounted for the first time: its root is listed, which asks the store, before it counts as
@@ -52,7 +53,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     id: str
-    action: Literal["mount", "unmount"]
+    action: Literal["mount", "unmount", "check"]
     inside: Inside | None = None
     read_only: bool = False
     check: bool = False

@@ -147,11 +147,26 @@ class MountProcesses:
         Raises:
             HawseError: `conflict` if programs use it, else `unavailable`.
         """
-        plan = Plan(id=id, action="unmount", inside=inside, force=force, discard=discard)
+        await self._change(Plan(id=id, action="unmount", inside=inside, force=force, discard=discard), inside)
+
+    async def check_unused(self, id: str, inside: Inside) -> None:
+        """Find out whether a mount can be removed. One that is not there is not an error.
+
+        Args:
+            id: The id of the mount.
+            inside: Where it is.
+
+        Raises:
+            HawseError: `conflict` if programs use it, else `unavailable`.
+        """
+        await self._change(Plan(id=id, action="check", inside=inside), inside)
+
+    async def _change(self, plan: Plan, inside: Inside) -> None:
+        """Let a process do something with a mount that exists. Raises `HawseError`."""
         try:
-            if not discard and not await asyncio.to_thread(namespaces.mount_points, inside.pid, id):
+            if not plan.discard and not await asyncio.to_thread(namespaces.mount_points, inside.pid, plan.id):
                 return
-            await asyncio.to_thread(self._unmount, plan)
+            await asyncio.to_thread(self._run, plan)
         except OSError as error:
             if RuntimeProcess.of_pid(inside.pid) is None:
                 return  # the sandbox has ended, and its mounts with it
@@ -254,7 +269,7 @@ class MountProcesses:
             folder.runtime.unlink(missing_ok=True)
             raise
 
-    def _unmount(self, plan: Plan) -> None:
+    def _run(self, plan: Plan) -> None:
         child = _popen(plan, subprocess.DEVNULL)
         try:
             _wait_until_ready(child, DISCARD_TIMEOUT if plan.discard else UNMOUNT_TIMEOUT)

@@ -6,7 +6,8 @@ import hashlib
 import io
 import os
 import tarfile
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,14 @@ FILE = 100_000  # bytes in each archive, which no compression makes smaller
 class Images:
     """Images of archives in memory."""
 
-    def __init__(self, folder: Path, *, size: int = 1 << 30, keep_free: int = 0) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        size: int = 1 << 30,
+        keep_free: int = 0,
+        user_of: Callable[[str], int] = host_user.of_process,
+    ) -> None:
         self.root = folder / "images"
         self.archives: dict[str, bytes] = {}
         self.reads: list[str] = []
@@ -31,8 +39,9 @@ class Images:
         self.go_on = asyncio.Event()
         self.go_on.set()
         self.progress: list[BackupProgress] = []
+        self.deleted_by_another: str | None = None
         self.images = BackupImages(
-            self.root, self._read, self._mounted, size=size, keep_free=keep_free, user_of=host_user.of_process
+            self.root, self._read, self._mounted, size=size, keep_free=keep_free, user_of=user_of
         )
 
     async def _read(self, id: str) -> AsyncGenerator[bytes, None]:
@@ -42,6 +51,9 @@ class Images:
         yield self.archives[id][1000:]
 
     async def _mounted(self) -> set[str]:
+        if self.deleted_by_another is not None:
+            (self.root / self.deleted_by_another).unlink()
+            self.deleted_by_another = None
         return self.mounted
 
     @property
@@ -60,6 +72,15 @@ class Images:
     async def use(self, info: BackupInfo) -> None:
         async with self.images.held(info, self.progress.append, lambda: None):
             assert (self.root / info.id).is_file()
+
+
+def opened() -> list[str]:
+    """The files that this process has open, also those that are deleted."""
+    found = []
+    for fd in os.listdir("/proc/self/fd"):
+        with suppress(FileNotFoundError):  # that of this directory
+            found.append(os.readlink(f"/proc/self/fd/{fd}"))
+    return found
 
 
 async def test_an_image_is_made_once_also_if_it_is_asked_for_twice_at_the_same_time(tmp_path: Path) -> None:
@@ -89,6 +110,26 @@ async def test_what_was_not_used_for_the_longest_time_makes_room(tmp_path: Path)
     assert made.names == ["a", "c"]
     await made.use(d)
     assert made.names == ["a", "d"]
+
+
+async def test_an_image_that_another_gateway_deletes_at_once_is_made_again(tmp_path: Path) -> None:
+    made = Images(tmp_path, size=3 * FILE // 2)
+    a, b = map(made.backup, "ab")
+    await made.use(a)
+    made.deleted_by_another = "b"  # while others are deleted to make room for it
+    await made.use(b)
+    assert (made.reads, made.names) == (["a", "b", "b"], ["b"])
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only the superuser gives the file to another user")
+async def test_a_user_that_cannot_have_the_file_leaves_nothing(tmp_path: Path) -> None:
+    made = Images(tmp_path, user_of=lambda _: 1 << 40)
+    info = made.backup("a")
+    for _ in range(2):
+        with pytest.raises(OverflowError):
+            await made.use(info)
+    assert made.names == []
+    assert not [file for file in opened() if file.startswith(str(tmp_path))]
 
 
 async def test_a_single_image_has_the_same_bound(tmp_path: Path) -> None:

@@ -1,35 +1,41 @@
 """An image is made of an archive by a process that is confined."""
 
+import asyncio
 import gzip
 import io
 import os
 import subprocess
 import sys
 import tarfile
+from asyncio.subprocess import PIPE
 from pathlib import Path
 
 import msgspec
+import psutil
 import pytest
 
 from gateway.backups import squashfs
 from gateway.backups.squashfs import Plan
+from gateway.cancellation import kill_process, start_process
 from gateway.providers.isolation import host_user
 from hawse import zstd
 from hawse.api.backups import BackupFormat
 from hawse.wire import HawseError
+from tests.support.gateway import eventually
+from tests.support.waiting import TIMEOUT
 
 MAGIC = b"hsqs"  # of squashfs
 USER = host_user.of_process("a test") if os.getuid() == 0 else None
 
 
-def tar(mode: int = 0o2751) -> bytes:
+def tar(mode: int = 0o2751, size: int = 100_000) -> bytes:
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as archive:
         top = tarfile.TarInfo(".")
         top.type, top.mode = tarfile.DIRTYPE, mode
         archive.addfile(top)
         file = tarfile.TarInfo("f")
-        file.size = 100_000
+        file.size = size
         archive.addfile(file, io.BytesIO(os.urandom(file.size)))
     return out.getvalue()
 
@@ -41,16 +47,23 @@ def compressed(data: bytes, format: BackupFormat) -> bytes:
     return gzip.compress(data) if format == "tar.gz" else data
 
 
+def plan(format: BackupFormat, size: int = 1 << 20) -> Plan:
+    return Plan(program=squashfs.find(), format=format, owner=1000, size=size, user=USER)
+
+
+def argv(plan: Plan, fd: int) -> list[str]:
+    return [sys.executable, "-m", "gateway.backups.squashfs", msgspec.json.encode(plan).decode(), str(fd)]
+
+
 def made(folder: Path, archive: bytes, format: BackupFormat, *, size: int = 1 << 20) -> tuple[int, bytes, str]:
     """Run the process; return its exit code, the image, and what it printed."""
     path = folder / "image"
     fd = os.open(path, os.O_RDWR | os.O_CREAT)
     if USER is not None:
         os.fchown(fd, USER, USER)
-    plan = Plan(program=squashfs.find(), format=format, owner=1000, size=size, user=USER)
-    argv = [sys.executable, "-m", "gateway.backups.squashfs", msgspec.json.encode(plan).decode(), str(fd)]
+    command = argv(plan(format, size), fd)
     try:
-        done = subprocess.run(argv, input=archive, pass_fds=[fd], capture_output=True, timeout=60, check=False)
+        done = subprocess.run(command, input=archive, pass_fds=[fd], capture_output=True, timeout=60, check=False)
     finally:
         os.close(fd)
     return done.returncode, path.read_bytes(), done.stderr.decode()
@@ -61,6 +74,26 @@ def test_an_image_is_made_of_each_format(tmp_path: Path, format: BackupFormat) -
     code, image, _ = made(tmp_path, compressed(tar(), format), format)
     assert (code, image[:4]) == (0, MAGIC)
     assert len(image) > 100_000
+
+
+async def test_nothing_is_left_when_the_process_is_killed(tmp_path: Path) -> None:
+    with (tmp_path / "image").open("wb+") as image:
+        if USER is not None:
+            os.fchown(image.fileno(), USER, USER)
+        process = await start_process(*argv(plan("tar"), image.fileno()), stdin=PIPE, pass_fds=[image.fileno()])
+    try:
+        assert process.stdin is not None
+        process.stdin.write(tar(size=2 * squashfs.HEAD)[: squashfs.HEAD + 1])
+        leader = psutil.Process(process.pid)
+        await eventually(lambda: [one for one in leader.children() if one.name() == "mksquashfs"])
+        [child] = leader.children()
+        child.suspend()  # it does not see that its input ends
+        leader.kill()
+        await process.wait()
+        gone, _ = await asyncio.to_thread(psutil.wait_procs, [child], TIMEOUT)
+        assert gone == [child]
+    finally:
+        await kill_process(process)
 
 
 @pytest.mark.parametrize("format", ["tar", "tar.gz", "tar.zst"])

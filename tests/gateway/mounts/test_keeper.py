@@ -1,6 +1,8 @@
 """Mounts are as their rows say, whatever has happened to the processes."""
 
 import asyncio
+import fcntl
+import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -9,6 +11,7 @@ import psutil
 import pytest
 
 from gateway.mounts.keeper import MountKeeper
+from gateway.mounts.overlay import changes
 from gateway.mounts.processes import MountProcesses
 from gateway.mounts.records import MountRecord, MountRecords
 from gateway.mounts.settings import DirectorySettings, MountSettings
@@ -57,6 +60,21 @@ class Kept:
         info = MountInfo(id="m-1", sandbox="box", path="data", bucket=bucket, owner="owner")
         return MountRecord(info=info, generation=generation)
 
+    def overlay(self) -> MountRecord:
+        """The row of an overlay with a directory, and its image."""
+        tree = self.folder / "tree"
+        (tree / "d").mkdir(parents=True)
+        (tree / "d/x").write_text("of the image")
+        (self.folder / "images").mkdir()
+        command = ["mksquashfs", str(tree), str(self.folder / "images/b-1"), "-quiet", "-no-progress"]
+        subprocess.run(command, check=True, timeout=60)
+        info = MountInfo(id="m-1", sandbox="box", path="data", backup="b-1", owner="owner")
+        return MountRecord(info=info, generation="g")
+
+    def run_inside(self, *command: str) -> None:
+        """Run a program in the mount namespace of the sandbox."""
+        subprocess.run(["nsenter", "-t", str(self.place.pid), "-m", *command], check=True, timeout=60)
+
     async def until(self, state: str | None) -> None:
         """Wait until the mount has a state; None: until it is gone. The keeper polls as well."""
         async with asyncio.timeout(30):
@@ -104,8 +122,7 @@ async def test_a_mount_lives_from_its_creation_to_its_deletion(tmp_path: Path) -
         assert made.place.path("data/x").read_text() == "of the host"
         await made.until("mounted")
         made.place.path("data/y").write_text("written")
-        await made.keeper.unmount(made.record(), force=False)
-        await made.records.note_deleting("m-1", force=False, discard=False)
+        await made.keeper.delete(made.record(), force=False, discard=False)
         await made.keeper.wait_until_removed("m-1", 30)
         assert (made.source / "y").read_text() == "written"
         assert not made.processes.alive("m-1")
@@ -133,7 +150,6 @@ async def test_a_mount_waits_for_its_sandbox_and_is_made_for_its_next_start(tmp_
         await made.lose(RUNS)
         await made.until("waiting")
         assert (made.source / "y").read_text() == "late"
-        await made.keeper.unmount(made.record(), force=True)
         (tmp_path / "again").mkdir()
         with mount_place(tmp_path / "again") as place:
             await entered(place)
@@ -194,3 +210,75 @@ async def test_a_deletion_that_takes_longer_says_what_waits(tmp_path: Path) -> N
         with pytest.raises(HawseError) as raised:
             await made.keeper.wait_until_removed("m-1", 0)
         assert (raised.value.code, raised.value.details) == ("unavailable", {"pending": 0})
+
+
+async def test_an_overlay_whose_deletion_fails_half_way_does_not_come_back(tmp_path: Path) -> None:
+    async with kept(tmp_path) as made:
+        record, data = made.overlay(), made.place.path()
+        await made.keeper.create(record)
+        (data / "changed").write_text("1")
+        (data / "d/changed").write_text("2")
+        await made.lose(RUNS)
+        await made.until("waiting")
+        await made.processes.unmount("m-1", made.place.inside(), force=True)
+        kept_busy = str(made.place.workspace / "data" / changes("m-1") / "upper/d")
+        made.run_inside("mount", "-t", "tmpfs", "none", kept_busy)  # rmdir(2) fails with EBUSY
+        await add_run(made.store, runtime="r2")
+        await made.keeper.ensure("box")
+        assert (data / "changed").read_text() == "1"
+        with pytest.raises(HawseError) as raised:
+            async with asyncio.timeout(30):
+                await made.keeper.delete(record, force=False, discard=False)
+                await made.keeper.wait_until_removed("m-1", 5)
+        assert raised.value.code == "unavailable"
+        assert "what was changed in mount 'm-1' is not deleted yet" in raised.value.message
+        assert (await made.keeper.describe(record)).state != "mounted"
+        assert [one.deleting for one in (await made.records.all()).values()] == [True]
+        assert not (data / "changed").exists()
+        made.run_inside("umount", kept_busy)
+        await made.until(None)
+        assert list(data.iterdir()) == []
+
+
+async def test_an_overlay_that_programs_use_is_deleted_by_force_only(tmp_path: Path) -> None:
+    async with kept(tmp_path) as made:
+        record = made.overlay()
+        await made.keeper.create(record)
+        with (made.place.path() / "d/x").open():
+            with pytest.raises(HawseError, match="programs use files") as raised:
+                await made.keeper.delete(record, force=False, discard=False)
+            assert raised.value.code == "conflict"
+            assert not any(one.deleting for one in (await made.records.all()).values())
+            await made.keeper.delete(record, force=True, discard=False)
+            await made.keeper.wait_until_removed("m-1", 30)
+
+
+async def test_an_overlay_whose_process_was_killed_is_mounted_again_when_programs_have_left_it(tmp_path: Path) -> None:
+    async with kept(tmp_path) as made:
+        record, data = made.overlay(), made.place.path()
+        await made.keeper.create(record)
+        with (data / "changed").open("w") as used:
+            process = psutil.Process(int(made.processes.folder("m-1").process.read_text().split()[0]))
+            process.kill()
+            await eventually(lambda: ended(process))
+            await made.until("failed")
+            assert "when no program uses it" in ((await made.keeper.describe(record)).reason or "")
+            used.write("1")
+        await made.until("mounted")
+        assert (data / "changed").read_text() + (data / "d/x").read_text() == "1of the image"
+
+
+async def test_a_mount_can_be_worked_on_after_a_call_that_has_waited_for_another_gateway_was_cancelled(
+    tmp_path: Path,
+) -> None:
+    async with kept(tmp_path) as made:
+        await made.keeper.create(made.record())
+        later = made.another()  # which does nothing else
+        with (tmp_path / "locks/m-1").open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # as another gateway
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.5):
+                    await later.delete(made.record(), force=False, discard=False)
+        async with asyncio.timeout(30):
+            await later.delete(made.record(), force=False, discard=False)
+        await made.keeper.wait_until_removed("m-1", 30)

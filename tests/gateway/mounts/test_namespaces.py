@@ -49,6 +49,15 @@ async def test_a_mount_is_found_by_its_id_wherever_it_is(tmp_path: Path) -> None
     assert namespaces.mount_points(place.pid, "m-12") == []
 
 
+async def test_a_mount_that_is_found_unused_stays(tmp_path: Path) -> None:
+    with mount_place(tmp_path) as place:
+        await entered(place)
+        mounted(place, "m-1", "data")
+        point, workspace = f"{place.workspace}/data", str(place.workspace)
+        assert enter_and(place, lambda: namespaces.check_unused(point, workspace)) == 0
+        assert namespaces.mount_points(place.pid, "m-1") == [point]
+
+
 async def test_a_mount_in_use_is_removed_by_force_only(tmp_path: Path) -> None:
     with mount_place(tmp_path) as place:
         await entered(place)
@@ -56,6 +65,7 @@ async def test_a_mount_in_use_is_removed_by_force_only(tmp_path: Path) -> None:
         point, workspace = f"{place.workspace}/data", str(place.workspace)
         used = os.open(place.path(), os.O_RDONLY)
         assert enter_and(place, lambda: namespaces.detach(point, workspace, force=False)) == errno.EBUSY
+        assert enter_and(place, lambda: namespaces.check_unused(point, workspace)) == errno.EBUSY
         assert enter_and(place, lambda: namespaces.detach(point, workspace, force=True)) == 0
         os.close(used)
     with pytest.raises(OSError, match="not in the workspace"):

@@ -2141,7 +2141,7 @@ export interface MountCredentials {
 /**
  * Remove a mount from a sandbox. It returns when all that was written is uploaded. The content of the bucket stays.
  *
- * Of an overlay, what was changed is deleted, and the backup stays. The sandbox is started for that.
+ * Of an overlay, what was changed is deleted, and the backup stays. A sandbox that sleeps is started for that; for one that is stopped or paused, the error is `stopped`.
  *
  * If that takes longer than `timeout`, the error is `unavailable`, with the number of files in `details.pending`. The uploads continue, and the mount is deleted after them.
  */
