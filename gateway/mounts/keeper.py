@@ -320,8 +320,8 @@ class MountKeeper:
             image = self._images / info.backup
             if not image.is_file():
                 text = (
-                    f"the image of backup {info.backup!r} was deleted: a restore with the mode `overlay` makes it again, "
-                    "unless the backup was deleted, too"
+                    f"the image of backup {info.backup!r} was deleted: a restore with the mode `overlay` makes it "
+                    "again, unless the backup was deleted, too"
                 )
                 raise HawseError("unavailable", text)
             return Source(image=image)

@@ -109,3 +109,11 @@ def test_a_frame_for_many_channels_decodes_to_one_frame_for_each(
 def test_a_frame_for_many_channels_is_checked_as_other_frames(frame: bytes) -> None:
     with pytest.raises(RemoteProtocolError):
         list(decode_shared(frame, payload_limit=PAYLOAD))
+
+
+def test_frames_are_values() -> None:
+    one = Data(Kind.OUTPUT, 7, 5, b"abc")
+    assert one == Data(Kind.OUTPUT, 7, 5, memoryview(b"abc"))
+    assert len({one, Data(Kind.OUTPUT, 7, 5, b"abc"), Data(Kind.OUTPUT, 8, 5, b"abc")}) == 2
+    assert one != "abc"
+    assert repr(one) == "Data(OUTPUT, ch=7, offset=5, 3 bytes)"  # without its payload: logs contain no output

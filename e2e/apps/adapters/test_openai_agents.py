@@ -15,7 +15,7 @@ async def test_an_agent_creates_runs_repairs_and_deletes_files_with_the_sdks_too
 ) -> None:
     assert await run("openai_agent.py", stack.url, tmp_path) == [
         "'Created work/double.py'",
-        "'conflict: the file has changed'",  # it is not created again
+        "'conflict: the file exists'",  # it is not created again
         r"'$ python3 work/double.py\n23\n\n$ exit 3\nexit code: 3'",
         "'Updated work/double.py'",
         r"'$ python3 work/double.py\n42'",
