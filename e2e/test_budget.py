@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Browser, Route, expect
+from playwright.async_api import Browser, Page, Route, expect
 
 from e2e.conftest import ROOT, Open
 from tests.support.stack import Stack
@@ -93,20 +93,25 @@ async def test_the_page_connects_while_the_emulator_is_being_loaded(browser: Bro
     await context.close()
 
 
+async def fail_first(page: Page, files: str, count: int) -> list[str]:
+    """Let the first requests for files fail, `count` of them; return the list of all requests, which grows."""
+    requests: list[str] = []
+
+    async def handle(route: Route) -> None:
+        requests.append(route.request.url)
+        await (route.abort("failed") if len(requests) <= count else route.continue_())
+
+    await page.route(files, handle)
+    return requests
+
+
 async def test_the_emulator_is_requested_again_after_the_network_has_changed(browser: Browser, stack: Stack) -> None:
     context = await browser.new_context()
     page = await context.new_page()
-    failures = 0
-
-    async def fail(route: Route) -> None:
-        nonlocal failures
-        failures += 1
-        await (route.abort("failed") if failures <= 3 else route.continue_())
-
-    await page.route("**/xterm-*.js", fail)
+    requests = await fail_first(page, "**/xterm-*.js", 3)
     await page.goto(f"{stack.base}/#token={stack.token}")
     await page.wait_for_function("() => window.hawse?.state().terminal === 'live'")
-    assert failures > 3
+    assert len(requests) > 3
     await context.close()
 
 
@@ -115,14 +120,7 @@ async def test_what_comes_after_the_prompt_is_requested_again_after_the_network_
 ) -> None:
     context = await browser.new_context()
     page = await context.new_page()
-    failures = 0
-
-    async def fail(route: Route) -> None:
-        nonlocal failures
-        failures += 1
-        await (route.abort("failed") if failures <= 2 else route.continue_())
-
-    await page.route("**/terminal-extras-*.js", fail)
+    await fail_first(page, "**/terminal-extras-*.js", 2)
     await page.goto(f"{stack.base}/#token={stack.token}")
     await page.wait_for_function("() => window.hawse?.state().terminal === 'live'")
     await page.keyboard.type("exit 3\n")

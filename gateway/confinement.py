@@ -12,7 +12,9 @@ import resource
 import signal
 import struct
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
+
+from gateway.system_calls import call, check, libc
 
 SYSTEM: Final = ("/usr", "/bin", "/lib", "/lib32", "/lib64")  # what a program of the system reads to start
 _CLONE_NEWUSER, _CLONE_NEWNET, _CLONE_NEWIPC = 0x10000000, 0x40000000, 0x08000000
@@ -29,8 +31,6 @@ _ALL_FILES: Final = (1 << 15) - 1  # from version 3 on
 _WITH_SCOPES: Final = 6  # the version from which on signals to processes outside can be refused
 _SCOPES: Final = 3  # LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET, LANDLOCK_SCOPE_SIGNAL
 _NO_LANDLOCK: Final = (errno.ENOSYS, errno.EOPNOTSUPP)
-
-_libc = ctypes.CDLL(None, use_errno=True)
 
 
 def confine(
@@ -56,7 +56,7 @@ def confine(
         resource.setrlimit(limit, (value, value))
     # The superuser needs no user namespace for it; the others get one in which they are what they were.
     own, group = os.getuid(), os.getgid()
-    _check(_libc.unshare(_CLONE_NEWNET | _CLONE_NEWIPC | (_CLONE_NEWUSER if own else 0)), "unshare")
+    check(libc.unshare(_CLONE_NEWNET | _CLONE_NEWIPC | (_CLONE_NEWUSER if own else 0)), "unshare")
     if own:
         for name, text in (("setgroups", "deny"), ("uid_map", f"{own} {own} 1"), ("gid_map", f"{group} {group} 1")):
             with open(f"/proc/self/{name}", "w") as file:
@@ -66,8 +66,8 @@ def confine(
         os.setresgid(user, user, user)
         os.setresuid(user, user, user)
     nothing = struct.pack("=6I", *[0] * 6)
-    _check(_libc.capset(struct.pack("=Ii", _CAPABILITY_VERSION, 0), nothing), "capset")  # it has all in its namespace
-    _check(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
+    check(libc.capset(struct.pack("=Ii", _CAPABILITY_VERSION, 0), nothing), "capset")  # it has all in its namespace
+    check(libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
     _restrict_files(read, write)
 
 
@@ -77,19 +77,19 @@ def die_with(parent: int) -> None:
     Args:
         parent: The process of that thread.
     """
-    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:  # it has ended before
         os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _restrict_files(read: Sequence[int], write: Sequence[int]) -> None:
     """Allow no files but those of the system and the given ones, if the kernel can do that. Raises `OSError`."""
-    version = _libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _VERSION)
+    version = libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _VERSION)
     if version < 0 and ctypes.get_errno() in _NO_LANDLOCK:
         return
-    handled = _FILES.get(_check(version, "landlock"), _ALL_FILES)
+    handled = _FILES.get(check(version, "landlock"), _ALL_FILES)
     attributes = struct.pack("=QQQ", handled, 0, _SCOPES) if version >= _WITH_SCOPES else struct.pack("=Q", handled)
-    rules = _call(_CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), 0)
+    rules = call(_CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), 0)
     try:
         for path in SYSTEM:
             try:
@@ -102,21 +102,10 @@ def _restrict_files(read: Sequence[int], write: Sequence[int]) -> None:
             _allow(rules, fd, _READ_FILE)
         for fd in write:
             _allow(rules, fd, handled & (_READ_FILE | _WRITE_FILE | _TRUNCATE))
-        _call(_RESTRICT_SELF, rules, 0)
+        call(_RESTRICT_SELF, rules, 0)
     finally:
         os.close(rules)
 
 
 def _allow(rules: int, fd: int, access: int) -> None:
-    _call(_ADD_RULE, rules, _PATH_BENEATH, struct.pack("=Qi", access, fd), 0)
-
-
-def _call(number: int, *arguments: Any) -> int:
-    return _check(_libc.syscall(ctypes.c_long(number), *arguments), f"system call {number}")
-
-
-def _check(result: int, what: str) -> int:
-    if result < 0:
-        number = ctypes.get_errno()
-        raise OSError(number, f"{what}: {os.strerror(number)}")
-    return result
+    call(_ADD_RULE, rules, _PATH_BENEATH, struct.pack("=Qi", access, fd), 0)

@@ -211,11 +211,18 @@ RULES = {
         ),
         exactly=("gateway.confinement", "hawse.zstd"),
     ),
-    "gateway.confinement": Rule(ours=()),
+    "gateway.confinement": Rule(ours=(), exactly=("gateway.system_calls",)),
+    "gateway.system_calls": Rule(ours=()),
     "gateway.cancellation": Rule(ours=()),
     "gateway.mounts": Rule(
         ours=(*SERVED, "gateway.mounts", "gateway.providers", "gateway.sandboxes", "gateway.store"),
-        exactly=("gateway.cancellation", "gateway.confinement", "gateway.limits.in_progress", "gateway.settings"),
+        exactly=(
+            "gateway.cancellation",
+            "gateway.confinement",
+            "gateway.limits.in_progress",
+            "gateway.settings",
+            "gateway.system_calls",
+        ),
     ),
     "gateway.tunnels": Rule(
         ours=(

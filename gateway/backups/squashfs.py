@@ -34,7 +34,7 @@ QUEUES: Final = "128M"  # of it for what mksquashfs has read and not written yet
 PROCESSORS: Final = 2  # that it uses: each has its own buffers
 LINE_MAX: Final = 1000  # bytes of a line that mksquashfs prints
 LINES_KEPT: Final = 10  # of them: less than a pipe takes
-NICENESS: Final = 5  # somebody waits for it, but calls of others matter more
+NICENESS: Final = 5  # a caller waits for it, but calls of other users matter more
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,16 +4,16 @@ The calling process enters the namespaces of the sandbox, so it must be a short-
 to the mount point with descriptors and follows no symbolic link, since programs of the sandbox may change any of them.
 """
 
-import ctypes
 import errno
 import os
 import re
 from collections.abc import Container, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from gateway.mounts.plan import NAME, Inside
+from gateway.system_calls import call, check, libc
 
 FUSE: Final = "/dev/fuse"
 _CLONE_NEWNS, _CLONE_NEWUSER = 0x20000, 0x10000000
@@ -26,8 +26,6 @@ _EMPTY_PATHS = 0x4 | 0x40  # MOVE_MOUNT_F_EMPTY_PATH, MOVE_MOUNT_T_EMPTY_PATH
 _CLONE_HERE = 0x1 | 0x1000 | os.O_CLOEXEC  # OPEN_TREE_CLONE, AT_EMPTY_PATH
 _MNT_DETACH, _MNT_EXPIRE, _UMOUNT_NOFOLLOW = 0x2, 0x4, 0x8
 _WALK = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-
-_libc = ctypes.CDLL(None, use_errno=True)
 
 
 def mount_points(pid: int, id: str) -> list[str]:
@@ -64,13 +62,13 @@ def enter(inside: Inside) -> int:
     process = os.pidfd_open(inside.pid)
     try:
         if os.readlink("/proc/self/ns/user") != os.readlink(f"/proc/{inside.pid}/ns/user"):
-            _check(_libc.setns(process, _CLONE_NEWUSER), "enter the user namespace of the sandbox")
+            check(libc.setns(process, _CLONE_NEWUSER), "enter the user namespace of the sandbox")
         fuse = os.open(FUSE, os.O_RDWR | os.O_CLOEXEC)
-        _check(_libc.setns(process, _CLONE_NEWNS), "enter the mount namespace of the sandbox")
+        check(libc.setns(process, _CLONE_NEWNS), "enter the mount namespace of the sandbox")
     finally:
         os.close(process)
-    _libc.setfsgid(inside.user)
-    _libc.setfsuid(inside.user)  # what is created belongs to the user of the programs
+    libc.setfsgid(inside.user)
+    libc.setfsuid(inside.user)  # what is created belongs to the user of the programs
     return fuse
 
 
@@ -79,8 +77,8 @@ def become_mounter() -> None:
 
     In another user namespace it has kept them, and its user may not exist there, so that nothing changes.
     """
-    _libc.setfsuid(os.geteuid())
-    _libc.setfsgid(os.getegid())
+    libc.setfsuid(os.geteuid())
+    libc.setfsgid(os.getegid())
 
 
 def open_point(inside: Inside, *, create: bool = True, allowed: Container[str] = ()) -> int:
@@ -159,21 +157,21 @@ def create(kind: str, options: Mapping[str, object], flags: Sequence[str], *, re
         flags: The others.
         read_only: Whether nothing can be written.
     """
-    context = _call(_FSOPEN, kind.encode(), _FSOPEN_CLOEXEC)
+    context = call(_FSOPEN, kind.encode(), _FSOPEN_CLOEXEC)
     try:
         for key, value in options.items():
-            _call(_FSCONFIG, context, _SET_STRING, key.encode(), str(value).encode(), 0)
+            call(_FSCONFIG, context, _SET_STRING, key.encode(), str(value).encode(), 0)
         for flag in flags:
-            _call(_FSCONFIG, context, _SET_FLAG, flag.encode(), None, 0)
-        _call(_FSCONFIG, context, _CREATE, None, None, 0)
-        return _call(_FSMOUNT, context, _FSMOUNT_CLOEXEC, _NOSUID | _NODEV | (_RDONLY if read_only else 0))
+            call(_FSCONFIG, context, _SET_FLAG, flag.encode(), None, 0)
+        call(_FSCONFIG, context, _CREATE, None, None, 0)
+        return call(_FSMOUNT, context, _FSMOUNT_CLOEXEC, _NOSUID | _NODEV | (_RDONLY if read_only else 0))
     finally:
         os.close(context)
 
 
 def attach(mount: int, point: int) -> None:
     """Attach a mount to a directory. Raises `OSError`."""
-    _call(_MOVE_MOUNT, mount, b"", point, b"", _EMPTY_PATHS)
+    call(_MOVE_MOUNT, mount, b"", point, b"", _EMPTY_PATHS)
 
 
 def keep(mount: int) -> int:
@@ -181,7 +179,7 @@ def keep(mount: int) -> int:
 
     While it is open, the file system lives, also when the sandbox has ended.
     """
-    return _call(_OPEN_TREE, mount, b"", _CLONE_HERE)
+    return call(_OPEN_TREE, mount, b"", _CLONE_HERE)
 
 
 def detach(point: str, workspace: str, *, force: bool) -> None:
@@ -212,7 +210,7 @@ def check_unused(point: str, workspace: str) -> None:
     """
     name = _beside(point, workspace)
     with suppress(BlockingIOError):  # EAGAIN: it is marked now
-        _check(_libc.umount2(os.fsencode(name), _UMOUNT_NOFOLLOW | _MNT_EXPIRE), "check whether programs use it")
+        check(libc.umount2(os.fsencode(name), _UMOUNT_NOFOLLOW | _MNT_EXPIRE), "check whether programs use it")
 
 
 def _beside(point: str, workspace: str) -> str:
@@ -226,24 +224,13 @@ def _beside(point: str, workspace: str) -> str:
 def unmount(path: str, *, force: bool) -> None:
     """Unmount what is mounted at a path. `force`: also while programs use it. Raises `OSError`."""
     flags = _UMOUNT_NOFOLLOW | (_MNT_DETACH if force else 0)
-    _check(_libc.umount2(os.fsencode(path), flags), "unmount")
+    check(libc.umount2(os.fsencode(path), flags), "unmount")
 
 
 def isolate() -> None:
     """Make a mount namespace of this process' own, in a user namespace if it is not the superuser. Raises `OSError`."""
     user, group = os.getuid(), os.getgid()
-    _check(_libc.unshare(_CLONE_NEWNS | (_CLONE_NEWUSER if user else 0)), "unshare")
+    check(libc.unshare(_CLONE_NEWNS | (_CLONE_NEWUSER if user else 0)), "unshare")
     if user:  # the options of the file system name a user, which must exist
         for name, text in (("setgroups", "deny"), ("uid_map", f"0 {user} 1"), ("gid_map", f"0 {group} 1")):
             Path(f"/proc/self/{name}").write_text(text)
-
-
-def _call(number: int, *arguments: Any) -> int:
-    return _check(_libc.syscall(ctypes.c_long(number), *arguments), f"system call {number}")
-
-
-def _check(result: int, what: str) -> int:
-    if result < 0:
-        number = ctypes.get_errno()
-        raise OSError(number, f"{what}: {os.strerror(number)}")
-    return result

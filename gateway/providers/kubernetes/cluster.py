@@ -174,7 +174,11 @@ def _errors() -> Iterator[None]:
         if error.status.code == FORBIDDEN and "exceeded quota" in message:
             details = {"retry_after": RETRY_AFTER}
             raise HawseError("capacity_exceeded", f"the cluster: {message}", details=details) from error
-        again = error.status.code not in (BAD_REQUEST, FORBIDDEN, INVALID)  # else it is refused until somebody acts
+        again = error.status.code not in (
+            BAD_REQUEST,
+            FORBIDDEN,
+            INVALID,
+        )  # the same request would be refused again
         raise HawseError("unavailable", f"the cluster refused a request: {message}", retryable=again) from error
     except (httpx2.HTTPError, OSError) as error:
         reason = str(error) or type(error).__name__

@@ -1,0 +1,20 @@
+"""System calls that Python has no function for, with errors as `OSError`."""
+
+import ctypes
+import os
+from typing import Any, Final
+
+libc: Final = ctypes.CDLL(None, use_errno=True)
+
+
+def call(number: int, *arguments: Any) -> int:
+    """Make a system call by its number, and return its result. Raises `OSError`."""
+    return check(libc.syscall(ctypes.c_long(number), *arguments), f"system call {number}")
+
+
+def check(result: int, what: str) -> int:
+    """Return the result of a function of `libc`. Raises `OSError`, with `what` in its message, if it is negative."""
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")
+    return result
