@@ -1,6 +1,10 @@
-"""Unix sockets whose paths are longer than the kernel accepts in an address (unix(7)): such as below a long --state."""
+"""Unix sockets: whether one accepts connections, and addresses of those with a long path.
+
+A path can be longer than the kernel accepts in an address (unix(7)), such as one below a long --state.
+"""
 
 import os
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,3 +30,19 @@ def socket_address(path: Path) -> Iterator[str]:
         yield f"/proc/self/fd/{directory}/{path.name}"
     finally:
         os.close(directory)
+
+
+def accepts_connections(path: Path) -> bool:
+    """Whether a process listens on the Unix socket `path`. Not for a symbolic link: a sandbox may make one."""
+    if not path.exists() or path.is_symlink():
+        return False
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.setblocking(False)
+        try:
+            with socket_address(path) as address:
+                probe.connect(address)
+        except BlockingIOError:
+            return True  # the queue of connections that were not accepted yet is full
+        except OSError:
+            return False
+        return True

@@ -34,8 +34,9 @@ def project() -> Iterator[Path]:
 
 
 async def test_nextjs_replaces_a_changed_component_and_keeps_its_state(
-    programs: Programs, page: Page, project: Path
+    project: Path, programs: Programs, page: Page
 ) -> None:
+    # The order of the fixtures: the server has ended before its folder is removed.
     next_dev = ["node", str(NODE_MODULES / "next" / "dist" / "bin" / "next"), "dev", "--hostname", "127.0.0.1"]
     site = await programs.start([*next_dev, "--port", "PORT"], cwd=project)
     await page.goto(site.url)

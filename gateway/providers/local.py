@@ -25,9 +25,9 @@ from gateway.providers.marked_processes import end_marked
 from gateway.providers.ready_pipe import ReadyPipe
 from gateway.providers.runtime_process import RuntimeProcess
 from gateway.providers.state_directory import SandboxPaths, StateDirectory, StateError
-from gateway.transport.listener import accepts_connections
 from hawse.api.egress import EgressPolicy
 from hawse.api.sandboxes import Enforcement, Isolation, Network, SandboxLimits
+from hawse.sockets import accepts_connections
 from hawse.wire import HawseError
 
 log = logging.getLogger(__name__)

@@ -1,10 +1,7 @@
-"""The listening socket, with options that keep its queues short, and a probe for Unix sockets."""
+"""The listening socket, with options that keep its queues short."""
 
 import socket
-from pathlib import Path
 from typing import Final
-
-from hawse.sockets import socket_address
 
 NOTSENT_LOWAT: Final = 128 << 10  # unsent bytes that the kernel accepts; by default 3 to 4 MB
 # s of silence until the kernel probes the peer, s between probes, and how many probes may stay without an answer: a
@@ -38,19 +35,3 @@ def numeric(host: str) -> str:
     """Return the first IP address of a host name, to listen on. Blocks. Raises `OSError`: it has none."""
     found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0][4][0]
     return str(found)
-
-
-def accepts_connections(path: Path) -> bool:
-    """Whether a process listens on the Unix socket `path`. Not for a symbolic link: a sandbox may make one."""
-    if not path.exists() or path.is_symlink():
-        return False
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-        probe.setblocking(False)
-        try:
-            with socket_address(path) as address:
-                probe.connect(address)
-        except BlockingIOError:
-            return True  # the queue of connections that were not accepted yet is full
-        except OSError:
-            return False
-        return True

@@ -17,11 +17,11 @@ from hawse.wire import Connection, HawseError
 from runtime.core.tasks import Tasks
 from runtime.desktop.desktop import Desktop
 from runtime.desktop.rfb_filter import ViewerMessages
+from runtime.desktop.server_socket import connected
 from runtime.people.participants import ParticipantsCursor
 from runtime.rpc.connection_stream import ConnectionStream
 
 CONNECT_TIMEOUT: Final = 10.0  # seconds
-RETRY: Final = 0.01  # seconds between two attempts to connect
 
 
 class DesktopViewer(ConnectionStream):
@@ -67,17 +67,9 @@ class DesktopViewer(ConnectionStream):
         self._on_detach(self)
 
     async def _dial(self) -> None:
+        loop, address = asyncio.get_running_loop(), str(self._desktop.socket)
         async with asyncio.timeout(CONNECT_TIMEOUT):
-            while not await self._connected():  # noqa: ASYNC110  # nothing tells when there is room in the queue
-                await asyncio.sleep(RETRY)
-
-    async def _connected(self) -> bool:
-        """Connect; return False if the X server's queue of new connections is full, which has 5 places."""
-        try:
-            await asyncio.get_running_loop().create_unix_connection(lambda: self, str(self._desktop.socket))
-        except BlockingIOError:
-            return False
-        return True
+            await connected(lambda: loop.create_unix_connection(lambda: self, address))
 
     def _connect_error(self, reason: str) -> HawseError:
         return HawseError("io_error", f"the desktop {self._desktop.id}: {reason}")

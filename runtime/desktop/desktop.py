@@ -15,6 +15,7 @@ from typing import Final, Protocol
 from hawse.api.desktop_values import DesktopInfo
 from hawse.api.desktops import DesktopStart
 from hawse.api.process_values import Program
+from hawse.sockets import accepts_connections
 from hawse.wire import HawseError
 from runtime.core.private_tempdir import PrivateTempDir
 from runtime.desktop.rfb import PIXELS_MAX, ScreenSize
@@ -122,7 +123,8 @@ class Desktop:
         """
         for display in DISPLAYS:
             server = self._spawn([argv[0], f":{display}", *argv[1:]])
-            while server.exit is None and not self._listens():  # noqa: ASYNC110  # nothing else tells that it is ready
+            # Nothing else tells that it is ready.
+            while server.exit is None and not accepts_connections(self.socket):  # noqa: ASYNC110
                 await asyncio.sleep(READY_STEP)
             if server.exit is None:
                 self._server, self.display = server, display
@@ -248,9 +250,6 @@ class Desktop:
 
     def _reaped(self) -> bool:
         return self._server is None or self._server.exit is not None
-
-    def _listens(self) -> bool:
-        return self.socket.exists()
 
     def _size_in_cells(self) -> tuple[int, int]:
         return 80, 24  # viewers of a desktop have no size in cells, so that nothing is derived from it

@@ -14,6 +14,7 @@ from typing import Final
 from hawse.wire import HawseError
 from runtime.desktop import rfb
 from runtime.desktop.rfb import Rect, ScreenSize
+from runtime.desktop.server_socket import connected
 
 log = logging.getLogger(__name__)
 
@@ -61,7 +62,7 @@ class RfbClient:
         """Connect to the Unix socket `path`. Raises `HawseError` (`io_error`)."""
         try:
             async with asyncio.timeout(TIMEOUT):
-                reader, writer = await asyncio.open_unix_connection(path, limit=READ_AHEAD)
+                reader, writer = await connected(lambda: asyncio.open_unix_connection(path, limit=READ_AHEAD))
                 try:
                     size = await _handshake(reader, writer)
                 except BaseException:

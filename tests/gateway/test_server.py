@@ -23,7 +23,7 @@ from websockets.typing import Subprotocol
 
 import hawse
 from gateway.server import GatewayServer
-from gateway.transport.listener import accepts_connections
+from hawse.sockets import accepts_connections
 from tests.support.certificates import Authority
 from tests.support.gateway import TOKEN, FakeRuntime, Gateway, RawSocket
 from tests.support.http_clients import http_client

@@ -25,9 +25,9 @@ from gateway.providers.docker.images import Images
 from gateway.providers.egress import INSTALL, EgressProcesses, is_available
 from gateway.providers.isolation import cgroups
 from gateway.providers.state_directory import SandboxPaths, StateDirectory, StateError
-from gateway.transport.listener import accepts_connections
 from hawse.api.egress import EgressPolicy
 from hawse.api.sandboxes import Enforcement, Network, SandboxLimits
+from hawse.sockets import accepts_connections
 from hawse.wire import HawseError
 
 log = logging.getLogger(__name__)

@@ -20,8 +20,8 @@ from gateway.providers.local import LocalProvider
 from gateway.providers.marked_processes import find_marked
 from gateway.providers.runtime_process import RuntimeProcess
 from gateway.providers.state_directory import StateDirectory
-from gateway.transport.listener import accepts_connections
 from hawse.api.sandboxes import Isolation
+from hawse.sockets import accepts_connections
 from hawse.wire import HawseError
 from tests.support.gateway import eventually
 from tests.support.sockets import pid_behind

@@ -9,8 +9,8 @@ import pytest
 from gateway.providers.base import Endpoint
 from gateway.providers.isolation import host_user, start
 from gateway.providers.state_directory import SandboxPaths, StateDirectory, StateError
-from gateway.transport.listener import accepts_connections
 from hawse.api.sandboxes import SandboxLimits
+from hawse.sockets import accepts_connections
 
 WANTED = start.Wanted(network="private", limits=SandboxLimits(), tree=None)
 
