@@ -8,7 +8,9 @@ from playwright.async_api import Page
 
 WAIT = 30_000  # ms: time-out of each condition
 
+# A page that has not loaded its terminal yet has no rows.
 _SCREEN = """() => {
+  if (!window.hawse) return [];
   const { active } = window.hawse.terminal.buffer;
   const { rows } = window.hawse.terminal;
   return Array.from({ length: rows }, (_, y) =>

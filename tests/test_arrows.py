@@ -110,7 +110,7 @@ RULES = {
     "hawse.logs": Rule(ours=(), others=(), not_stdlib=WAITING),
     "hawse.build": Rule(ours=("hawse.wire",), others=(), not_stdlib=WAITING),
     "hawse.referable": Rule(ours=(), others=(), not_stdlib=WAITING),
-    "hawse.sockets": Rule(ours=(), others=(), not_stdlib=WAITING),
+    "hawse.sockets": Rule(ours=(), others=(), not_stdlib=WAITING - {"socket"}),
     "hawse.zstd": Rule(ours=("hawse.wire",), others=(), not_stdlib=WAITING),
     "hawse.keystrokes": Rule(ours=(), others=()),
     "hawse.link": Rule(ours=("hawse.wire", "hawse.keystrokes", "hawse.link"), others=()),
@@ -143,8 +143,8 @@ RULES = {
     "runtime.process": Rule(ours=(*SERVED, *GROUND, "runtime.rpc", "runtime.journal", "runtime.process")),
     "runtime.desktop": Rule(
         ours=(
-            *(*SERVED, *GROUND, "runtime.rpc", "runtime.journal", "runtime.people", "runtime.process"),
-            "runtime.desktop",
+            *(*SERVED, *GROUND, "hawse.sockets", "runtime.rpc", "runtime.journal", "runtime.people"),
+            *("runtime.process", "runtime.desktop"),
         ),
         others=("msgspec", "PIL"),
     ),
