@@ -214,11 +214,13 @@ RULES = {
     "gateway.confinement": Rule(ours=(), exactly=("gateway.system_calls",)),
     "gateway.system_calls": Rule(ours=()),
     "gateway.cancellation": Rule(ours=()),
+    "gateway.keyed_locks": Rule(ours=()),
     "gateway.mounts": Rule(
         ours=(*SERVED, "gateway.mounts", "gateway.providers", "gateway.sandboxes", "gateway.store"),
         exactly=(
             "gateway.cancellation",
             "gateway.confinement",
+            "gateway.keyed_locks",
             "gateway.limits.in_progress",
             "gateway.settings",
             "gateway.system_calls",
@@ -234,7 +236,7 @@ RULES = {
             "hawse.sockets",
         )
     ),
-    "gateway.transport": Rule(ours=("hawse.sockets", "gateway.transport")),
+    "gateway.transport": Rule(ours=("gateway.transport",)),
     "gateway.store": Rule(ours=("hawse.wire", "gateway.cancellation", "gateway.store")),
     "gateway.sandboxes": Rule(
         ours=("hawse.wire", "hawse.api", "hawse.rpc", "gateway.sandboxes", "gateway.store", "gateway.providers"),
@@ -250,8 +252,8 @@ RULES = {
     "gateway.providers": Rule(
         ours=(
             *("hawse.wire", "hawse.api", "hawse.logs", "hawse.sockets"),
-            *("gateway.cancellation", "gateway.certificates", "gateway.egress", "gateway.providers"),
-            "gateway.transport",
+            *("gateway.cancellation", "gateway.certificates", "gateway.egress", "gateway.keyed_locks"),
+            "gateway.providers",
         )
     ),
     "gateway.upstream": Rule(

@@ -5,18 +5,16 @@ share the state directory: each mount has a lock there.
 """
 
 import asyncio
-import fcntl
 import logging
-import os
-from collections import defaultdict
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from gateway.mounts import rclone
+from gateway.mounts.locks import MountLocks
 from gateway.mounts.plan import Inside
 from gateway.mounts.processes import MountProcesses
 from gateway.mounts.records import TABLE, MountRecord, MountRecords
@@ -30,7 +28,6 @@ from hawse.wire import HawseError
 log = logging.getLogger(__name__)
 
 POLL: Final = 1.0  # s between looks at processes and caches: that a file is uploaded is no event
-LOCK_POLL: Final = 0.1  # s between looks whether another gateway works on a mount, which is no event
 RETRY: Final = 10.0  # s until a mount that has failed is tried again
 AT_ONCE: Final = 4  # mounts that are made at once
 ENSURE_TIMEOUT: Final = 30.0  # s that the first call of a sandbox waits for its mounts
@@ -63,9 +60,8 @@ class MountKeeper:
         self._providers = providers
         self._processes = processes
         self._settings = settings
-        self._locks_path = locks
+        self._locks = MountLocks(locks)
         self._images = images
-        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._starts = asyncio.Semaphore(AT_ONCE)
         self._failures: dict[str, tuple[str, float]] = {}  # why a mount has failed, and when it is tried again
         self._wake = asyncio.Event()
@@ -115,7 +111,7 @@ class MountKeeper:
 
     async def create(self, record: MountRecord) -> None:
         """Add a mount. The store of the bucket must answer; if it does not, nothing is left. Raises `HawseError`."""
-        async with self._exclusive(record.info.id):
+        async with self._locks.exclusive(record.info.id):
             await self._records.add(record)
             try:
                 if (run := await self._run_of(record)) is None:
@@ -133,6 +129,7 @@ class MountKeeper:
             if record.info.backup is not None and (run := await self._run_of(record)) is not None:
                 await self._remove(record, run, force=True)
         await self._records.remove(record.info.id)
+        self._locks.remove(record.info.id)
 
     async def check(self, sandbox: str) -> None:
         """Raise `HawseError` `unavailable` if nothing can be mounted in a sandbox."""
@@ -157,7 +154,7 @@ class MountKeeper:
             HawseError: `conflict` if programs use it, else `unavailable`. It stays as it is.
         """
         id = record.info.id
-        async with self._exclusive(id):
+        async with self._locks.exclusive(id):
             if (run := await self._run_of(record)) is not None:
                 inside = await self._inside(record, run)
                 if record.info.backup is None:
@@ -204,7 +201,7 @@ class MountKeeper:
         if failed is not None and asyncio.get_running_loop().time() < failed[1]:
             return
         try:
-            async with self._exclusive(id):
+            async with self._locks.exclusive(id):
                 await self._settle(id)
             self._failures.pop(id, None)
         except (HawseError, OSError, StoreError) as error:
@@ -221,6 +218,7 @@ class MountKeeper:
         if record is None:  # it was removed, or its creation has failed
             await self._processes.end(id)
             await asyncio.to_thread(self._processes.remove, id)
+            self._locks.remove(id)
             return
         run = await self._run_of(record)
         if record.deleting or await self._is_orphan(record):
@@ -280,6 +278,7 @@ class MountKeeper:
             await self._processes.end(id)
             await asyncio.to_thread(self._processes.remove, id)
             await self._records.remove(id)
+            self._locks.remove(id)
             log.info("= mount %s is deleted", id, extra={"sandbox": record.info.sandbox})
 
     async def _upload(self, record: MountRecord) -> bool:
@@ -354,29 +353,3 @@ class MountKeeper:
         if provider is None:
             raise HawseError("unavailable", f"this gateway has no provider {run.provider!r}")
         return await provider.mount_place(run.unit)
-
-    @asynccontextmanager
-    async def _exclusive(self, id: str) -> AsyncIterator[None]:
-        """Wait until neither this gateway nor another one of this machine works on a mount, and keep them from it."""
-        async with self._locks[id]:
-            fd = _open_lock(self._locks_path / id)
-            try:
-                while not _locked(fd):  # noqa: ASYNC110  # no event; a wait in a thread could not be cancelled
-                    await asyncio.sleep(LOCK_POLL)
-                yield
-            finally:
-                os.close(fd)
-
-
-def _open_lock(path: Path) -> int:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-
-
-def _locked(fd: int) -> bool:
-    """Lock a file, unless another gateway has locked it. Return whether it is locked now."""
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True

@@ -8,7 +8,6 @@ import os
 import select
 import subprocess
 import sys
-from collections import defaultdict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing, contextmanager
 from pathlib import Path
@@ -20,6 +19,7 @@ from gateway.egress import control
 from gateway.egress.follower import EgressFollower
 from gateway.egress.plan import CERTIFICATE_NAME, CONTROL_NAME, READY, SOCKET_NAME, Plan, Terms
 from gateway.egress.settings import EgressSettings
+from gateway.keyed_locks import KeyedLocks
 from gateway.providers.isolation import cgroups, host_user
 from gateway.providers.isolation.start import cgroup_name
 from gateway.providers.runtime_process import RuntimeProcess
@@ -88,7 +88,7 @@ class EgressProcesses:
         self._user = user
         self._wanted: dict[str, EgressPolicy] = {}
         self._applied: dict[str, tuple[RuntimeProcess, EgressPolicy]] = {}  # what this gateway has sent to which proxy
-        self._changing: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._changing = KeyedLocks()
         self._running: list[SandboxPaths] = []
         self._noted = asyncio.Event()
         self._children: dict[Path, subprocess.Popen[bytes]] = {}  # started here; kept to be reaped

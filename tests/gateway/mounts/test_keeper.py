@@ -127,6 +127,7 @@ async def test_a_mount_lives_from_its_creation_to_its_deletion(tmp_path: Path) -
         assert (made.source / "y").read_text() == "written"
         assert not made.processes.alive("m-1")
         assert made.processes.ids() == []
+        await eventually(lambda: list((tmp_path / "locks").iterdir()) == [])
 
 
 async def test_what_was_killed_is_mounted_again_also_by_a_later_gateway(tmp_path: Path) -> None:
@@ -181,6 +182,7 @@ async def test_a_creation_that_fails_leaves_nothing(tmp_path: Path) -> None:
         with pytest.raises(HawseError, match="does not run"):
             await made.keeper.create(made.record(generation="earlier"))
         assert await made.records.all() == {}
+        await eventually(lambda: list((tmp_path / "locks").iterdir()) == [])
 
 
 async def test_a_mount_that_fails_says_why_and_the_others_go_on(tmp_path: Path) -> None:

@@ -1,0 +1,21 @@
+"""A lock for each key, such as an id, which exists for as long as something holds it or waits for it."""
+
+import asyncio
+from weakref import WeakValueDictionary
+
+
+class KeyedLocks:
+    """Use as `async with locks[key]:`."""
+
+    def __init__(self) -> None:
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    def __len__(self) -> int:
+        """The number of keys whose lock is held or waited for."""
+        return len(self._locks)
+
+    def __getitem__(self, key: str) -> asyncio.Lock:
+        lock = self._locks.get(key)
+        if lock is None:
+            lock = self._locks[key] = asyncio.Lock()
+        return lock
