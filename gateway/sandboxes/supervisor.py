@@ -204,6 +204,8 @@ class Supervisor:
                 self._driver.settle(id)
             elif found.live is not None and await self._alive(found, seen):
                 await self._sleep_if_idle(found)
+        running = {found.live.value.runtime for found in rows.values() if found.live is not None}
+        self._asked = {runtime: due for runtime, due in self._asked.items() if runtime in running}
         self._want_policies(rows)
         await self._end_orphans(rows, seen)
         if self._pool is not None:
@@ -280,7 +282,6 @@ class Supervisor:
         self._asked[run.runtime] = self._clock.now().after(max(record.idle_timeout - answer.idle, 1.0))
         if answer.asleep:
             log.info("= sandbox %s: idle for %.0f s", record.id, answer.idle, extra={"sandbox": record.id})
-            del self._asked[run.runtime]
             ending = rows.live.put(records.stopping(run, self._clock.now(), "idle"))
             sleeping = rows.sandbox.put(msgspec.structs.replace(record, wanted="sleeping", reason="idle"))
             try:
