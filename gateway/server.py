@@ -145,6 +145,7 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
         backups=backups,
         user_networks=settings.user_networks or None,
         backups_size=settings.backups_size,
+        overlays_size=settings.overlays_size,
         mounts=mounts,
         tunnel_options=tunnels,
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from gateway.auth.access_policy import split_host, split_origin
-from gateway.backups.space import OF_ALL
+from gateway.backups.space import OF_ALL, OF_IMAGES
 from gateway.limits.quotas import Quotas
 from gateway.providers.isolation.choice import RequestedIsolation
 from gateway.sandboxes.lifecycle import IDLE_TIMEOUT
@@ -119,6 +119,7 @@ class Settings:
         store: The URL of a Redis server that several gateways share. None: SQLite in the state directory.
         backups: The directory or bucket (`s3://BUCKET/PREFIX`) of backups. None: `backups` in the state directory.
         backups_size: Bytes that all backups together may have.
+        overlays_size: Bytes that the images of backups, which overlays show, together may have.
         max_sandboxes: How many sandboxes may run at once. None: as many as there is memory and disk for.
         pool: How many sandboxes are started in advance, for creations without an image, network or limits.
         templates: The TOML file of the templates. None: there are none.
@@ -167,6 +168,7 @@ class Settings:
     store: str | None = None
     backups: str | None = None
     backups_size: int = OF_ALL
+    overlays_size: int = OF_IMAGES
     max_sandboxes: int | None = None
     pool: int = 0
     templates: Path | None = None
@@ -252,6 +254,7 @@ class Settings:
             ("--calls-per-second", self.calls_per_second),
             ("--wrong-tokens", self.wrong_tokens),
             ("--backups-size", self.backups_size),
+            ("--overlays-size", self.overlays_size),
         ):
             if value < 1:
                 raise SettingsError(f"{option} must be at least 1, not {value}")

@@ -19,6 +19,7 @@ from typing import Final
 import msgspec
 
 from gateway.backups import squashfs
+from gateway.backups.space import OF_IMAGES
 from gateway.backups.squashfs import Plan
 from gateway.backups.stores import KEEP_FREE, store_errors
 from gateway.cancellation import in_thread, kill_process, start_process
@@ -28,7 +29,6 @@ from hawse.wire import HawseError
 log = logging.getLogger(__name__)
 
 PROGRAM: Final = (sys.executable, "-I", "-m", "gateway.backups.squashfs")
-SIZE: Final = 20 << 30  # bytes of all images
 OWNER: Final = 1000  # of the files, as sandboxes count users: that of their programs
 PART: Final = ".part-"  # begins the name of an image that is being made
 REPORT: Final = 4 << 20  # bytes of the archive between two reports
@@ -59,7 +59,7 @@ class BackupImages:
         read: Callable[[str], AsyncGenerator[bytes, None]],
         mounted: Callable[[], Awaitable[Collection[str]]],
         *,
-        size: int = SIZE,
+        size: int = OF_IMAGES,
         keep_free: int = KEEP_FREE,
         user_of: Callable[[str], int],
     ) -> None:

@@ -16,6 +16,7 @@ from hawse.wire import Principal
 STEP_MIN: Final = 16 << 20  # bytes that are reserved at a time: each reservation writes a row
 STEP_MAX: Final = 256 << 20
 STEP_LAST: Final = 1 << 20  # when there is little room: another backup may need the rest
+OF_IMAGES: Final = 20 << 30  # bytes of the images of overlays, unless `--overlays-size` says otherwise
 OF_ALL: Final = 100 << 30  # bytes, unless `--backups-size` says otherwise
 OF_EACH_USER: Final = 10 << 30  # bytes, unless `--limit user:storage` says otherwise
 BACKUPS_OF_EACH_USER: Final = 1000  # unless `--limit user:backups` says otherwise

@@ -202,6 +202,9 @@ OIDC = "oidc_"  # begins the names of options of the OpenID provider
     help="where backups are stored: a directory, or s3://BUCKET/PREFIX (backups in the state directory)",
 )
 @click.option("--backups-size", type=int, metavar="BYTES", help="how much all backups may have together (100 GiB)")
+@click.option(
+    "--overlays-size", type=int, metavar="BYTES", help="how much the images of backups for overlays may have (20 GiB)"
+)
 @click.option("--pool", type=int, metavar="N", help="how many sandboxes are started in advance (0)")
 @click.option(
     "--templates", type=click.Path(path_type=Path), metavar="FILE", help="named settings of sandboxes, in TOML (none)"

@@ -125,7 +125,7 @@ def test_an_unknown_log_format_is_refused() -> None:
     settings(log_format="json").check()
 
 
-@pytest.mark.parametrize("name", ["calls_per_second", "wrong_tokens", "backups_size"])
+@pytest.mark.parametrize("name", ["calls_per_second", "wrong_tokens", "backups_size", "overlays_size"])
 def test_a_limit_is_at_least_one(name: str) -> None:
     settings(**{name: 1}).check()
     with pytest.raises(SettingsError, match=name.replace("_", "-")):
