@@ -192,6 +192,8 @@ async def test_a_dismissed_port_is_not_shown_again(open_page: Open) -> None:
     assert (await view.page.evaluate("window.hawse.client.call('port.exposed', {}, {sandbox: 'local'})")) == {
         "exposed": []
     }
+    # A port that is open again at the next look has not been closed for the page.
+    await expect(view.page.get_by_role("button", name=f"{port} ↗")).to_have_count(0)
     await view.run(f"python3 -m http.server {port} --bind 127.0.0.1")
     await notice.get_by_role("button", name="Dismiss").click()
     await view.page.reload()
