@@ -28,7 +28,7 @@ from gateway.backups.images import BackupImages
 from gateway.backups.methods import BackupMethods
 from gateway.backups.overlays import BackupOverlays
 from gateway.backups.records import BackupRecords
-from gateway.backups.space import BACKUPS_OF_EACH_USER, OF_ALL, OF_EACH_USER, OF_IMAGES, BackupSpace
+from gateway.backups.space import BACKUPS_OF_EACH_USER, OF_ALL, OF_EACH_USER, BackupSpace
 from gateway.backups.stores import BackupStore
 from gateway.backups.transfer import BackupTransfers
 from gateway.connection.endpoint import ConnectEndpoint
@@ -145,7 +145,6 @@ def create_app(
     backups: BackupStore | None = None,
     user_networks: Collection[Network] | None = None,
     backups_size: int = OF_ALL,
-    overlays_size: int = OF_IMAGES,
     mounts: MountOptions | None = None,
     tunnel_options: TunnelOptions | None = None,
 ) -> Starlette:
@@ -170,7 +169,6 @@ def create_app(
         backups: Where the archives of backups are. None: there are no backups.
         user_networks: The networks that users without every right may choose. None: all.
         backups_size: Bytes that all backups may have.
-        overlays_size: Bytes that the images of backups, which overlays show, may have.
         mounts: How mounts are made. None: there are none.
         tunnel_options: What tunnels may use beside this gateway's own HTTP port. None: nothing.
     """
@@ -276,7 +274,7 @@ def create_app(
                 if mounts is not None and mount_methods is not None:
                     mounted = MountRecords(sandboxes.store).backups
                     images = BackupImages(
-                        mounts.images, backups.read, mounted, size=overlays_size, user_of=host_user.of_process
+                        mounts.images, backups.read, mounted, size=mounts.images_size, user_of=host_user.of_process
                     )
                     overlays = BackupOverlays(images, mount_methods)
                 records = BackupRecords(sandboxes.store)

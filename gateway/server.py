@@ -113,7 +113,7 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
             egress=egress,
             admission=Admission(Capacity(sandboxes=settings.max_sandboxes), state.root),
         )
-        mounts = MountOptions.read(settings.mounts, state.root)
+        mounts = MountOptions.read(settings.mounts, state.root, images_size=settings.overlays_size)
         backups = _backups(settings.backups or str(state.root / "backups"))
         certificate = None if settings.tls_cert is None else Certificate(settings.tls_cert, settings.tls_key)
         credentials = Credentials(token, store)
@@ -145,7 +145,6 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
         backups=backups,
         user_networks=settings.user_networks or None,
         backups_size=settings.backups_size,
-        overlays_size=settings.overlays_size,
         mounts=mounts,
         tunnel_options=tunnels,
     )

@@ -42,23 +42,32 @@ class MountOptions:
         root: The directory of the files of all mounts.
         locks: The directory of their locks.
         images: The directory of the images of backups.
+        images_size: Bytes that they may have together.
     """
 
     settings: MountSettings
     root: Path
     locks: Path
     images: Path
+    images_size: int
 
     @classmethod
-    def read(cls, file: Path | None, state: Path) -> "MountOptions":
+    def read(cls, file: Path | None, state: Path, *, images_size: int) -> "MountOptions":
         """Read the operator's file. Raises `SettingsError`.
 
         Args:
             file: The file. None: there are no named buckets and directories.
             state: The state directory.
+            images_size: Bytes that the images of backups may have together.
         """
         settings = MountSettings() if file is None else read_mount_settings(file)
-        return cls(settings=settings, root=state / "mounts", locks=state / "mount-locks", images=state / "images")
+        return cls(
+            settings=settings,
+            root=state / "mounts",
+            locks=state / "mount-locks",
+            images=state / "images",
+            images_size=images_size,
+        )
 
 
 class MountedSandboxes:

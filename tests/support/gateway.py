@@ -17,6 +17,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from gateway.app import create_app
 from gateway.audit.log import AuditLog
 from gateway.auth.credentials import Credentials
+from gateway.backups.space import OF_IMAGES
 from gateway.backups.stores import DirectoryStore
 from gateway.egress.settings import EgressSettings
 from gateway.mounts.methods import MountOptions
@@ -338,7 +339,7 @@ class Gateway:
             observers=observers,
             quotas=self.settings.quotas(),
             backups=DirectoryStore(runtime.path.parent / "backups"),
-            mounts=MountOptions.read(None, runtime.path.parent),
+            mounts=MountOptions.read(None, runtime.path.parent, images_size=OF_IMAGES),
             **limiters,
         )
         self.connect = self.app.state.connect
