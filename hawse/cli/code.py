@@ -6,13 +6,14 @@ import getpass
 import signal
 import sys
 from collections.abc import Callable
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import click
+import msgspec
 
 from hawse.cli.candidates import contexts, offer
 from hawse.cli.exec import NotRun
-from hawse.cli.output import examples, print_json, size, write_bytes
+from hawse.cli.output import encoded, examples, print_json, size, write_bytes
 from hawse.cli.target import Target, target_options
 from hawse.client import Callbacks, Client, CodeContext, CodeError, CodeInput, CodeResult, RichResult, Sandbox
 
@@ -25,12 +26,13 @@ LANGUAGES = {".py": "python", ".js": "javascript", ".mjs": "javascript", ".ts": 
     epilog=examples(
         "hawse code analysis.py",
         "echo 'print(6 * 7)' | hawse code -",
+        "hawse code -c 'print(6 * 7)'",
         "hawse code --language bash --context work",
     )
 )
 @click.option("-l", "--language", metavar="NAME", help="the language (by the file's name, otherwise python)")
+@click.option("-c", "--code", "given", metavar="CODE", help="run this code instead of a file")
 @click.option(
-    "-c",
     "--context",
     metavar="ID",
     help="use the context of this id, or create it, and keep it",
@@ -46,17 +48,22 @@ def code(
     target: Target,
     file: BinaryIO | None,
     language: str | None,
+    given: str | None,
     context: str | None,
     cwd: str | None,
     timeout: float | None,
 ) -> int:
-    """Run FILE in a sandbox, or enter code on a terminal. `-` or a pipe: the code is standard input.
+    """Run FILE or CODE in a sandbox, or enter code on a terminal. `-` or a pipe: the code is standard input.
 
     Results are printed as text. The exit code is 0, or 1 if the code has failed; 124: the time limit; 130: Ctrl-C; 255:
     its executor has ended.
     """
-    interactive = file is None and sys.stdin.isatty()
-    source = "" if interactive else (file or sys.stdin.buffer).read().decode(errors="replace")
+    if given is not None and file is not None:
+        raise click.UsageError("-c CODE and FILE cannot be combined")
+    if given is None and file is None and sys.stdin is None:  # Python was started without it
+        raise click.UsageError("standard input is closed: give a FILE, or -c CODE")
+    interactive = given is None and file is None and sys.stdin.isatty()
+    source = "" if interactive else _source(given, file)
     if language is None and file is not None:
         language = next((name for end, name in LANGUAGES.items() if file.name.endswith(end)), None)
 
@@ -73,7 +80,7 @@ def code(
                 return await _Repl(ctx, (await ctx.info()).language).run()
             if target.as_json:
                 done = await ctx.run(source)
-                print_json(done)
+                print_json(_as_json(done))
             else:
                 done = await _run_visibly(ctx, source)
             return CODES.get(done.status, CRASHED)
@@ -84,9 +91,20 @@ def code(
         raise NotRun(error.message) from error
 
 
+def _source(given: str | None, file: BinaryIO | None) -> str:
+    """Return the code: `given`, or that of the file or of standard input."""
+    return given if given is not None else (file or sys.stdin.buffer).read().decode(errors="replace")
+
+
+def _as_json(done: CodeResult) -> dict[str, Any]:
+    """Return a result with its output as text if it is UTF-8."""
+    fields: dict[str, Any] = msgspec.to_builtins(done)
+    return fields | encoded({"stdout": done.stdout, "stderr": done.stderr})
+
+
 async def _run_visibly(ctx: CodeContext, source: str) -> CodeResult:
     """Run code and print its output as it arrives."""
-    done = await ctx.run(source, **_printing(answers=sys.stdin.isatty()))
+    done = await ctx.run(source, **_printing(answers=sys.stdin is not None and sys.stdin.isatty()))
     if done.status in ("crashed", "stopped", "timed_out"):
         how = f": exit code {done.exit.code}" if done.exit is not None and done.exit.code is not None else ""
         how = f": {done.exit.signal}" if done.exit is not None and done.exit.signal is not None else how

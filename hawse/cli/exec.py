@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 
 import click
 
-from hawse.cli.output import examples, print_json, write_bytes
+from hawse.cli.output import encoded, examples, print_json, write_bytes
 from hawse.cli.shell import exit_code, run_in_terminal
 from hawse.cli.target import Pair, Target, first, target_options
 from hawse.client import Client, Process, Sandbox
@@ -87,8 +87,7 @@ def exec(
                     "code": exit_code(exit_),
                     "signal": exit_.signal,
                     "timed_out": exit_.timed_out,
-                    "stdout": kept.data["stdout"].decode(errors="replace"),
-                    "stderr": kept.data["stderr"].decode(errors="replace"),
+                    **encoded(kept.data),
                     "truncated": kept.truncated,
                 }
             )

@@ -1,9 +1,10 @@
 """What sub-commands print: tables on a terminal, plain columns in a pipe, JSON on request."""
 
+import base64
 import errno
 import json
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TextIO
 
 import click
@@ -32,6 +33,17 @@ def print_json(value: Any) -> None:
     except UnicodeEncodeError:
         text = json.dumps(msgspec.to_builtins(value), separators=(",", ":"))
     click.echo(text)
+
+
+def encoded(output: Mapping[str, bytes | bytearray]) -> dict[str, str]:
+    """Return streams of output as JSON has them, with their `encoding`: `utf-8`, or `base64` if one is not UTF-8.
+
+    The HTTP API has the same fields.
+    """
+    try:
+        return {name: data.decode() for name, data in output.items()} | {"encoding": "utf-8"}
+    except UnicodeDecodeError:
+        return {name: base64.b64encode(data).decode() for name, data in output.items()} | {"encoding": "base64"}
 
 
 def write_bytes(data: bytes, stream: TextIO | None = None) -> None:

@@ -1,6 +1,7 @@
 """`hawse ps`, `hawse kill` and `hawse logs`: the processes of a sandbox."""
 
 import asyncio
+import codecs
 import shlex
 import sys
 import time
@@ -8,6 +9,7 @@ import time
 import click
 
 from hawse.api.processes import ProcessInfo
+from hawse.api.types import StreamName
 from hawse.cli.candidates import offer, processes
 from hawse.cli.each import report
 from hawse.cli.output import duration, examples, print_json, size, write_bytes
@@ -23,7 +25,7 @@ GRACE = 5.0  # s from the first signal to SIGKILL
 @click.option("-a", "--all", "with_ended", is_flag=True, help="also the latest that have ended")
 @target_options
 def ps(target: Target, with_ended: bool) -> None:
-    """List the processes that were started by `process.start`, with their output's size."""
+    """List the processes that clients have started, commands of `hawse exec` included, with their output's size."""
 
     async def work(client: Client, box: Sandbox) -> list[ProcessInfo]:
         return [info for info in await box.processes.list() if with_ended or info.state == "running"]
@@ -94,17 +96,49 @@ def logs(target: Target, id: str, follow: bool) -> int:
         if not follow and missing == 0:
             return 0
         process = await box.processes.attach(id, instance=info.instance)
+        output = _JsonOutput() if target.as_json else _Output()
         async for stream, data in process.output():
-            if target.as_json:
-                print_json({"stream": stream, "data": data.decode(errors="replace")})
-            else:
-                write_bytes(data, sys.stdout if stream == "stdout" else sys.stderr)
+            output.add(stream, data)
             missing -= len(data)
             if not follow and missing <= 0:
-                return 0
-        return exit_code(await process.wait())
+                break
+        output.end()
+        return exit_code(await process.wait()) if follow or missing > 0 else 0
 
     return target.run(work)
+
+
+class _Output:
+    """Prints output as it is."""
+
+    def add(self, stream: StreamName, data: bytes) -> None:
+        """Print what follows in a stream."""
+        write_bytes(data, sys.stdout if stream == "stdout" else sys.stderr)
+
+    def end(self) -> None:
+        """The output is complete."""
+
+
+class _JsonOutput(_Output):
+    """Prints output as JSON. A character may begin in one part of a stream and end in the next."""
+
+    def __init__(self) -> None:
+        decoder = codecs.getincrementaldecoder("utf-8")
+        self._decoders: dict[StreamName, codecs.IncrementalDecoder] = {
+            "stdout": decoder("replace"),
+            "stderr": decoder("replace"),
+        }
+
+    def add(self, stream: StreamName, data: bytes) -> None:
+        self._print(stream, self._decoders[stream].decode(data))
+
+    def end(self) -> None:
+        for stream, decoder in self._decoders.items():
+            self._print(stream, decoder.decode(b"", final=True))
+
+    def _print(self, stream: StreamName, text: str) -> None:
+        if text:
+            print_json({"stream": stream, "data": text})
 
 
 def _kept(info: ProcessInfo) -> int:

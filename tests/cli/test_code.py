@@ -31,14 +31,34 @@ def test_a_file_is_run_and_its_results_and_errors_are_printed(gateway: Stack, tm
 
 
 def test_a_context_is_kept_and_found_again_by_its_id(gateway: Stack) -> None:
-    assert run("-c", "kept", stdin="x = 5").returncode == 0
-    done = run("-c", "kept", "--json", "-", stdin="x + 1")
+    assert run("--context", "kept", stdin="x = 5").returncode == 0
+    done = run("--context", "kept", "--json", "-", stdin="x + 1")
     found = json.loads(done.stdout)
     assert (found["status"], found["results"][0]["data"]["text/plain"]) == ("ok", "6")
-    crashed = run("-c", "kept", stdin="import os; os._exit(3)")
+    crashed = run("--context", "kept", stdin="import os; os._exit(3)")
     assert (crashed.returncode, "crashed: exit code 3" in crashed.stderr) == (255, True)
-    refused = run("-c", "kept", stdin="x")
+    refused = run("--context", "kept", stdin="x")
     assert (refused.returncode, "code.restart" in refused.stderr) == (255, True)
+
+
+def test_code_is_given_as_an_option_as_for_python(gateway: Stack, tmp_path: Path) -> None:
+    done = run("-c", "print('out')\n6 * 7", stdin="this is not read")
+    assert (done.stdout, done.stderr, done.returncode) == ("out\n42\n", "", 0)
+    (tmp_path / "a.py").touch()
+    both = run("-c", "1", tmp_path / "a.py")
+    assert (both.returncode, "cannot be combined" in both.stderr) == (2, True)
+
+
+def test_json_has_the_output_as_text(gateway: Stack) -> None:
+    text = json.loads(run("--json", "-c", "print('grün')").stdout)
+    assert (text["stdout"], text["encoding"]) == ("grün\n", "utf-8")
+
+
+def test_without_standard_input_code_has_to_be_given(gateway: Stack) -> None:
+    line = f"{sys.executable} -m hawse.cli code <&-; {sys.executable} -m hawse.cli code -c '6 * 7' <&-"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False, timeout=120)
+    assert (done.stdout, done.returncode, "Traceback" in done.stderr) == ("42\n", 0, False)
+    assert "standard input is closed" in done.stderr
 
 
 def test_the_time_limit_and_an_unknown_language_have_exit_codes(gateway: Stack) -> None:

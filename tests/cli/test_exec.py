@@ -103,6 +103,7 @@ def test_json_has_the_output_and_the_end(gateway: Stack) -> None:
         "timed_out": False,
         "stdout": "in",
         "stderr": "",
+        "encoding": "utf-8",
         "truncated": False,
     }
     assert done.returncode == 3

@@ -4,7 +4,7 @@ import os
 import click
 import pytest
 
-from hawse.cli.output import duration, examples, print_json, print_table, printable, size
+from hawse.cli.output import duration, encoded, examples, print_json, print_table, printable, size
 
 
 def test_examples_keep_their_lines_in_the_help() -> None:
@@ -37,6 +37,11 @@ def test_json_escapes_a_name_that_is_not_utf8(capsys: pytest.CaptureFixture[str]
     name = os.fsdecode(b"bad\xffname")
     print_json([{"name": name, "data": b"a"}])
     assert json.loads(capsys.readouterr().out) == [{"name": name, "data": "YQ=="}]
+
+
+def test_output_is_text_or_base64_if_a_stream_is_not_utf8() -> None:
+    assert encoded({"stdout": "ü".encode(), "stderr": b""}) == {"stdout": "ü", "stderr": "", "encoding": "utf-8"}
+    assert encoded({"stdout": b"a", "stderr": b"\xff"}) == {"stdout": "YQ==", "stderr": "/w==", "encoding": "base64"}
 
 
 @pytest.mark.parametrize(

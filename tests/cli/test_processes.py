@@ -86,3 +86,14 @@ def test_following_logs_ends_with_the_process_and_its_code(gateway: Stack) -> No
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert "".join(each["data"] for each in lines) == "1\n2\n3\n"
     assert done.returncode == 9
+
+
+def test_characters_that_arrive_in_parts_are_whole_in_json(gateway: Stack) -> None:
+    # More than one part of the output: with one more byte at the beginning, characters begin at odd offsets.
+    name = start(gateway, "printf x; for i in $(seq 20); do printf 'ü%.0s' $(seq 10000); done; echo; exec sleep 1000")
+    command = [sys.executable, "-m", "hawse.cli", "logs", "--json", name]
+    done = subprocess.run(command, capture_output=True, timeout=60, check=False)
+    parts = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(parts) > 1
+    assert "".join(each["data"] for each in parts) == "x" + 200_000 * "ü" + "\n"
+    assert main(["kill", name]) == 0
