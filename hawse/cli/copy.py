@@ -8,7 +8,7 @@ import asyncio
 import sys
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -17,7 +17,7 @@ import click
 from hawse.cli import copy_tree as trees
 from hawse.cli.copy_tree import Entry, Tree, remote_path
 from hawse.cli.exec import standard_input
-from hawse.cli.output import examples, print_json, write_bytes
+from hawse.cli.output import examples, listed, print_json, write_bytes
 from hawse.cli.target import Target, first, target_options
 from hawse.client import Client, Sandbox
 from hawse.wire import HawseError
@@ -36,6 +36,7 @@ class Copied:
     files: int = 0
     bytes: int = 0
     links: int = 0
+    skipped: list[str] = field(default_factory=list)  # FIFOs, sockets and devices
 
     def __str__(self) -> str:
         links = f", {self.links} {'symlink' if self.links == 1 else 'symlinks'}" if self.links else ""
@@ -69,7 +70,8 @@ def cp(target: Target, source: str, destination: str, quiet: bool) -> None:
     """Copy the file or directory SOURCE to DESTINATION. One of them, or both, are in a sandbox: SANDBOX:PATH or :PATH.
 
     A destination that is a directory, or ends with a slash, gets SOURCE below its own name; SOURCE/. is what is in
-    SOURCE. Symlinks below a directory stay symlinks. `-` is standard input or output.
+    SOURCE. Symlinks below a directory stay symlinks; FIFOs, sockets and devices are named and not copied. `-` is
+    standard input or output.
 
     The same command again continues a copy that was interrupted.
     """
@@ -99,7 +101,9 @@ def cp(target: Target, source: str, destination: str, quiet: bool) -> None:
         raise click.ClickException(f"{error.filename}: {error.strerror}" if error.filename else str(error)) from error
     if target.as_json:
         print_json(copied)
-    elif not quiet and destination != STREAM:
+    elif copied.skipped:
+        click.echo(f"not copied, because they are FIFOs, sockets or devices: {listed(copied.skipped)}", err=True)
+    if not (target.as_json or quiet or destination == STREAM):
         click.echo(str(copied), err=True)
 
 
@@ -114,6 +118,7 @@ async def _copy(begin: Place, end: Place, copied: Copied, shown: bool) -> None:
         tree = await asyncio.to_thread(trees.local_tree, Path(begin.path))
     else:
         tree = await trees.remote_tree(begin.box.files, begin.path)
+    copied.skipped = tree.special
     if begin.path.endswith("/."):  # as with cp(1): what is in the directory, not the directory
         tree.name = ""
     with progress(sum(each.size for each in tree.files), shown=shown) as advance:

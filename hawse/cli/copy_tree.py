@@ -42,12 +42,14 @@ class Tree:
         files: The files.
         directories: The paths of the directories below it; the directory itself is "".
         links: The symlinks: their paths and what they lead to.
+        special: The paths of FIFOs, sockets and devices, which are not copied.
     """
 
     name: str
     files: list[Entry] = field(default_factory=list)
     directories: list[str] = field(default_factory=list)
     links: list[tuple[str, str]] = field(default_factory=list)
+    special: list[str] = field(default_factory=list)
 
 
 def remote_path(text: str) -> tuple[str, str] | None:
@@ -59,7 +61,7 @@ def remote_path(text: str) -> tuple[str, str] | None:
 
 
 def local_tree(source: Path) -> Tree:
-    """Return what is at a local path. Special files, such as FIFOs, are left out.
+    """Return what is at a local path. Special files, such as FIFOs, are not copied: `special` has their paths.
 
     Args:
         source: A file or a directory, or a symlink to one.
@@ -84,11 +86,13 @@ def local_tree(source: Path) -> Tree:
                 tree.directories.append(below)
             elif stat.S_ISREG(info.st_mode):
                 tree.files.append(Entry(below, info.st_size, info.st_mode & 0o777))
+            else:
+                tree.special.append(below)
     return tree
 
 
 async def remote_tree(files: Files, source: str) -> Tree:
-    """Return what is at a path of a sandbox. Special files, such as FIFOs, are left out.
+    """Return what is at a path of a sandbox. Special files, such as FIFOs, are not copied: `special` has their paths.
 
     Args:
         files: The files of the sandbox.
@@ -113,6 +117,8 @@ async def remote_tree(files: Files, source: str) -> Tree:
             tree.files.append(Entry(str(path), entry.size, entry.mode & 0o777))
         elif entry.type == "symlink" and entry.target:
             tree.links.append((str(path), entry.target))
+        elif entry.type != "symlink":
+            tree.special.append(str(path))
     return tree
 
 

@@ -72,7 +72,17 @@ def test_json_counts_what_was_copied(
     gateway: Stack, tree: Path, remote: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["cp", "--json", str(tree / "small"), f":{remote}"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"files": 1, "bytes": 1, "links": 0}
+    assert json.loads(capsys.readouterr().out) == {"files": 1, "bytes": 1, "links": 0, "skipped": []}
+
+
+def test_special_files_are_named_and_not_copied(
+    gateway: Stack, tree: Path, remote: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["cp", str(tree), f":{remote}"]) == 0
+    assert "not copied, because they are FIFOs, sockets or devices: fifo\n" in capsys.readouterr().err
+    assert main(["exec", "-n", "--", "mkfifo", f"{remote}/inside"]) == 0
+    assert main(["cp", "--json", f":{remote}", str(tmp_path / "back")]) == 0
+    assert json.loads(capsys.readouterr().out)["skipped"] == ["inside"]
 
 
 def test_what_does_not_exist_is_reported(gateway: Stack, remote: str, capsys: pytest.CaptureFixture[str]) -> None:
