@@ -42,6 +42,10 @@ class Client:
         options: Options | None = None,
         on_state: Callable[[ConnectionState], None] | None = None,
     ) -> None:
+        if not (token is None or isinstance(token, str) or callable(token)):
+            raise TypeError(
+                f"token has to be a string or an async function; this is of the type {type(token).__name__}"
+            )
         self._uri = address(url)
         self._tls = trust(ca)
         self._token = token if token is not None else token_in(url)
@@ -259,6 +263,7 @@ def connect(
 
     Raises:
         ValueError: `url` is not the URL of a gateway, or `ca` not a file of certificates.
+        TypeError: `token` is neither a string nor a function.
         ConfigError: What `hawse login` has saved cannot be read.
         RefusedError: When entering: the gateway refused the connection.
         GaveUpError: When entering: there was no connection within the connect timeout.

@@ -32,6 +32,18 @@ async def test_any_method_can_be_called(hw: hawse.Client) -> None:
     assert (caught.value.code, caught.value.retryable, caught.value.admitted) == ("unknown_method", False, "no")
 
 
+async def test_a_token_that_is_not_a_string_is_refused(server: FakeServer, connect: Connect) -> None:
+    with pytest.raises(TypeError, match=r"^token has to be a string or an async function; this is of the type int$"):
+        hawse.connect(server.url, token=3)  # type: ignore[arg-type]
+
+    async def fetch() -> str:
+        return 3  # type: ignore[return-value]
+
+    with pytest.raises(HawseError, match="the token function has returned a value of the type int, not a string"):
+        async with connect(server.url, token=fetch, options=Options(connect_timeout=0.3)):
+            pass
+
+
 async def test_a_client_reports_its_state(hw: hawse.Client) -> None:
     await hw.call("echo")
     assert hw.state is ConnectionState.OPEN

@@ -1,6 +1,7 @@
 """Keyword arguments that a `TypedDict` declares: checked, because a name that is not declared would have no effect."""
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Collection, Mapping
 from typing import TypeVar
 
 T = TypeVar("T", bound=Mapping[str, object])
@@ -21,3 +22,25 @@ def declared(given: T, options: type, function: str) -> T:
         if name not in options.__annotations__:
             raise TypeError(f"{function}() got an unexpected keyword argument {name!r}")
     return type(given)({name: value for name, value in given.items() if value is not None})  # type: ignore[call-arg]
+
+
+def declared_callbacks(given: T, options: type, function: str, *, awaited: Collection[str] = ()) -> T:
+    """Return the callbacks that are not None, as `declared` does.
+
+    Args:
+        given: The keyword arguments, all of which are callbacks.
+        options: The `TypedDict` that declares them.
+        function: The name of the function, for the message.
+        awaited: The names of those whose result is awaited.
+
+    Raises:
+        TypeError: One is not declared or not callable, or is an async function whose result is not awaited: it would
+            never run.
+    """
+    found = declared(given, options, function)
+    for name, callback in found.items():
+        if not callable(callback):
+            raise TypeError(f"{name} has to be a function; this is the {type(callback).__name__} {callback!r}")
+        if name not in awaited and inspect.iscoroutinefunction(callback):
+            raise TypeError(f"{name} has to be a plain function: what it returns is not awaited, and this one is async")
+    return found

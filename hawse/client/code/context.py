@@ -23,7 +23,7 @@ from hawse.api.code import (
     CodeWatch,
     CodeWatched,
 )
-from hawse.client.base.keywords import declared
+from hawse.client.base.keywords import declared_callbacks
 from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.created_handle import CreatedHandle
 from hawse.client.calls.state_stream import StateStream, StateStreamCall
@@ -111,7 +111,7 @@ class CodeContext(CreatedHandle):
             HawseError: `exited` if the context has no executor, `not_found`, `stale_handle`, `limit_exceeded`, and what
                 closed the client.
         """
-        callbacks = declared(callbacks, Callbacks, "run")
+        callbacks = declared_callbacks(callbacks, Callbacks, "run", awaited=("on_input",))
         stream = self.stream(
             source, timeout=timeout, store_history=store_history, key=key, stdin="on_input" in callbacks
         )

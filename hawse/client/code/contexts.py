@@ -4,7 +4,7 @@ import builtins
 from typing import Unpack
 
 from hawse.api.code import CodeContextInfo, CodeCreate, CodeGet, CodeLanguage, CodeLanguages, CodeList, CodeRun
-from hawse.client.base.keywords import declared
+from hawse.client.base.keywords import declared_callbacks
 from hawse.client.base.surroundings import Directory, Env, directory, environment
 from hawse.client.calls.sandbox_part import SandboxPart
 from hawse.client.code.context import OUTPUT_LIMIT, Callbacks, CodeContext, collect, run_stream
@@ -79,7 +79,7 @@ class Code(SandboxPart):
         Raises:
             HawseError: `language_unavailable`, `spawn_failed`, and what closed the client.
         """
-        callbacks = declared(callbacks, Callbacks, "run")
+        callbacks = declared_callbacks(callbacks, Callbacks, "run", awaited=("on_input",))
         stdin = "on_input" in callbacks or None
         params = CodeRun(source=source, language=language, timeout=timeout, stdin=stdin)
         stream = run_stream(self._calls, params, sandbox=self._sandbox, key=key, window=self._window)

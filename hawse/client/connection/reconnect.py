@@ -142,10 +142,13 @@ class Reconnector:
         if not callable(self._token):
             return self._token
         try:
-            return await self._token()
+            token: object = await self._token()
         except Exception as error:
             log.warning("! the token function failed", exc_info=True)
             raise DialError(f"the token function failed: {error}") from error
+        if not (token is None or isinstance(token, str)):
+            raise DialError(f"the token function has returned a value of the type {type(token).__name__}, not a string")
+        return token
 
     def _receive(self, event: Message | Data) -> None:
         if isinstance(event, Goaway):

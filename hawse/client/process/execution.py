@@ -4,7 +4,7 @@ from functools import partial
 from typing import Any, Unpack
 
 from hawse.api import Params
-from hawse.client.base.keywords import declared
+from hawse.client.base.keywords import declared_callbacks
 from hawse.client.base.options import Options
 from hawse.client.base.results import CommandResult
 from hawse.client.base.surroundings import Directory, Env
@@ -76,7 +76,7 @@ class Execution:
             window=self._window,
             limit=max_output,
             timeout=None if timeout is None else self._options.time_limit(params),
-            callbacks=declared(callbacks, OutputCallbacks, "exec"),
+            callbacks=declared_callbacks(callbacks, OutputCallbacks, "exec"),
         )
         give_up = partial(kill, self._calls) if key is None else self._calls.abandon
         result: CommandResult = await run_to_end(self._calls, call, stdin, check=check, give_up=give_up)

@@ -17,7 +17,7 @@ from hawse.api.sessions import (
     SessionWatchResult,
 )
 from hawse.api.types import Exit, StreamName
-from hawse.client.base.keywords import declared
+from hawse.client.base.keywords import declared_callbacks
 from hawse.client.base.results import CommandResult
 from hawse.client.base.surroundings import Directory, Env, directory, environment
 from hawse.client.calls.call import ClientCall
@@ -132,7 +132,7 @@ class Session(CreatedHandle):
             window=self._window,
             limit=max_output,
             result=SessionResult,
-            callbacks=declared(callbacks, OutputCallbacks, "exec"),
+            callbacks=declared_callbacks(callbacks, OutputCallbacks, "exec"),
         )
         give_up = self._cancel if key is None else self._calls.abandon
         result: SessionResult = await run_to_end(self._calls, call, stdin, check=check, give_up=give_up)

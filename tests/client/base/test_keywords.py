@@ -1,8 +1,9 @@
+from collections.abc import Callable
 from typing import TypedDict
 
 import pytest
 
-from hawse.client.base.keywords import declared
+from hawse.client.base.keywords import declared, declared_callbacks
 
 
 class Options(TypedDict, total=False):
@@ -14,3 +15,19 @@ def test_arguments_that_are_not_declared_are_refused_and_none_is_left_out() -> N
     assert declared({"name": None}, Options, "make") == {}
     with pytest.raises(TypeError, match=r"^make\(\) got an unexpected keyword argument 'nane'$"):
         declared({"nane": "a"}, Options, "make")
+
+
+class Callbacks(TypedDict, total=False):
+    on_output: Callable[[bytes], object]
+    on_input: Callable[[], object]
+
+
+def test_an_async_callback_is_refused_where_nothing_awaits_it() -> None:
+    async def later() -> None: ...
+
+    given = {"on_output": print, "on_input": later}
+    assert declared_callbacks(given, Callbacks, "run", awaited=["on_input"]) == given
+    with pytest.raises(TypeError, match=r"^on_output has to be a plain function: .* async$"):
+        declared_callbacks({"on_output": later}, Callbacks, "run", awaited=["on_input"])
+    with pytest.raises(TypeError, match=r"^on_output has to be a function; this is the int 3$"):
+        declared_callbacks({"on_output": 3}, Callbacks, "run")

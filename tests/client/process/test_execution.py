@@ -28,6 +28,14 @@ async def test_callbacks_run_in_the_context_of_the_caller(hw: hawse.Client) -> N
     assert seen == ["mine"]
 
 
+async def test_an_async_callback_is_refused_before_the_command_runs(hw: hawse.Client, server: FakeServer) -> None:
+    async def show(data: bytes) -> None: ...
+
+    with pytest.raises(TypeError, match="on_stdout has to be a plain function"):
+        await hw.sandbox().exec(["print", "out"], on_stdout=show)
+    assert server.world.runs == []
+
+
 async def test_a_command_gets_its_stdin_to_the_last_byte(hw: hawse.Client) -> None:
     data = bytes(range(256)) * 4000
     assert (await hw.sandbox().exec(["cat"], stdin=data)).stdout == data
