@@ -11,6 +11,7 @@ import click
 import msgspec
 
 BINARY_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
+WIDTH_MAX: Final = 1 << 20  # columns of a table
 
 
 json_option: Final[Callable[[Callable[..., Any]], Callable[..., Any]]] = click.option(
@@ -57,22 +58,27 @@ def write_bytes(data: bytes, stream: TextIO | None = None) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print rows below their headings.
+    """Print rows below their headings. No cell is cut: the terminal wraps a line that is too long for it.
 
     Args:
         columns: The headings.
         rows: The cells of each row, in the order of `columns`. None is printed as an empty cell.
     """
     cells = [["" if cell is None else printable(str(cell)) for cell in row] for row in rows]
-    if sys.stdout.isatty():
+    if sys.stdout is not None and sys.stdout.isatty():
         from rich.console import Console  # 60 ms, which a program that reads our output need not wait for
+        from rich.measure import Measurement
         from rich.table import Table
         from rich.text import Text
 
         table = Table(*columns, box=None, pad_edge=False, header_style="bold")
         for row in cells:
             table.add_row(*map(Text, row))
-        Console().print(table)
+        console = Console()
+        # An id or an address that is cut could not be copied.
+        needed = Measurement.get(console, console.options.update(max_width=WIDTH_MAX), table).maximum
+        console.width = max(console.width, needed)
+        console.print(table)
         return
     widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
     for line in (columns, *cells):

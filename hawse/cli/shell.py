@@ -120,7 +120,7 @@ def _show(
 ) -> tuple[int, bool]:
     """Show a terminal until it ends or the user leaves; return its exit code, and whether the user left."""
     detach = key_byte(detach_key)
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout)):
         raise click.ClickException("standard input and output have to be a terminal; `hawse exec` needs none")
 
     async def work(client: Client, box: Sandbox) -> tuple[int, bool]:

@@ -1,3 +1,4 @@
+import subprocess
 import sys
 from collections.abc import Callable
 
@@ -50,3 +51,11 @@ def test_nothing_is_asked_with_yes(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: Callable[..., None] = lambda *_, **__: pytest.fail("asked")  # noqa: E731
     monkeypatch.setattr(click, "confirm", asked)
     confirm("Remove everything?", yes=True)
+
+
+def test_closed_standard_streams_are_no_terminal_to_ask_at() -> None:
+    line = f"{sys.executable} -m hawse.cli sandbox rm nope <&-; {sys.executable} -m hawse.cli shell <&- >&-"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False, timeout=60)
+    assert "pass --yes" in done.stderr
+    assert "have to be a terminal" in done.stderr
+    assert "Traceback" not in done.stderr

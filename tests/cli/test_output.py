@@ -1,7 +1,10 @@
 import json
 import os
+import subprocess
+import sys
 
 import click
+import pexpect
 import pytest
 
 from hawse.cli.output import duration, encoded, examples, print_json, print_table, printable, size
@@ -15,6 +18,22 @@ def test_examples_keep_their_lines_in_the_help() -> None:
 def test_a_table_in_a_pipe_has_aligned_columns(capsys: pytest.CaptureFixture[str]) -> None:
     print_table(["ID", "STATE"], [["a", "running"], ["longer", None]])
     assert capsys.readouterr().out == "ID      STATE\na       running\nlonger\n"
+
+
+def test_no_cell_is_cut_on_a_narrow_terminal() -> None:
+    address = "http://t-c3jonrmrnkv5epk3.localhost:8731/"
+    call = f"print_table(['ID', 'STATE', 'ADDRESS'], [['a' * 30, 'running', {address!r}]])"
+    code = f"from hawse.cli.output import print_table; {call}"
+    terminal = pexpect.spawn(sys.executable, ["-c", code], encoding="utf-8", dimensions=(24, 40), timeout=60)
+    terminal.expect(pexpect.EOF)
+    assert f"{'a' * 30}  running  {address}" in (terminal.before or "")
+    terminal.close()
+
+
+def test_a_table_without_standard_output_is_not_printed() -> None:
+    code = "from hawse.cli.output import print_table; print_table(['ID'], [['a']])"
+    done = subprocess.run(["bash", "-c", f'{sys.executable} -c "{code}" >&-'], check=False, timeout=60)
+    assert done.returncode == 0
 
 
 def test_control_characters_of_names_are_escaped(capsys: pytest.CaptureFixture[str]) -> None:

@@ -73,7 +73,7 @@ async def serve_it(call: Agent) -> None:
 
 async def use_a_terminal(call: Agent) -> None:
     await call("terminal_open", command="cat", cols=40, rows=10)
-    # The terminal prints what is typed at once. `cat` prints it again when it runs: on a busy machine that may be later.
+    # The terminal prints what is typed at once, and `cat` prints it again when it runs: on a busy machine, later.
     assert (await call("terminal_send", text="typed", keys=["enter"])).startswith("typed\n")
     shown = await call("terminal_wait", text=r"typed\s+typed", regex=True)
     assert shown.startswith("typed\ntyped\n[40×10, cursor in row 3, column 1")
