@@ -45,7 +45,7 @@ class TerminalOpen(Arguments):
 
 @tool("terminal_send")
 class TerminalSend(Arguments):
-    """Type text and press keys in a terminal, wait until it has printed nothing for half a second, and return its screen.
+    """Type text and press keys in a terminal, wait for half a second without output, and return the screen.
 
     A program that works longer without output has not finished then: terminal_wait waits for a text, or for the prompt.
 
