@@ -245,9 +245,7 @@ async def test_a_held_result_can_be_cancelled(served: Served) -> None:
         assert served_link.held == 0
 
 
-async def test_a_probe_that_connects_and_closes_is_not_logged(
-    served: Served, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_probe_that_connects_and_closes_is_not_logged(served: Served, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     for messages in ((), (HELLO,)):
         async with RawLink(served) as link:
