@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from gateway.context import CURRENT
 from hawse.wire import HawseError
-from hawse.wire.errors import Admitted
+from hawse.wire.errors import Admitted, sendable
 
 
 class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -27,7 +27,8 @@ class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
 
 def problem(error: HawseError) -> Problem:
     details = None if error.code == "internal" else error.details  # the details of a bug are not for clients
-    return Problem(error.code, error.message, error.retryable, error.admitted, details, error.request or _request())
+    request = error.request or _request()
+    return Problem(error.code, sendable(error.message), error.retryable, error.admitted, details, request)
 
 
 def _request() -> str | None:

@@ -23,7 +23,7 @@ from gateway.providers.egress import INSTALL, EgressProcesses, is_available
 from gateway.providers.isolation import cgroups, disk_image, outer, start
 from gateway.providers.marked_processes import end_marked
 from gateway.providers.ready_pipe import ReadyPipe
-from gateway.providers.runtime_process import RuntimeProcess
+from gateway.providers.runtime_process import RuntimeProcess, refuses_connections
 from gateway.providers.state_directory import SandboxPaths, StateDirectory, StateError
 from hawse.api.egress import EgressPolicy
 from hawse.api.sandboxes import Enforcement, Isolation, Network, SandboxLimits
@@ -280,9 +280,7 @@ class LocalProvider:
         Raises:
             HawseError: `unavailable`.
         """
-        process = _running(paths)
-        if process is not None and not await process.end(grace=grace, timeout=KILL_TIMEOUT):
-            raise HawseError("unavailable", f"the runtime (pid {process.pid}) did not end within {KILL_TIMEOUT:g} s")
+        await _end_runtime(paths, grace)
         if (child := self._children.get(unit)) is not None:
             try:
                 await asyncio.to_thread(child.wait, KILL_TIMEOUT)
@@ -290,7 +288,10 @@ class LocalProvider:
                 raise HawseError("unavailable", f"the sandbox (pid {child.pid}) did not end") from None
             self._reap(unit)
         if accepts_connections(paths.socket):
-            raise HawseError("unavailable", "another process accepts connections on the runtime's socket")
+            # A gateway that was killed during the start has recorded bubblewrap, whose end is not that of the runtime.
+            await _end_runtime(paths, grace)
+            if not await refuses_connections(paths.socket, KILL_TIMEOUT):
+                raise HawseError("unavailable", "another process accepts connections on the runtime's socket")
         runtime = _read_runtime(paths)
         if runtime is not None and (left := await asyncio.to_thread(end_marked, runtime, KILL_TIMEOUT)):
             raise HawseError("unavailable", f"processes of the sandbox did not end: {', '.join(map(str, left))}")
@@ -342,6 +343,12 @@ def _running(paths: SandboxPaths) -> RuntimeProcess | None:
     if recorded is not None and recorded.alive:
         return recorded
     return RuntimeProcess.listening_on(paths.socket)
+
+
+async def _end_runtime(paths: SandboxPaths, grace: float) -> None:
+    process = _running(paths)
+    if process is not None and not await process.end(grace=grace, timeout=KILL_TIMEOUT):
+        raise HawseError("unavailable", f"the runtime (pid {process.pid}) did not end within {KILL_TIMEOUT:g} s")
 
 
 async def _wait_until_it_accepts(

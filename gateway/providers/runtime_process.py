@@ -12,11 +12,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from hawse.sockets import socket_address
+from hawse.sockets import accepts_connections, socket_address
 
 BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 STATE_FIELD, START_FIELD = 0, 19  # of /proc/PID/stat, counted from behind the name: proc(5), fields 3 and 22
 DEAD: Final = "ZX"  # states of a process that has ended
+POLL: Final = 0.05  # s between looks at a socket whose processes end
 STOPPED: Final = "Tt"  # states of a process that does not proceed: SIGSTOP, or a debugger
 
 
@@ -102,6 +103,20 @@ class RuntimeProcess(NamedTuple):
             )
         finally:
             os.close(pidfd)
+
+
+async def refuses_connections(path: Path, seconds: float) -> bool:
+    """Wait for the first process of a namespace, which has the runtime's socket as well and ends after it.
+
+    Returns:
+        Whether nothing accepts connections within `seconds`.
+    """
+    deadline = asyncio.get_running_loop().time() + seconds
+    while accepts_connections(path):
+        if asyncio.get_running_loop().time() >= deadline:
+            return False
+        await asyncio.sleep(POLL)
+    return True
 
 
 async def _signal(pidfd: int, seconds: float, *signals: signal.Signals) -> bool:

@@ -15,6 +15,7 @@ from hawse.rpc.errors import subject_of, typed
 from hawse.rpc.idempotency import IdempotencyTable, fingerprint, own_key
 from hawse.rpc.wording import worded
 from hawse.wire import HawseError, Principal
+from hawse.wire.errors import sendable
 from hawse.wire.messages import to_raw
 
 _UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(.*?)`")  # msgspec's message
@@ -293,7 +294,7 @@ def decode(params: msgspec.Raw, shape: Any) -> Any:
         _, _, path = text.partition(" - at ")
         path = path.strip("`")
         if (unknown := _UNKNOWN_FIELD.match(text)) is not None:
-            path = f"{path or '$'}.{unknown[1]}"
+            path = f"{path or '$'}.{sendable(unknown[1])}"
         raise HawseError("invalid_params", worded(text, shape), details={"path": path or None}) from None
 
 

@@ -108,7 +108,8 @@ class Server:
                 self._welcome(link, event)
 
     def link_lost(self, link: StreamLink, error: Exception | None) -> None:
-        log.info("< link lost: %s", error or "closed by the other end")
+        if error is not None or link.connection.ready:  # not for each probe, which connects and closes
+            log.info("< link lost: %s", error or "closed by the other end")
         self._hello_timers.pop(link).cancel()
         for call in list(self._calls.pop(link).values()):
             call.finish()

@@ -59,6 +59,8 @@ ERRORS: dict[str, ErrorKind] = {
 
 UNKNOWN_KIND = ErrorKind(500, False)  # for a code that only a newer version defines
 
+MESSAGE_MAX = 4096  # characters of a message that is sent: it may quote what was received, which may be long
+
 
 class LocalProtocolError(Exception):
     """This side tried something that the protocol does not allow: a bug in the caller."""
@@ -99,6 +101,16 @@ class HawseError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return rebuilt, (type(self), self.args, self.__dict__)  # the parameters of subclasses differ
+
+
+def sendable(message: str) -> str:
+    """Return a message as it may be sent: at most `MESSAGE_MAX` characters, all of which UTF-8 can encode.
+
+    A file name that is not valid UTF-8 (surrogateescape) must not prevent the error from being sent.
+    """
+    if len(message) > MESSAGE_MAX:
+        message = message[: MESSAGE_MAX - 1] + "…"
+    return message.encode(errors="replace").decode()
 
 
 def rebuilt(cls: type[HawseError], args: tuple[Any, ...], state: dict[str, Any]) -> HawseError:

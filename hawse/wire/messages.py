@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Raw, field
 
-from hawse.wire.errors import Admitted, HawseError
+from hawse.wire.errors import Admitted, HawseError, sendable
 from hawse.wire.limits import Limits
 
 CHANNEL_MAX = (1 << 32) - 1
@@ -124,8 +124,7 @@ class Error(Message, frozen=True, kw_only=True):
         return cls(
             ch=ch,
             code=error.code,
-            # A file name that is not valid UTF-8 (surrogateescape) must not prevent the error from being sent.
-            message=error.message.encode(errors="replace").decode(),
+            message=sendable(error.message),
             retryable=error.retryable,
             admitted=error.admitted,
             details=_details(error),

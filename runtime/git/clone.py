@@ -1,6 +1,7 @@
 """`git.clone`: clone into a temporary directory beside the target, and rename it when the clone is complete."""
 
 import asyncio
+import contextlib
 import logging
 import os
 import secrets
@@ -200,7 +201,9 @@ def _prepare(target: str, parent: str, work: str) -> list[str]:
         made.insert(0, missing)
         missing = os.path.dirname(missing)
     try:
-        os.makedirs(parent, exist_ok=True)
+        for directory in made:  # not `os.makedirs`, which recurses once for each
+            with contextlib.suppress(FileExistsError):  # another program has made it meanwhile
+                os.mkdir(directory)
         os.mkdir(work)
     except OSError:
         _remove(work, made)

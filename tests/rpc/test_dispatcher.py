@@ -311,6 +311,12 @@ def test_params_nested_a_million_deep_are_refused() -> None:
         decode(msgspec.Raw(b'{"x":' + b"[" * 500_000), TerminalCreate)
 
 
+def test_the_path_of_a_long_unknown_parameter_is_cut() -> None:
+    with pytest.raises(HawseError) as refused:
+        decode(to_raw({"x" * 500_000: 1}), TerminalCreate)
+    assert len(refused.value.details["path"]) < 5000
+
+
 @pytest.mark.parametrize(
     ("params", "path"),
     [({"id": "t", "colls": 80}, "$.colls"), ({"id": "t", "record": {"inputs": True}}, "$.record.inputs")],

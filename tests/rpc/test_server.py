@@ -1,6 +1,7 @@
 """Links are accepted, authenticated and bounded in number; a protocol error closes the link."""
 
 import asyncio
+import logging
 import socket
 from collections.abc import Callable
 from contextlib import suppress
@@ -242,6 +243,18 @@ async def test_a_held_result_can_be_cancelled(served: Served) -> None:
         assert ended == set(range(1, 101))
         (served_link,) = served.runtime.server.links
         assert served_link.held == 0
+
+
+async def test_a_probe_that_connects_and_closes_is_not_logged(served: Served, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    for messages in ((), (HELLO,)):
+        async with RawLink(served) as link:
+            link.send(*messages)
+            await eventually(lambda: served.runtime.server.links)
+            if messages:
+                await link.receive()
+        await eventually(lambda: not served.runtime.server.links)
+    assert caplog.text.count("link lost") == 1
 
 
 async def test_a_lost_link_leaves_its_terminals_and_nothing_else(served: Served) -> None:

@@ -12,6 +12,7 @@ from hawse.wire import (
     LocalProtocolError,
     Role,
 )
+from hawse.wire.errors import MESSAGE_MAX
 from tests.support import wire as kit
 
 Misuse = Callable[[Connection, Connection], object]
@@ -58,6 +59,15 @@ def test_messages_that_are_too_large_become_smaller_ones_or_are_refused_here() -
     assert (second.code, second.to_exception().details) == ("io_error", None)
     assert not server.channels
     assert not client.channels
+
+
+def test_a_message_that_quotes_what_was_received_is_cut() -> None:
+    client, server = kit.pair()
+    client.call("m")
+    kit.deliver(client, server)
+    server.send_error(1, HawseError("invalid_params", "é" * 500_000))
+    (error,) = kit.deliver(server, client)
+    assert error.message == "é" * (MESSAGE_MAX - 1) + "…"
 
 
 def test_an_event_needs_a_window_above_0_and_may_overdraw_it() -> None:

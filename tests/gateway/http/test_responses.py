@@ -2,6 +2,7 @@ import json
 
 from gateway.http.responses import error_response, json_response
 from hawse.wire import HawseError
+from hawse.wire.errors import MESSAGE_MAX
 
 
 def test_an_error_has_the_status_of_the_table_and_the_fields_of_the_wire() -> None:
@@ -14,6 +15,11 @@ def test_an_error_has_the_status_of_the_table_and_the_fields_of_the_wire() -> No
         "admitted": "no",
         "details": {"limit": 1},
     }
+
+
+def test_a_message_that_quotes_what_was_received_is_cut() -> None:
+    response = error_response(HawseError("invalid_params", "é" * 500_000))
+    assert json.loads(bytes(response.body))["message"] == "é" * (MESSAGE_MAX - 1) + "…"
 
 
 def test_an_internal_error_has_no_details() -> None:

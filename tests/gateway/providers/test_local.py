@@ -399,6 +399,21 @@ async def test_killing_the_runtime_ends_every_process_of_its_sandbox(state: Stat
     await provider.stop("local")
 
 
+async def test_stop_ends_a_runtime_whose_gateway_was_killed_before_it_had_recorded_it(state: StateDirectory) -> None:
+    others = set(psutil.Process().children())
+    killed = LocalProvider(state, "bubblewrap")
+    path = await start(killed)
+    namespace = os.readlink(f"/proc/{pid_behind(path)}/ns/pid")
+    (bubblewrap,) = (process.pid for process in psutil.Process().children() if process not in others)
+    recorded = RuntimeProcess.of_pid(bubblewrap)
+    assert recorded is not None
+    recorded.save(state.sandbox("local").process)
+    await LocalProvider(state, "bubblewrap").stop("local")
+    assert not accepts_connections(path)
+    await eventually(lambda: not in_namespace(namespace))
+    await killed.stop("local")  # which waits for its child
+
+
 async def test_a_new_runtime_can_start_after_the_first_was_killed(state: StateDirectory) -> None:
     provider = LocalProvider(state, "bubblewrap")
     others = set(psutil.Process().children())

@@ -173,6 +173,17 @@ async def test_a_failed_clone_has_a_reason_and_leaves_no_files(
     assert names(served.workspace) == before
 
 
+async def test_a_path_that_leaves_no_room_for_the_clone_is_refused_and_leaves_no_directories(
+    client: Client, served: Served, server: GitServer
+) -> None:
+    server.create("project", {"a": "1"})
+    depth = (4080 - len(str(served.workspace))) // 2  # a file can have this path, but none beside it with a longer name
+    before = names(served.workspace)
+    error = await clone(client, server.url("project"), path="a/" * depth + "x").refusal()
+    assert error.code == "invalid_params"
+    assert names(served.workspace) == before
+
+
 async def test_a_timeout_ends_a_clone(client: Client, served: Served, server: GitServer) -> None:
     before = children()
     server.create("project", {"a": noise(100_000)})
