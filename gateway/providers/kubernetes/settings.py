@@ -80,8 +80,9 @@ def _check(name: str, kind: Any, given: Any) -> None:
     Raises:
         ValueError: A field is not known, or has another type.
     """
-    containers = {"containers": []}  # the only field that must be there, and need not be in the settings
-    whole = {**given, "spec": {**containers, **given["spec"]}} if isinstance(given.get("spec"), dict) else given
+    whole = given
+    if isinstance(spec := given.get("spec"), dict):
+        whole = {**given, "spec": {"containers": [], **spec}}  # the only field that must be there
     try:
         read = kind.from_dict(whole).to_dict()
     except msgspec.ValidationError as error:
