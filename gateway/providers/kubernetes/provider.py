@@ -113,8 +113,13 @@ class KubernetesProvider:
         report(Progress(phase="creating"))
         await self._policies.ensure()
         if self._settings.workspace == "claim":
-            with suppress(AlreadyExistsError):
-                await self._cluster.create(manifests.claim(unit, spec, self._settings))
+            claim = manifests.claim(unit, spec, self._settings)
+            try:
+                await self._cluster.create(claim)
+            except AlreadyExistsError:
+                if await self._claim_has_gone(unit):
+                    with suppress(AlreadyExistsError):
+                        await self._cluster.create(claim)
 
     async def start(self, unit: str, spec: SandboxSpec, runtime: str, report: Report) -> Endpoint:
         network = spec.network or self._network
@@ -150,6 +155,14 @@ class KubernetesProvider:
         if runtime:  # the cluster deletes it as well, but not always soon after its API server has failed
             await self._cluster.delete_named(Secret, manifests.secret_name(self._settings.instance, unit, runtime))
         log.info("= unit %s stopped", unit, extra={"sandbox": unit})
+
+    async def _claim_has_gone(self, unit: str) -> bool:
+        """Wait for the end of a claim that somebody has deleted during its use. Return whether there is none now."""
+        found = await self._cluster.get(PersistentVolumeClaim, self._name(unit))
+        if found is None or _metadata(found).deletionTimestamp is None:
+            return found is None
+        await self._wait_until_gone(PersistentVolumeClaim, found, self._claims)
+        return True
 
     async def _remove_ended(self, unit: str) -> None:
         """Remove a pod that has ended and that no row knows, as after the store was lost. One that may run is kept."""

@@ -10,13 +10,14 @@ import pytest_asyncio
 from lightkube import AsyncClient
 from lightkube.models.core_v1 import ResourceQuotaSpec
 from lightkube.models.meta_v1 import ObjectMeta
-from lightkube.resources.core_v1 import Pod, ResourceQuota
+from lightkube.resources.core_v1 import PersistentVolumeClaim, Pod, ResourceQuota
 
 from gateway.providers.base import Endpoint, Progress, SandboxSpec
 from gateway.providers.kubernetes import manifests
-from gateway.providers.kubernetes.cluster import Cluster, Objects
-from gateway.providers.kubernetes.manifests import CONTAINER, INSTALLER, Start, object_name
+from gateway.providers.kubernetes.cluster import AlreadyExistsError, Cluster, Objects
+from gateway.providers.kubernetes.manifests import CONTAINER, INSTALLER, Manifest, Start, object_name
 from gateway.providers.kubernetes.provider import KubernetesProvider
+from gateway.providers.kubernetes.settings import KubernetesSettings
 from gateway.sandboxes.requests import check_request
 from gateway.upstream.dial import dial
 from hawse.api.sandboxes import SandboxCreate, SandboxLimits
@@ -201,6 +202,45 @@ async def test_a_pod_that_has_ended_is_replaced_by_a_start(provider: KubernetesP
     await started(provider)
     assert (await pod_of(instance)).metadata.uid != ended.metadata.uid
     assert (await provider.observe("box")).runtime == RUNTIME
+
+
+class RefusingCluster(Cluster):
+    """A cluster that tells when an object was there already."""
+
+    def __init__(self, settings: KubernetesSettings) -> None:
+        super().__init__(settings)
+        self.refused = asyncio.Event()
+
+    async def create(self, manifest: Manifest) -> Any:
+        try:
+            return await super().create(manifest)
+        except AlreadyExistsError:
+            self.refused.set()
+            raise
+
+
+async def test_a_claim_that_somebody_has_deleted_is_made_again_when_it_is_gone(instance: str) -> None:
+    settings = kubernetes.settings(instance, workspace="claim")
+    cluster = RefusingCluster(settings)
+    async with (
+        kubernetes.running(KubernetesProvider(settings, cluster=cluster), instance) as provider,
+        AsyncClient(namespace=kubernetes.NAMESPACE) as client,
+    ):
+        await provider.create("box", SPEC, ignore)
+        name = object_name(instance, "box")
+        claim = await client.get(PersistentVolumeClaim, name)
+        held: Any = {"metadata": {"finalizers": ["hawse.dev/tests"]}}  # as a pod that uses it does
+        await client.patch(PersistentVolumeClaim, name, held)
+        await client.delete(PersistentVolumeClaim, name)
+        async with asyncio.TaskGroup() as tasks, asyncio.timeout(TIMEOUT):
+            tasks.create_task(provider.create("box", SPEC, ignore))
+            await cluster.refused.wait()
+            held["metadata"]["finalizers"] = None
+            await client.patch(PersistentVolumeClaim, name, held)
+        made = await client.get(PersistentVolumeClaim, name)
+        assert made.metadata is not None
+        assert claim.metadata is not None
+        assert (made.metadata.uid == claim.metadata.uid, made.metadata.deletionTimestamp) == (False, None)
 
 
 async def test_only_the_named_start_is_stopped(provider: KubernetesProvider) -> None:
