@@ -137,7 +137,8 @@ class Driver:
             retry_at = rows.run.value.retry_at
         elif step is Step.DELETE and rows.sandbox is not None:
             retry_at = rows.sandbox.value.retry_at
-        return retry_at is None or self._clock.until(retry_at) <= 0
+        # A longer wait than any comes from a gateway whose clock is ahead of this one.
+        return retry_at is None or not 0 < self._clock.until(retry_at) <= RETRY_MAX
 
     async def _take(self, step: Step, rows: Rows, lease: Lease) -> None:
         match step, rows:

@@ -1,5 +1,6 @@
 """The errors of operations on sandboxes, read from the rows that the driver has left."""
 
+from gateway.sandboxes.driver import RETRY_MAX
 from gateway.sandboxes.records import Rows, SandboxRecord
 from gateway.store.clock import Clock
 from hawse.wire import HawseError
@@ -17,7 +18,7 @@ def cleanup_pending(rows: Rows, clock: Clock) -> HawseError:
         retry_at, reason = rows.run.value.retry_at, rows.run.value.reason
     elif rows.sandbox is not None:
         retry_at, reason = rows.sandbox.value.retry_at, rows.sandbox.value.reason
-    delay = 1.0 if retry_at is None else max(clock.until(retry_at), SHORTEST_WAIT)
+    delay = 1.0 if retry_at is None else min(max(clock.until(retry_at), SHORTEST_WAIT), RETRY_MAX)
     text = f"sandbox {rows.id!r} has not ended yet{f': {reason}' if reason else ''}"
     return HawseError("cleanup_pending", text, details={"retry_after": round(delay, 1)})
 

@@ -15,15 +15,17 @@ from lightkube import ApiError, AsyncClient, codecs
 from lightkube.config.kubeconfig import KubeConfig
 from lightkube.models.authentication_v1 import TokenRequestSpec
 from lightkube.models.meta_v1 import ObjectMeta
-from lightkube.resources.core_v1 import Namespace, Pod, Secret, ServiceAccount, ServiceAccountToken
+from lightkube.resources.core_v1 import Event, Namespace, Pod, Secret, ServiceAccount, ServiceAccountToken
 from lightkube.resources.networking_v1 import NetworkPolicy
+from lightkube.utils.quantity import parse_quantity
 
-from gateway.providers.base import SandboxSpec
+from gateway.providers.base import Observation, SandboxSpec
 from gateway.providers.kubernetes.manifests import labels
 from gateway.providers.kubernetes.provider import KubernetesProvider
 from gateway.providers.kubernetes.settings import read_settings
 from hawse.cli.serve import serve
 from tests.support import kubernetes
+from tests.support.waiting import TIMEOUT
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 DEPLOY: Final = ROOT / "deploy" / "kubernetes"
@@ -68,6 +70,15 @@ def test_the_gateway_knows_its_arguments_and_settings() -> None:
     assert {argument.partition("=")[0] for argument in arguments} <= options
     settings = read_settings(DEPLOY / "kubernetes.toml")
     assert settings.namespace == of_kind("Role", "hawse")["metadata"]["namespace"]
+
+
+def test_redis_refuses_writes_before_the_cluster_kills_it() -> None:
+    """A server that was killed for its memory would read the same data again, and be killed again."""
+    (container,) = of_kind("StatefulSet", "redis")["spec"]["template"]["spec"]["containers"]
+    options = dict(zip(container["args"][::2], container["args"][1::2], strict=True))
+    most, limit = parse_quantity(options["--maxmemory"].replace("mb", "Mi")), container["resources"]["limits"]["memory"]
+    assert most is not None
+    assert 2 * most <= (parse_quantity(limit) or 0), "a copy while its file is rewritten needs as much again"
 
 
 def test_the_dashboard_shows_metrics_that_are_documented() -> None:
@@ -171,9 +182,12 @@ async def test_the_rights_of_the_gateway_are_enough_and_no_more(
         await provider.create("box", SandboxSpec(), lambda _: None)
         await provider.start("box", SandboxSpec(), "0123456789abcdef", lambda _: None)
         async with AsyncClient(namespace=where) as gateway:
+            _ = [event async for event in gateway.list(Event)]  # not forbidden; there may be none yet
             for denied in (
                 gateway.get(Secret, "any"),
+                gateway.get(NetworkPolicy, "any"),
                 gateway.delete(NetworkPolicy, "any"),
+                gateway.delete(Event, "any"),
                 gateway.get(Pod, "p", namespace="default"),
             ):
                 with pytest.raises(ApiError, match="forbidden"):
@@ -184,6 +198,22 @@ async def test_the_rights_of_the_gateway_are_enough_and_no_more(
         await provider.delete("box")
         following.cancel()
     await provider.close()
+    keeping = KubernetesProvider(kubernetes.settings("hawse", namespace=where, workspace="claim"))
+    async with asyncio.TaskGroup() as tasks:
+        following = tasks.create_task(keeping.run())
+        await keeping.create("kept", SandboxSpec(), lambda _: None)
+        assert [seen.keeps for seen in await until_discovered(keeping)] == [True]
+        await keeping.delete("kept")
+        following.cancel()
+    await keeping.close()
+
+
+async def until_discovered(provider: KubernetesProvider) -> list[Observation]:
+    """Wait until a claim that was created is reported."""
+    async with asyncio.timeout(TIMEOUT):
+        while not (found := await provider.discover()):  # noqa: ASYNC110  # providers report no changes
+            await asyncio.sleep(0.02)
+        return found
 
 
 def _config_of(token: str) -> Manifest:

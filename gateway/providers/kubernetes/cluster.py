@@ -10,7 +10,7 @@ from lightkube.config.kubeconfig import KubeConfig
 from lightkube.core.exceptions import ConfigError
 from lightkube.core.resource import NamespacedResourceG
 from lightkube.models.meta_v1 import DeleteOptions, Preconditions
-from lightkube.resources.core_v1 import PersistentVolumeClaim, Pod, Secret
+from lightkube.resources.core_v1 import Event, PersistentVolumeClaim, Pod, Secret
 from lightkube.resources.networking_v1 import NetworkPolicy
 
 from gateway.providers.base import ProviderError
@@ -116,6 +116,20 @@ class Cluster:
                 if error.status.code not in (NOT_FOUND, FORBIDDEN):
                     raise
 
+    async def warning(self, about: Any) -> str | None:
+        """Return the newest warning of the cluster about an object: its volume cannot be mounted, for example.
+
+        None: there is none, or it cannot be read, as with a role of an earlier version.
+        """
+        fields: Any = {"involvedObject.uid": about.metadata.uid, "type": "Warning"}
+        try:
+            with _errors():
+                found = [each async for each in self._client.list(Event, fields=fields, chunk_size=PAGE)]
+        except HawseError:
+            return None
+        newest = max(found, key=_last_seen, default=None)
+        return None if newest is None else newest.message or newest.reason
+
     def objects(self, kind: type[R]) -> "Objects[R]":
         """The objects of a kind that belong to the instance."""
         return Objects(self._client, kind, self.labels)
@@ -158,6 +172,12 @@ class Objects(Generic[R]):
 def name_of(each: Any) -> str:
     """Return the name of an object of the cluster."""
     return str(each.metadata.name)
+
+
+def _last_seen(event: Event) -> float:
+    """Return when an event was seen last. Only events that were seen once may lack the first of these fields."""
+    time = event.lastTimestamp or event.eventTime or event.firstTimestamp
+    return 0.0 if time is None else time.timestamp()
 
 
 def _object(manifest: Manifest) -> Any:

@@ -5,6 +5,7 @@ https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncIterator, Callable
 from typing import Final, Generic, Protocol, TypeVar
 
@@ -16,6 +17,7 @@ log = logging.getLogger(__name__)
 RESYNC: Final = 120.0  # s after which everything is listed again: a connection may be lost without a word
 RETRY_MIN: Final = 0.1  # s from an error to the next list, doubled each time
 RETRY_MAX: Final = 10.0
+STEADY: Final = 10.0  # s that a watch has to last, so that the error after it counts as the first one
 REMOVED: Final = 1000  # objects that are remembered after their removal
 
 O = TypeVar("O")  # noqa: E741
@@ -77,21 +79,27 @@ class Informer(Generic[O]):
         """List and watch, again and again, until it is cancelled."""
         delay = RETRY_MIN
         while True:
+            watched: float | None = None  # since when
             try:
                 with cancellation_kept():
                     objects, version = await self._source.list()
                     self._replace({self._source.name(each): each for each in objects})
                     self.listed = self.current = True
-                    delay = RETRY_MIN
                     self._notify()
+                    watched = time.monotonic()
                     async with asyncio.timeout(self._resync):
                         await self._follow(version)
-            except (TimeoutError, ExpiredError):
+            except TimeoutError:
+                delay = RETRY_MIN
                 continue
+            except ExpiredError:
+                pass
             except HawseError as error:
                 log.warning("! %s cannot be watched: %s", self._source.kind, error.message)
             self.current = False
             self._notify()
+            if watched is not None and time.monotonic() - watched >= STEADY:
+                delay = RETRY_MIN
             await asyncio.sleep(delay)
             delay = min(2 * delay, RETRY_MAX)
 

@@ -41,7 +41,12 @@ GRACE: Final = 10  # s from SIGTERM to SIGKILL
 REQUESTS: Final = {"cpu": "50m", "memory": "128Mi"}
 INSTALLER_RESOURCES: Final = {"requests": {"cpu": "10m", "memory": "16Mi"}}
 # Addresses of a node and of a cloud, with credentials that are no business of a sandbox.
-LINK_LOCAL: Final = {"0.0.0.0/0": ["169.254.0.0/16"], "::/0": ["fe80::/10", "fd00:ec2::254/128"]}
+OF_THE_NODE: Final = {
+    # Link-local; services of clouds for their machines: Alibaba Cloud, Azure, Oracle Cloud
+    "0.0.0.0/0": ["169.254.0.0/16", "100.100.100.200/32", "168.63.129.16/32", "192.0.0.0/24"],
+    # Link-local; AWS, Google Cloud
+    "::/0": ["fe80::/10", "fd00:ec2::254/128", "fd20:ce::254/128"],
+}
 # The cache of NodeLocal DNSCache, at which pods of some clusters resolve names, is link-local too.
 NODE_DNS: Final = {
     "to": [{"ipBlock": {"cidr": "169.254.20.10/32"}}],
@@ -268,7 +273,7 @@ def claim(unit: str, spec: SandboxSpec, settings: KubernetesSettings) -> Manifes
 
 def policies(settings: KubernetesSettings) -> list[Manifest]:
     """Return the NetworkPolicies: only gateways connect to sandboxes, and what these connect to is their network."""
-    everywhere = [{"to": [{"ipBlock": {"cidr": cidr, "except": near}} for cidr, near in LINK_LOCAL.items()]}]
+    everywhere = [{"to": [{"ipBlock": {"cidr": cidr, "except": near}} for cidr, near in OF_THE_NODE.items()]}]
     egress: Mapping[Network, list[Manifest]] = {"private": [], "host": [*everywhere, NODE_DNS]}
     return [
         {

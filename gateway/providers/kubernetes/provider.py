@@ -113,17 +113,27 @@ class KubernetesProvider:
         report(Progress(phase="creating"))
         await self._policies.ensure()
         if self._settings.workspace == "claim":
-            with suppress(AlreadyExistsError):
-                await self._cluster.create(manifests.claim(unit, spec, self._settings))
+            claim = manifests.claim(unit, spec, self._settings)
+            try:
+                await self._cluster.create(claim)
+            except AlreadyExistsError:
+                if await self._claim_has_gone(unit):
+                    with suppress(AlreadyExistsError):
+                        await self._cluster.create(claim)
 
     async def start(self, unit: str, spec: SandboxSpec, runtime: str, report: Report) -> Endpoint:
         network = spec.network or self._network
         made, token = make_certificate(f"hawse {runtime}"), secrets.token_hex(16)
         start = Start(runtime=runtime, network=network, arguments=self._arguments)
+        manifest = manifests.pod(unit, spec, start, self._settings)
         try:
-            pod = await self._cluster.create(manifests.pod(unit, spec, start, self._settings))
-        except AlreadyExistsError as error:
-            raise HawseError("unavailable", "another pod of this sandbox has not ended yet") from error
+            pod = await self._cluster.create(manifest)
+        except AlreadyExistsError:
+            await self._remove_ended(unit)
+            try:
+                pod = await self._cluster.create(manifest)
+            except AlreadyExistsError as error:
+                raise HawseError("unavailable", "another pod of this sandbox has not ended yet") from error
         log.info("= unit %s: pod %s", unit, name_of(pod), extra={"sandbox": unit})
         # It belongs to the pod, so that the cluster deletes it with the pod. The container does not need it before the
         # bundle of the runtime was installed.
@@ -145,6 +155,20 @@ class KubernetesProvider:
         if runtime:  # the cluster deletes it as well, but not always soon after its API server has failed
             await self._cluster.delete_named(Secret, manifests.secret_name(self._settings.instance, unit, runtime))
         log.info("= unit %s stopped", unit, extra={"sandbox": unit})
+
+    async def _claim_has_gone(self, unit: str) -> bool:
+        """Wait for the end of a claim that somebody has deleted during its use. Return whether there is none now."""
+        found = await self._cluster.get(PersistentVolumeClaim, self._name(unit))
+        if found is None or _metadata(found).deletionTimestamp is None:
+            return found is None
+        await self._wait_until_gone(PersistentVolumeClaim, found, self._claims)
+        return True
+
+    async def _remove_ended(self, unit: str) -> None:
+        """Remove a pod that has ended and that no row knows, as after the store was lost. One that may run is kept."""
+        found = await self._cluster.get(Pod, self._name(unit))
+        if found is not None and pod_state.has_ended(found):
+            await self.stop(unit, _label(found, RUNTIME_LABEL))
 
     async def delete(self, unit: str) -> None:
         await self.stop(unit)
@@ -279,6 +303,8 @@ class KubernetesProvider:
             async with asyncio.timeout(self._settings.schedule_timeout):
                 await self._pods.until(lambda: after(pod_state.scheduled))
         except TimeoutError:
+            if not self._pods.current:
+                raise HawseError("unavailable", "the cluster does not report changes") from None
             waiting = now() or created
             reason = pod_state.waiting_for_node(waiting) or "the cluster has not chosen one in time"
             details = {"retry_after": RETRY_AFTER}
@@ -294,7 +320,8 @@ class KubernetesProvider:
             async with asyncio.timeout(self._settings.start_timeout):
                 outcome: HawseError | str = await self._pods.until(decided)
         except TimeoutError:
-            message = f"the pod has not started within {self._settings.start_timeout:g} s: {reported.message or ''}"
+            reason = reported.message or await self._cluster.warning(created) or ""
+            message = f"the pod has not started within {self._settings.start_timeout:g} s: {reason}"
             raise HawseError("unavailable", message.rstrip(": ")) from None
         if isinstance(outcome, HawseError):
             raise outcome

@@ -4,6 +4,8 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
+from lightkube.models.core_v1 import PodTemplateSpec
+from lightkube.models.networking_v1 import NetworkPolicyPeer
 from msgspec import Meta
 
 from gateway.providers.base import ProviderError
@@ -61,8 +63,42 @@ def read_settings(path: Path) -> KubernetesSettings:
         ProviderError: It cannot be read, is not TOML, or has a name or a value that is not allowed.
     """
     try:
-        return msgspec.toml.decode(path.read_bytes(), type=KubernetesSettings)
+        settings = msgspec.toml.decode(path.read_bytes(), type=KubernetesSettings)
+        _check("pod", PodTemplateSpec, settings.pod)
+        for index, peer in enumerate(settings.gateways):
+            _check(f"gateways[{index}]", NetworkPolicyPeer, peer)
+        return settings
     except OSError as error:
         raise ProviderError(f"--kubernetes {path}: {error.strerror}") from error
     except (msgspec.MsgspecError, ValueError) as error:
         raise ProviderError(f"--kubernetes {path}: {error}") from error
+
+
+def _check(name: str, kind: Any, given: Any) -> None:
+    """Refuse what the models of Kubernetes do not have: they would drop it, and a runtime class would have no effect.
+
+    Raises:
+        ValueError: A field is not known, or has another type.
+    """
+    whole = given
+    if isinstance(spec := given.get("spec"), dict):
+        whole = {**given, "spec": {"containers": [], **spec}}  # the only field that must be there
+    try:
+        read = kind.from_dict(whole).to_dict()
+    except msgspec.ValidationError as error:
+        raise ValueError(f"{name}: {error}") from error
+    if unknown := _unknown(given, read, name):
+        raise ValueError(f"Kubernetes has no field {unknown}")
+
+
+def _unknown(given: Any, read: Any, path: str) -> str | None:
+    """Return the path of a field that was not read. None: there is none."""
+    if isinstance(given, dict):
+        pairs = [(f"{path}.{key}", value, read.get(key)) for key, value in given.items()]
+        missing = next((f"{path}.{key}" for key in given if key not in read), None)
+    elif isinstance(given, list):
+        pairs = [(f"{path}[{index}]", *pair) for index, pair in enumerate(zip(given, read, strict=True))]
+        missing = None
+    else:
+        return None
+    return missing or next(filter(None, (_unknown(value, found, name) for name, value, found in pairs)), None)

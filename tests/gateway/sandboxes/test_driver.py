@@ -13,6 +13,7 @@ from gateway.store.clock import Clock
 from gateway.store.sqlite import SqliteStore
 from hawse.api.sandboxes import SandboxCreate
 from hawse.wire import HawseError
+from tests.support.clock import ManualClock
 from tests.support.providers import Begin, ModelProvider
 
 
@@ -30,6 +31,26 @@ async def test_a_start_that_was_interrupted_is_ended_by_the_next_gateway(begin: 
         assert len(provider.running["local"]) == 1
     assert provider.count("stop") == 1
     assert provider.violations == []
+
+
+async def test_an_end_that_failed_is_tried_again_although_the_clock_of_its_gateway_was_ahead(
+    tmp_path: Path, provider: ModelProvider
+) -> None:
+    ahead, right = ManualClock("one machine"), ManualClock("another machine")
+    ahead.advance(3600.0)
+    store = SqliteStore(tmp_path / "store.db")
+    first = Sandboxes(store, {"model": provider}, clock=ahead.clock, sweep=3600)
+    async with first.running():
+        await first.ensure("local")
+        provider.errors["stop"] = HawseError("unavailable", "the cluster cannot be reached")
+        with pytest.raises(HawseError, match="cleanup_pending"):
+            await first.stop("local")
+    provider.errors.clear()
+    second = Sandboxes(SqliteStore(tmp_path / "store.db"), {"model": provider}, clock=right.clock, sweep=3600)
+    async with second.running():
+        await second.sweep()
+        assert provider.running == {}
+        assert (await second.get("local")).state == "stopped"
 
 
 async def test_a_bug_of_a_provider_fails_the_start_and_is_cleaned_up(

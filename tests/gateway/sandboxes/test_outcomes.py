@@ -27,6 +27,8 @@ def test_a_run_that_has_not_ended_states_its_reason_and_when_it_is_tried_again()
 def test_an_attempt_that_is_due_has_a_small_wait_and_an_unknown_one_a_second() -> None:
     assert cleanup_pending(Rows(None, run(retry_at=NOW)), CLOCK).details == {"retry_after": 0.1}
     assert cleanup_pending(Rows(None, run()), CLOCK).details == {"retry_after": 1.0}
+    ahead = run(retry_at=NOW.after(3600.0))  # written by a gateway whose clock is an hour ahead
+    assert cleanup_pending(Rows(None, ahead), CLOCK).details == {"retry_after": 60.0}
 
 
 def test_a_sandbox_that_did_not_start_says_why() -> None:

@@ -1,12 +1,14 @@
 """What is found by comparing the rows with what the provider sees, and what is due."""
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
 from gateway.providers.base import Endpoint, TcpAddress
 from gateway.sandboxes.lifecycle import Sandboxes
 from gateway.store.base import Delete
+from gateway.store.sqlite import SqliteStore
 from hawse.api.runtime import RuntimeActivityResult
 from hawse.api.sandboxes import SandboxCreate, SandboxUpdate
 from hawse.wire import HawseError
@@ -240,6 +242,23 @@ async def test_an_idle_sandbox_sleeps_and_a_busy_one_is_asked_again_when_it_can_
     assert await state(sandboxes, "kept") == "running"
     await sandboxes.ensure("a")
     assert await state(sandboxes, "a") == "running"
+
+
+async def test_an_idle_sandbox_sleeps_although_the_clock_of_the_gateway_that_started_it_was_ahead(
+    tmp_path: Path, provider: ModelProvider
+) -> None:
+    ahead, right = ManualClock("one machine"), ManualClock("another machine")
+    ahead.advance(3600.0)
+    first = Sandboxes(SqliteStore(tmp_path / "store.db"), {"model": provider}, clock=ahead.clock, sweep=3600)
+    async with first.running():
+        await first.create(SandboxCreate(id="a", idle_timeout=100.0))
+    second = Sandboxes(SqliteStore(tmp_path / "store.db"), {"model": provider}, clock=right.clock, sweep=3600)
+    async with second.running():
+        second.calls = runtimes = Runtimes()
+        runtimes.idle["a"] = 101.0
+        right.advance(101.0)
+        await second.sweep()
+        assert await state(second, "a") == "sleeping"
 
 
 async def test_an_update_of_the_environment_is_sent_to_the_runtime(sandboxes: Sandboxes) -> None:

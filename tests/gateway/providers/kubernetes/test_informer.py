@@ -1,4 +1,5 @@
 import asyncio
+import itertools
 from collections.abc import AsyncIterator
 
 import pytest
@@ -75,6 +76,28 @@ async def test_after_a_gap_everything_is_listed_again(problem: Exception) -> Non
     source.names = ["b=1"]
     await followed(source, {"b=1", "c=1"})
     assert source.versions == ["v1", "v2"]
+
+
+@pytest.mark.parametrize("problem", [ExpiredError(), HawseError("unavailable", "watch is forbidden")])
+async def test_a_cluster_that_lists_and_refuses_to_watch_is_asked_less_and_less(problem: Exception) -> None:
+    class Unwatched(Source):
+        def __init__(self) -> None:
+            super().__init__()
+            self.times: list[float] = []
+
+        async def list(self) -> tuple[list[str], str]:
+            self.times.append(asyncio.get_running_loop().time())
+            self.scripts = [[problem]]
+            return await super().list()
+
+    source = Unwatched()
+    informer = Informer(source)
+    async with asyncio.timeout(TIMEOUT), asyncio.TaskGroup() as tasks:
+        task = tasks.create_task(informer.run())
+        await informer.until(lambda: source.lists == 5 or None)
+        task.cancel()
+    pauses = [later - earlier for earlier, later in itertools.pairwise(source.times)]
+    assert all(pause >= least for pause, least in zip(pauses, (0.09, 0.19, 0.39, 0.79), strict=True)), pauses
 
 
 async def test_while_the_cluster_cannot_be_reached_the_last_objects_are_kept() -> None:

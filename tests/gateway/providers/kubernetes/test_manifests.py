@@ -127,7 +127,8 @@ def test_only_gateways_reach_sandboxes_and_only_host_reaches_others(network: Net
         assert spec["egress"] == []
     else:
         blocks = {to["ipBlock"]["cidr"]: to["ipBlock"]["except"] for to in spec["egress"][0]["to"]}
-        assert "169.254.0.0/16" in blocks["0.0.0.0/0"]
+        assert {"169.254.0.0/16", "100.100.100.200/32", "168.63.129.16/32"} <= set(blocks["0.0.0.0/0"])
+        assert {"fd00:ec2::254/128", "fd20:ce::254/128"} <= set(blocks["::/0"])
         (cache,) = spec["egress"][1]["to"]
         assert cache == {"ipBlock": {"cidr": "169.254.20.10/32"}}
         assert {each["port"] for each in spec["egress"][1]["ports"]} == {53}, "names only"

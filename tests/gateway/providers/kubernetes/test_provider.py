@@ -10,12 +10,14 @@ import pytest_asyncio
 from lightkube import AsyncClient
 from lightkube.models.core_v1 import ResourceQuotaSpec
 from lightkube.models.meta_v1 import ObjectMeta
-from lightkube.resources.core_v1 import Pod, ResourceQuota
+from lightkube.resources.core_v1 import PersistentVolumeClaim, Pod, ResourceQuota
 
 from gateway.providers.base import Endpoint, Progress, SandboxSpec
-from gateway.providers.kubernetes.cluster import Cluster, Objects
-from gateway.providers.kubernetes.manifests import object_name
+from gateway.providers.kubernetes import manifests
+from gateway.providers.kubernetes.cluster import AlreadyExistsError, Cluster, Objects
+from gateway.providers.kubernetes.manifests import CONTAINER, INSTALLER, Manifest, Start, object_name
 from gateway.providers.kubernetes.provider import KubernetesProvider
+from gateway.providers.kubernetes.settings import KubernetesSettings
 from gateway.sandboxes.requests import check_request
 from gateway.upstream.dial import dial
 from hawse.api.sandboxes import SandboxCreate, SandboxLimits
@@ -186,6 +188,61 @@ async def test_of_two_starts_of_a_unit_the_cluster_refuses_one(provider: Kuberne
     assert (refused.code, refused.message) == ("unavailable", "another pod of this sandbox has not ended yet")
 
 
+async def test_a_pod_that_has_ended_is_replaced_by_a_start(provider: KubernetesProvider, instance: str) -> None:
+    """As after the store was lost: no row knows the pod, so nothing has stopped it."""
+    manifest = manifests.pod("box", SPEC, Start(runtime=OTHER, network="private"), kubernetes.settings(instance))
+    manifest["spec"]["containers"] = [{**each, "command": ["/bin/true"]} for each in manifest["spec"]["containers"]]
+    for container in manifest["spec"]["containers"]:
+        container["image"], container["env"] = kubernetes.BUSYBOX, []
+        container.pop("lifecycle", None)
+    cluster = Cluster(kubernetes.settings(instance))
+    ended = await cluster.create(manifest)
+    await cluster.close()
+    await until_observed(provider, "stopped")
+    await started(provider)
+    assert (await pod_of(instance)).metadata.uid != ended.metadata.uid
+    assert (await provider.observe("box")).runtime == RUNTIME
+
+
+class RefusingCluster(Cluster):
+    """A cluster that tells when an object was there already."""
+
+    def __init__(self, settings: KubernetesSettings) -> None:
+        super().__init__(settings)
+        self.refused = asyncio.Event()
+
+    async def create(self, manifest: Manifest) -> Any:
+        try:
+            return await super().create(manifest)
+        except AlreadyExistsError:
+            self.refused.set()
+            raise
+
+
+async def test_a_claim_that_somebody_has_deleted_is_made_again_when_it_is_gone(instance: str) -> None:
+    settings = kubernetes.settings(instance, workspace="claim")
+    cluster = RefusingCluster(settings)
+    async with (
+        kubernetes.running(KubernetesProvider(settings, cluster=cluster), instance) as provider,
+        AsyncClient(namespace=kubernetes.NAMESPACE) as client,
+    ):
+        await provider.create("box", SPEC, ignore)
+        name = object_name(instance, "box")
+        claim = await client.get(PersistentVolumeClaim, name)
+        held: Any = {"metadata": {"finalizers": ["hawse.dev/tests"]}}  # as a pod that uses it does
+        await client.patch(PersistentVolumeClaim, name, held)
+        await client.delete(PersistentVolumeClaim, name)
+        async with asyncio.TaskGroup() as tasks, asyncio.timeout(TIMEOUT):
+            tasks.create_task(provider.create("box", SPEC, ignore))
+            await cluster.refused.wait()
+            held["metadata"]["finalizers"] = None
+            await client.patch(PersistentVolumeClaim, name, held)
+        made = await client.get(PersistentVolumeClaim, name)
+        assert made.metadata is not None
+        assert claim.metadata is not None
+        assert (made.metadata.uid == claim.metadata.uid, made.metadata.deletionTimestamp) == (False, None)
+
+
 async def test_only_the_named_start_is_stopped(provider: KubernetesProvider) -> None:
     await started(provider)
     await provider.stop("box", OTHER)
@@ -231,6 +288,55 @@ async def test_a_sandbox_for_which_no_node_has_room_is_refused(instance: str) ->
             await started(provider)
         assert caught.value.code == "capacity_exceeded"
         await provider.stop("box")
+
+
+class LostObjects(Objects[Any]):
+    """Objects that were listed once, before the cluster was lost."""
+
+    lists = 0
+
+    async def list(self) -> tuple[list[Any], str]:
+        self.lists += 1
+        if self.lists > 1:
+            raise HawseError("unavailable", "the cluster cannot be reached")
+        return await super().list()
+
+    async def watch(self, version: str) -> AsyncIterator[tuple[str, Any]]:
+        raise HawseError("unavailable", "the cluster cannot be reached")
+        yield "", None
+
+
+class LostCluster(Cluster):
+    """A cluster that accepts what is created, and cannot be watched."""
+
+    def objects(self, kind: Any) -> Objects[Any]:
+        followed = super().objects(kind)
+        followed.__class__ = LostObjects
+        return followed
+
+
+async def test_a_cluster_that_does_not_report_is_no_lack_of_capacity(instance: str) -> None:
+    settings = kubernetes.settings(instance, schedule_timeout=1.0)
+    provider = KubernetesProvider(settings, cluster=LostCluster(settings))
+    async with kubernetes.running(provider, instance):
+        with pytest.raises(HawseError, match="the cluster does not report changes") as caught:
+            await started(provider)
+        assert caught.value.code == "unavailable"
+
+
+async def test_a_pod_that_does_not_start_in_time_has_the_warning_of_the_cluster(instance: str) -> None:
+    mounted = {"name": CONTAINER, **kubernetes.LOCAL, "volumeMounts": [{"name": "more", "mountPath": "/more"}]}
+    volume = {"name": "more", "configMap": {"name": "no-such-map"}}
+    spec = {"containers": [mounted, {"name": INSTALLER, **kubernetes.LOCAL}], "volumes": [volume]}
+    settings = kubernetes.settings(instance, start_timeout=2.0, pod={"spec": spec})
+    async with kubernetes.running(KubernetesProvider(settings), instance) as provider, asyncio.timeout(TIMEOUT):
+        while True:  # warnings are written some time after what they are about
+            code, message = await started_or_error(provider)
+            assert code == "unavailable"
+            assert "the pod has not started within 2 s" in message
+            if "no-such-map" in message:
+                break
+            await provider.stop("box")
 
 
 async def test_a_pod_that_is_deleted_before_it_has_a_node_is_not_waited_for(instance: str) -> None:

@@ -5,6 +5,8 @@ import pytest
 from gateway.providers.base import ProviderError
 from gateway.providers.kubernetes.settings import KubernetesSettings, read_settings
 
+IMAGE = 'runtime_image = "a:1"\n'
+
 
 def written(folder: Path, text: str) -> Path:
     path = folder / "kubernetes.toml"
@@ -31,6 +33,24 @@ def test_a_file_is_read(tmp_path: Path) -> None:
     )
 
 
+def test_what_kubernetes_has_is_kept(tmp_path: Path) -> None:
+    text = f"""{IMAGE}
+        gateways = [{{ ipBlock = {{ cidr = "10.0.0.0/8", except = ["10.1.0.0/16"] }} }}]
+        [pod.metadata.labels]
+        team = "agents"
+        [pod.spec]
+        runtimeClassName = "gvisor"
+        tolerations = []
+        volumes = [{{ name = "cache", emptyDir = {{}} }}]
+        [[pod.spec.containers]]
+        name = "sandbox"
+        resources.requests = {{ cpu = 1, memory = "1Gi" }}
+    """
+    settings = read_settings(written(tmp_path, text))
+    assert settings.pod["spec"]["runtimeClassName"] == "gvisor"
+    assert settings.gateways == [{"ipBlock": {"cidr": "10.0.0.0/8", "except": ["10.1.0.0/16"]}}]
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
@@ -42,6 +62,19 @@ def test_a_file_is_read(tmp_path: Path) -> None:
         ('runtime_image = "a:1"\nworkspace_size = "ten"', "workspace_size"),
         ('runtime_image = "a:1"\nuser = 0', "user"),
         ("runtime_image = ", "Invalid value"),
+        (f'{IMAGE}[pod.spec]\nruntimeClassname = "gvisor"', r"Kubernetes has no field pod\.spec\.runtimeClassname"),
+        (f'{IMAGE}[pod.specs]\nruntimeClassName = "gvisor"', r"Kubernetes has no field pod\.specs"),
+        (
+            f'{IMAGE}[[pod.spec.containers]]\nname = "sandbox"\nimagePullpolicy = "Never"',
+            r"Kubernetes has no field pod\.spec\.containers\[0\]\.imagePullpolicy",
+        ),
+        (f"{IMAGE}[pod.spec]\nruntimeClassName = 5", r"pod: Expected `str \| null`, got `int` - at `\$\.spec"),
+        (f'{IMAGE}[pod]\nspec = "x"', "pod: Expected `object"),
+        (f"{IMAGE}[[pod.spec.containers]]\nresources = {{}}", "pod: Object missing required field `name`"),
+        (
+            f"{IMAGE}[[gateways]]\nnamespaceSelector = {{}}\npodselector = {{}}",
+            r"Kubernetes has no field gateways\[0\]\.podselector",
+        ),
     ],
 )
 def test_what_is_wrong_is_named(tmp_path: Path, text: str, problem: str) -> None:
