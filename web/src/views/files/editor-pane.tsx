@@ -57,6 +57,7 @@ export class EditorPane implements Pane {
   #host: HTMLElement | undefined;
   #watch: Disposable | undefined;
   #disposed = false;
+  replaceable = true;
 
   constructor(app: AppContext, state: PaneState) {
     this.#app = app;
@@ -322,6 +323,7 @@ export class EditorPane implements Pane {
       readOnly: this.#app.readOnly.value,
       changed: () => {
         this.#dirty.value = true;
+        this.replaceable = false;
       },
       save: () => void this.#save(),
     });

@@ -114,7 +114,7 @@ export function FilesView({ app }: RailProps) {
         tree={tree}
         mounts={mounts.mounts}
         selected={selected}
-        open={row => openFile(app, row.path)}
+        open={(row, beside) => openFile(app, row.path, { beside })}
         rename={row => act(() => rename(row))}
         remove={row => act(() => remove(row))}
         readOnly={app.readOnly.value}
