@@ -53,6 +53,19 @@ async def test_a_split_shows_two_terminals_and_is_restored_after_a_reload(open_p
     await expect(page.locator(".pane:visible")).to_have_count(1)
 
 
+async def test_the_rail_is_open_after_a_reload_and_the_terminal_keeps_the_focus(open_page: Open) -> None:
+    view = await open_page()
+    page = view.page
+    await view.press("Control+Shift+B")
+    await page.get_by_role("navigation", name="Views").get_by_role("button", name="Search").click()
+    await expect(page.get_by_role("textbox", name="Find in files")).to_be_focused()
+    await page.reload()
+    await view.until_live()
+    await expect(page.get_by_role("textbox", name="Find in files")).to_be_visible()
+    await view.run("echo a''b")
+    await view.until_text("ab")
+
+
 async def test_a_divider_is_dragged_and_moved_with_the_keyboard(open_page: Open) -> None:
     view = await open_page(width=1200)
     page = view.page

@@ -29,6 +29,8 @@ export function SearchView({ app }: RailProps) {
   const field = useRef<HTMLInputElement>(null);
   const root = useRef<HTMLDivElement>(null);
   useEffect(() => {
+    // After a reload, the page opens the view: the terminal keeps the focus.
+    if (navigator.userActivation?.hasBeenActive === false) return;
     field.current?.focus();
     field.current?.select();
   }, []);
