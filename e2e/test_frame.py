@@ -58,10 +58,10 @@ async def test_the_rail_is_open_after_a_reload_and_the_terminal_keeps_the_focus(
     page = view.page
     await view.press("Control+Shift+B")
     await page.get_by_role("navigation", name="Views").get_by_role("button", name="Search").click()
-    await expect(page.get_by_role("textbox", name="Find in files")).to_be_focused()
+    await expect(page.get_by_role("searchbox", name="Find in files")).to_be_focused()
     await page.reload()
     await view.until_live()
-    await expect(page.get_by_role("textbox", name="Find in files")).to_be_visible()
+    await expect(page.get_by_role("searchbox", name="Find in files")).to_be_visible()
     await view.run("echo a''b")
     await view.until_text("ab")
 
@@ -124,7 +124,7 @@ async def test_the_palette_finds_an_action_and_runs_it(open_page: Open) -> None:
     await expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_contain_text("Ctrl+Shift+E")
 
 
-async def test_what_is_typed_while_the_palette_is_being_loaded_is_its_text(browser: Browser, stack: Stack) -> None:
+async def test_what_is_typed_while_a_text_field_is_being_loaded_is_its_text(browser: Browser, stack: Stack) -> None:
     context = await browser.new_context()
     page = await context.new_page()
     held: list[Route] = []
@@ -132,21 +132,25 @@ async def test_what_is_typed_while_the_palette_is_being_loaded_is_its_text(brows
     async def hold(route: Route) -> None:
         held.append(route)
 
-    for part in ("page-dialogs", "quick-open"):
+    for part in ("page-dialogs", "quick-open", "search-bar"):
         await page.route(f"**/assets/{part}-*.js", hold)
     await page.goto(f"{stack.base}/#token={stack.token}")
     view = View(page)
     await view.until_live()
     await view.settled()
     typed = (await view.state())["inputEnd"]
-    for keys, name in (("Control+Shift+K", "Find a command"), ("Control+Shift+P", "Open a file")):
+    fields = (
+        ("Control+Shift+F", page.get_by_role("searchbox", name="Find in the terminal")),
+        ("Control+Shift+K", page.get_by_role("combobox", name="Find a command")),
+        ("Control+Shift+P", page.get_by_role("combobox", name="Open a file")),
+    )
+    for keys, field in fields:
         await page.keyboard.press(keys)
         await page.keyboard.type("splix")
         await page.keyboard.press("Backspace")
         await page.keyboard.press("Enter")
         while held:
             await held.pop().continue_()
-        field = page.get_by_role("combobox", name=name)
         await expect(field).to_be_focused()
         await expect(field).to_have_value("spli")
         await page.keyboard.type("t")

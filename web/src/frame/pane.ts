@@ -115,6 +115,8 @@ export interface PaneKind {
 
 export interface RailProps {
   app: AppContext;
+  /** Whether the page has opened the view after a reload: it leaves the focus where it is. */
+  restored: boolean;
 }
 
 /** A view in the rail. Its module is loaded when the user opens it. */

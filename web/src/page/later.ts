@@ -143,9 +143,7 @@ export class Later {
   }
 
   async preload(): Promise<void> {
-    const { loadNext, rememberRail } = await import("./after-prompt");
-    rememberRail(this.#page.rail, () => sessionStorage, innerWidth);
-    await loadNext();
+    await (await import("./after-prompt")).afterPrompt(this.#page.rail);
   }
 
   /** A chunk of its own: most users have signed in. */

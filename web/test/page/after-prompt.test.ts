@@ -1,8 +1,9 @@
 import { signal } from "@preact/signals";
 import { expect, test } from "vitest";
+import type { RailState } from "../../src/frame/rail";
 import { rememberRail } from "../../src/page/after-prompt";
 
-const closed = () => ({ open: signal(false), view: signal("") });
+const closed = (): RailState => ({ open: signal(false), view: signal("") });
 
 function storage(values: Record<string, string> = {}) {
   const map = new Map(Object.entries(values));
@@ -24,7 +25,9 @@ test("the rail is as it was before a reload, also without a view", () => {
   before.view.value = "files";
   const after = closed();
   rememberRail(after, () => kept, 1024);
-  expect([after.open.value, after.view.value]).toEqual([true, "files"]);
+  expect([after.open.value, after.view.value, after.restored]).toEqual([true, "files", true]);
+  after.view.value = "ports"; // by the user
+  expect(after.restored).toBe(false);
   after.open.value = false;
   const last = closed();
   rememberRail(last, () => kept, 1024);

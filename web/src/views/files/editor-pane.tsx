@@ -291,7 +291,8 @@ export class EditorPane implements Pane {
     try {
       const stat = await this.#box.file.stat({ path: this.path });
       const other = OTHERS[stat.type];
-      if (other) return this.#show({ kind: "other", reason: `This is a ${other}, not a file.`, missing: true });
+      if (other)
+        return this.#show({ kind: "other", reason: `This is a ${other}, not a file.`, missing: true });
       if (stat.size > TEXT_MAX) {
         this.#show({ kind: "other", reason: "This file is larger than 8 MiB." });
         return;

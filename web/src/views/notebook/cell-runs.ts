@@ -184,7 +184,12 @@ export class CellRuns implements Disposable {
   #listener(
     place: Place,
     outputs: Outputs,
-    { current, requested, named, mine }: Pick<RunListener, "requested" | "named"> & {
+    {
+      current,
+      requested,
+      named,
+      mine,
+    }: Pick<RunListener, "requested" | "named"> & {
       current: () => boolean;
       mine: boolean;
     },

@@ -23,14 +23,13 @@ const remembered = {
   matchCase: signal(false),
 };
 
-export function SearchView({ app }: RailProps) {
+export function SearchView({ app, restored }: RailProps) {
   const search = useMemo(() => new FileSearch(app.client.sandbox(app.sandbox)), [app]);
   const { text, files, regular, matchCase } = remembered;
   const field = useRef<HTMLInputElement>(null);
   const root = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    // After a reload, the page opens the view: the terminal keeps the focus.
-    if (navigator.userActivation?.hasBeenActive === false) return;
+    if (restored) return;
     field.current?.focus();
     field.current?.select();
   }, []);
