@@ -299,7 +299,7 @@ async def test_a_link_is_shared_with_a_time_and_revoked(open_page: Open) -> None
     await eve.run("echo by the gu''est")
     await ada.until_text("by the guest")
     listed = dialog.get_by_role("list", name="Links").get_by_role("listitem")
-    await expect(listed).to_contain_text("Type · terminal main · for 60 minutes")
+    await expect(listed).to_contain_text("Type · terminal main · for 1 hour")
     await listed.get_by_role("button", name="Revoke").click()
     await expect(listed).to_have_count(0)
     await eve.page.get_by_role("dialog", name="Sign in").wait_for()
