@@ -284,3 +284,15 @@ async def test_what_is_not_a_file_is_named_and_not_offered_for_download(open_pag
     pane = page.get_by_role("region", name="pipe")
     await expect(pane).to_contain_text("This is a named pipe, not a file.")
     await expect(pane.get_by_role("button", name="Download")).to_have_count(0)
+
+
+async def test_the_tree_is_as_it_was_when_another_view_was_shown(open_page: Open, stack: Stack) -> None:
+    await run(stack, "mkdir -p src/inner; touch src/inner/a.txt")
+    page = await show_files(await open_page(width=1440))
+    for name in ("src", "inner", "a.txt"):
+        await page.get_by_role("treeitem", name=name).click()
+    views = page.get_by_role("navigation", name="Views")
+    await views.get_by_role("button", name="Ports").click()
+    await expect(page.get_by_role("tree", name="Files")).to_have_count(0)
+    await views.get_by_role("button", name="Files").click()
+    await expect(page.get_by_role("treeitem", name="a.txt")).to_have_attribute("aria-selected", "true")
