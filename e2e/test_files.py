@@ -258,3 +258,41 @@ async def test_a_name_cannot_hide_what_it_ends_with(open_page: Open, stack: Stac
     await row.click()
     await expect(page.get_by_role("region", name="invoice\ufffdgnp.exe")).to_be_visible()
     await expect(page.get_by_role("textbox", name="invoice\ufffdgnp.exe")).to_contain_text("x")
+
+
+async def test_files_that_are_looked_at_one_after_the_other_have_one_pane(open_page: Open, stack: Stack) -> None:
+    await run(stack, "for name in a b c; do echo in-$name > $name.txt; done")
+    page = await show_files(await open_page(width=1440))
+    panes = page.locator(".pane:visible")
+    for name in ("a.txt", "b.txt"):
+        await page.get_by_role("treeitem", name=name).click()
+        await expect(page.get_by_role("textbox", name=name)).to_be_focused()
+        await expect(panes).to_have_count(2)
+    await page.keyboard.type("mine ")
+    await page.get_by_role("treeitem", name="c.txt").click()
+    await expect(page.get_by_role("textbox", name="c.txt")).to_be_focused()
+    await page.get_by_role("treeitem", name="a.txt").click(modifiers=["Control"])
+    await expect(page.get_by_role("textbox", name="a.txt")).to_be_focused()
+    await expect(page.get_by_role("textbox", name="b.txt")).to_contain_text("mine in-b")
+    await expect(panes).to_have_count(4)
+
+
+async def test_what_is_not_a_file_is_named_and_not_offered_for_download(open_page: Open, stack: Stack) -> None:
+    await run(stack, "mkfifo pipe")
+    page = await show_files(await open_page(width=1440))
+    await page.get_by_role("treeitem", name="pipe").click()
+    pane = page.get_by_role("region", name="pipe")
+    await expect(pane).to_contain_text("This is a named pipe, not a file.")
+    await expect(pane.get_by_role("button", name="Download")).to_have_count(0)
+
+
+async def test_the_tree_is_as_it_was_when_another_view_was_shown(open_page: Open, stack: Stack) -> None:
+    await run(stack, "mkdir -p src/inner; touch src/inner/a.txt")
+    page = await show_files(await open_page(width=1440))
+    for name in ("src", "inner", "a.txt"):
+        await page.get_by_role("treeitem", name=name).click()
+    views = page.get_by_role("navigation", name="Views")
+    await views.get_by_role("button", name="Ports").click()
+    await expect(page.get_by_role("tree", name="Files")).to_have_count(0)
+    await views.get_by_role("button", name="Files").click()
+    await expect(page.get_by_role("treeitem", name="a.txt")).to_have_attribute("aria-selected", "true")

@@ -53,6 +53,19 @@ async def test_a_split_shows_two_terminals_and_is_restored_after_a_reload(open_p
     await expect(page.locator(".pane:visible")).to_have_count(1)
 
 
+async def test_the_rail_is_open_after_a_reload_and_the_terminal_keeps_the_focus(open_page: Open) -> None:
+    view = await open_page()
+    page = view.page
+    await view.press("Control+Shift+B")
+    await page.get_by_role("navigation", name="Views").get_by_role("button", name="Search").click()
+    await expect(page.get_by_role("searchbox", name="Find in files")).to_be_focused()
+    await page.reload()
+    await view.until_live()
+    await expect(page.get_by_role("searchbox", name="Find in files")).to_be_visible()
+    await view.run("echo a''b")
+    await view.until_text("ab")
+
+
 async def test_a_divider_is_dragged_and_moved_with_the_keyboard(open_page: Open) -> None:
     view = await open_page(width=1200)
     page = view.page
@@ -111,7 +124,7 @@ async def test_the_palette_finds_an_action_and_runs_it(open_page: Open) -> None:
     await expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_contain_text("Ctrl+Shift+E")
 
 
-async def test_what_is_typed_while_the_palette_is_being_loaded_is_its_text(browser: Browser, stack: Stack) -> None:
+async def test_what_is_typed_while_a_text_field_is_being_loaded_is_its_text(browser: Browser, stack: Stack) -> None:
     context = await browser.new_context()
     page = await context.new_page()
     held: list[Route] = []
@@ -119,21 +132,25 @@ async def test_what_is_typed_while_the_palette_is_being_loaded_is_its_text(brows
     async def hold(route: Route) -> None:
         held.append(route)
 
-    for part in ("page-dialogs", "quick-open"):
+    for part in ("page-dialogs", "quick-open", "search-bar"):
         await page.route(f"**/assets/{part}-*.js", hold)
     await page.goto(f"{stack.base}/#token={stack.token}")
     view = View(page)
     await view.until_live()
     await view.settled()
     typed = (await view.state())["inputEnd"]
-    for keys, name in (("Control+Shift+K", "Find a command"), ("Control+Shift+P", "Open a file")):
+    fields = (
+        ("Control+Shift+F", page.get_by_role("searchbox", name="Find in the terminal")),
+        ("Control+Shift+K", page.get_by_role("combobox", name="Find a command")),
+        ("Control+Shift+P", page.get_by_role("combobox", name="Open a file")),
+    )
+    for keys, field in fields:
         await page.keyboard.press(keys)
         await page.keyboard.type("splix")
         await page.keyboard.press("Backspace")
         await page.keyboard.press("Enter")
         while held:
             await held.pop().continue_()
-        field = page.get_by_role("combobox", name=name)
         await expect(field).to_be_focused()
         await expect(field).to_have_value("spli")
         await page.keyboard.type("t")
@@ -282,7 +299,7 @@ async def test_a_link_is_shared_with_a_time_and_revoked(open_page: Open) -> None
     await eve.run("echo by the gu''est")
     await ada.until_text("by the guest")
     listed = dialog.get_by_role("list", name="Links").get_by_role("listitem")
-    await expect(listed).to_contain_text("Type · terminal main · for 60 minutes")
+    await expect(listed).to_contain_text("Type · terminal main · for 1 hour")
     await listed.get_by_role("button", name="Revoke").click()
     await expect(listed).to_have_count(0)
     await eve.page.get_by_role("dialog", name="Sign in").wait_for()

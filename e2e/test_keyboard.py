@@ -151,3 +151,34 @@ async def test_every_control_of_home_is_reached_and_shows_the_focus(open_page: O
     await page.get_by_label("Name", exact=True).focus()
     await page.keyboard.press("Escape")
     await expect(new).to_be_focused()
+
+
+async def test_a_press_on_the_tab_or_between_the_buttons_leaves_the_focus_in_the_terminal(open_page: Open) -> None:
+    view = await open_page()
+    page = view.page
+    await view.run("cd /tmp")
+    await expect(page.locator("#status-line .directory")).to_have_text("/tmp")
+    await page.get_by_role("navigation", name="Terminals").get_by_role("link", name="main").click()
+    await view.run("echo a''b")
+    await view.until_text("ab")
+    await view.until("() => document.querySelector('.command-bar') !== null")
+    await page.locator("#status-line .directory").click()
+    await view.run("echo c''d")
+    await view.until_text("cd")
+
+
+async def test_a_text_field_of_the_rail_keeps_the_focus_when_the_page_has_reconnected(
+    open_page: Open, stack: Stack
+) -> None:
+    view = await open_page()
+    page = view.page
+    await view.press("Control+Shift+B")
+    await page.get_by_role("navigation", name="Views").get_by_role("button", name="Search").click()
+    field = page.get_by_role("searchbox", name="Find in files")
+    await expect(field).to_be_focused()
+    await stack.kill()
+    await view.until("() => window.hawse.state().connection !== 'live'")
+    await stack.start()
+    await view.until_live()
+    await page.keyboard.type("text")
+    await expect(field).to_have_value("text")

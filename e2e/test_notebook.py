@@ -174,7 +174,6 @@ async def test_a_notebook_file_is_opened_run_and_exported(open_page: Open, stack
     await (await download.value).save_as(tmp_path / "n.ipynb")
     cells = json.loads((tmp_path / "n.ipynb").read_text())["cells"]
     assert [cell["id"] for cell in cells][:2] == ["title", "one"]  # Shift+Enter adds one at the end
-    await show_files(page)  # the rail is closed after a reload
     await page.get_by_role("treeitem", name="broken.ipynb").click()
     await expect(
         page.get_by_role("alert").get_by_text("This file is not a notebook: it names no format.")

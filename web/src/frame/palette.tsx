@@ -35,13 +35,15 @@ export function matching(entries: readonly Entry[], text: string): Entry[] {
 
 export function openPalette({ actions, icons, more, typed, closed }: PaletteOptions): void {
   const entries: Entry[] = [
-    ...actions.available.map(action => ({
-      id: action.id,
-      group: action.group,
-      label: labelOf(action),
-      icon: icons[action.id],
-      run: () => action.run(),
-    })),
+    ...actions.available
+      .filter(({ id }) => id !== "palette") // it is open
+      .map(action => ({
+        id: action.id,
+        group: action.group,
+        label: labelOf(action),
+        icon: icons[action.id],
+        run: () => action.run(),
+      })),
     ...more(),
   ];
   const shortcut = (id: string) => actions.shortcut(id);

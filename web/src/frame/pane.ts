@@ -7,6 +7,7 @@ import type { ComponentType } from "preact";
 import type { Disposable } from "../base/disposables";
 import type { HawseClient } from "../client/client";
 import type { Participant } from "../wire/methods";
+import type { Workspace } from "./workspace";
 
 /** What the page's address keeps of a pane, so that a reload or a copied link shows it again. */
 export type PaneState = Readonly<Record<string, string>>;
@@ -42,6 +43,8 @@ export interface Pane extends Disposable {
   state(): PaneState;
   /** Shows `state` in this pane instead of a new one, and returns true; returns false if it is about something else. */
   adopt?(state: PaneState): boolean;
+  /** Whether the next file may take its place: the user has changed nothing in it. */
+  readonly replaceable?: boolean;
   /** Resolves with false if the user wants to keep the pane, for example because of changes that are not saved. */
   mayClose?(): Promise<boolean>;
 }
@@ -73,6 +76,8 @@ export interface AppContext {
   readonly client: HawseClient;
   /** Id of the sandbox that the page shows. */
   readonly sandbox: string;
+  /** The tabs and their panes. */
+  readonly workspace: Workspace;
   /** Whether the user may only look. */
   readonly readOnly: ReadonlySignal<boolean>;
   /** Directory of the active terminal; empty while it is not known. */
@@ -110,6 +115,8 @@ export interface PaneKind {
 
 export interface RailProps {
   app: AppContext;
+  /** Whether the page has opened the view after a reload: it leaves the focus where it is. */
+  restored: boolean;
 }
 
 /** A view in the rail. Its module is loaded when the user opens it. */

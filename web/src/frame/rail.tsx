@@ -12,6 +12,8 @@ export interface RailState {
   readonly open: Signal<boolean>;
   /** Id of the view beside the icons; empty: none. */
   readonly view: Signal<string>;
+  /** Whether the page has opened the view, as it was before a reload, and not the user. */
+  restored?: boolean;
 }
 
 interface Props {
@@ -42,12 +44,12 @@ export function Rail({ registry, state, app }: Props) {
           </button>
         ))}
       </nav>
-      {view && <Panel key={view.id} view={view} app={app} />}
+      {view && <Panel key={view.id} view={view} app={app} restored={state.restored === true} />}
     </div>
   );
 }
 
-function Panel({ view, app }: { view: RailView; app: AppContext }) {
+function Panel({ view, ...props }: RailProps & { view: RailView }) {
   const loaded = useSignal<ComponentType<RailProps> | undefined>(undefined);
   const failed = useSignal(false);
   useEffect(() => {
@@ -68,7 +70,7 @@ function Panel({ view, app }: { view: RailView; app: AppContext }) {
   return (
     <section class="rail-view" aria-label={view.label}>
       <h2>{view.label}</h2>
-      {View && <View app={app} />}
+      {View && <View {...props} />}
       {failed.value && <p role="alert">This view could not be loaded. Reload the page.</p>}
     </section>
   );

@@ -110,10 +110,10 @@ export function removeLeaf(tree: Tree, id: number): Tree | undefined {
   return { ...tree, children: kept, sizes: normalized(sizes) };
 }
 
-/** Returns the tree with another state of the leaf. */
-export function updateLeaf(tree: Tree, id: number, state: PaneState): Tree {
-  if (tree.type === "leaf") return tree.id === id ? { ...tree, state } : tree;
-  return { ...tree, children: tree.children.map(child => updateLeaf(child, id, state)) };
+/** Returns the tree with the members of `change` in the leaf `id`. Another `id` makes it another pane. */
+export function updateLeaf(tree: Tree, id: number, change: Partial<Leaf>): Tree {
+  if (tree.type === "leaf") return tree.id === id ? { ...tree, ...change } : tree;
+  return { ...tree, children: tree.children.map(child => updateLeaf(child, id, change)) };
 }
 
 /** Moves a divider by `delta`, a part of the whole tab, as far as both sides keep their smallest size. */

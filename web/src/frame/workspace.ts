@@ -119,7 +119,7 @@ export class Workspace {
 
   setState(id: number, state: PaneState): void {
     const tab = this.#tabs.value.find(({ tree }) => leavesOf(tree).some(leaf => leaf.id === id));
-    if (tab) this.#replace({ ...tab, tree: updateLeaf(tab.tree, id, state) });
+    if (tab) this.#replace({ ...tab, tree: updateLeaf(tab.tree, id, { state }) });
   }
 
   /**

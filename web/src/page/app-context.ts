@@ -12,6 +12,7 @@ export function appContext(page: PageCore): AppContext {
   return {
     client,
     sandbox,
+    workspace,
     readOnly,
     directory: facts.directory,
     people: page.peopleContext,

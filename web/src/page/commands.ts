@@ -92,9 +92,12 @@ export class Commands implements Disposable {
   #mark(data: string): false {
     const [kind, code] = data.split(";");
     if (kind === "A" || kind === "C") this.#atPrompt = kind === "A";
-    if (kind === "A") this.#prompt = this.#terminal.registerMarker(0);
-    else if (kind === "C") this.#start();
-    else if (kind === "D") this.#end(code);
+    if (kind === "C") this.#start();
+    else if (kind === "D") this.end(Number.parseInt(code ?? "", 10));
+    else if (kind === "A") {
+      this.end(); // with its shell, before the shell could report it
+      this.#prompt = this.#terminal.registerMarker(0);
+    }
     return false; // other handlers may want it too
   }
 
@@ -110,13 +113,13 @@ export class Commands implements Disposable {
     this.#decorate(command);
   }
 
-  #end(code: string | undefined): void {
+  /** The command that runs, if there is one, has ended. `code`: NaN if it is not known. */
+  end(code = Number.NaN): void {
     const command = this.#running;
     this.#running = undefined;
     if (!command) return;
     command.end = this.#terminal.registerMarker(0);
-    const number = Number.parseInt(code ?? "", 10);
-    command.code = Number.isNaN(number) ? undefined : number;
+    command.code = Number.isNaN(code) ? undefined : code;
     const element = this.#decorations.get(command)?.element;
     if (element) paint(element, command);
   }

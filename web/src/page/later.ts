@@ -142,16 +142,8 @@ export class Later {
     void import("./fonts").then(fonts => fonts.loadFonts()).catch(() => {});
   }
 
-  /**
-   * One chunk after the other: a request for a chunk cannot be ended, and browsers open at most six connections to a host.
-   * If all of them wait for chunks on a network that no longer answers, the page cannot reconnect.
-   */
   async preload(): Promise<void> {
-    await import("./search-bar");
-    await import("./page-dialogs");
-    await import("./action-lists");
-    await import("./regions");
-    await import("./question");
+    await (await import("./after-prompt")).afterPrompt(this.#page.rail);
   }
 
   /** A chunk of its own: most users have signed in. */

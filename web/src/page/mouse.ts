@@ -123,7 +123,7 @@ export class Mouse implements Disposable {
         { label: "Select all", run: () => terminal.selectAll() },
       ],
       [
-        { label: "Find", run: this.#actions.find },
+        { label: "Find", hint: mac ? "⌘F" : "Ctrl+Shift+F", run: this.#actions.find },
         { label: "Clear the scrollback", run: () => terminal.clear() },
       ],
     ];

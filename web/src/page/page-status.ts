@@ -48,7 +48,8 @@ export function showStatus(page: PageCore, later: Later): ReadonlySignal<Status>
         void later.offerSingleSignOn().catch(() => {}); // without it, the token can be entered
       }
       if (kind !== "live") return;
-      page.focus();
+      // A text field of the rail keeps it after a lost connection.
+      if (!document.activeElement?.closest(".rail")) page.focus();
       // What the user may ask for next, so that no key is typed into the terminal meanwhile.
       whenIdle(() => void later.preload().catch(() => {})); // the next connection tries it again
     }),

@@ -35,10 +35,12 @@ export class SearchBar implements Disposable {
     );
   }
 
-  open(): void {
+  /** `typed`: the text at first; empty: the one that was searched last. */
+  open(typed: string): void {
     this.#show(true);
-    this.#input.select();
     this.#input.focus();
+    if (typed) this.#input.value = typed;
+    else this.#input.select();
     this.#restart();
   }
 

@@ -109,6 +109,7 @@ function duration(seconds: number): string {
   if (seconds >= 48 * HOUR) return `${Math.round(seconds / 24 / HOUR)} days`;
   if (seconds >= 2 * HOUR) return `${Math.round(seconds / HOUR)} hours`;
   const minutes = Math.max(1, Math.round(seconds / 60));
+  if (minutes === 60) return "1 hour";
   return minutes === 1 ? "1 minute" : `${minutes} minutes`;
 }
 

@@ -103,6 +103,7 @@ function TabItem({ tab, current, labels, workspace, terminals, readOnly, href, c
           if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
           event.preventDefault();
           workspace.select(tab.key);
+          workspace.active.peek()?.focus(); // also if it was shown already
         }}
         onAuxClick={event => {
           if (event.button !== 1 || readOnly.value) return;

@@ -76,7 +76,11 @@ export function addExtras(options: ExtrasOptions): Disposable {
       // Of several pages that show the terminal, the one in which the user types.
       inUse: () => inView() && channel.people.mayType && channel.input.end > 0,
     }),
-    channel.onState(({ phase }) => phase === "ended" && notices.endProgress()),
+    channel.onState(state => {
+      if (state.phase !== "ended") return;
+      notices.endProgress();
+      commands.end(state.exit?.code ?? undefined);
+    }),
     // A program that was killed does not end its progress; the next prompt does.
     terminal.parser.registerOscHandler(133, data => {
       if (data.startsWith("A")) notices.endProgress();

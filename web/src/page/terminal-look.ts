@@ -3,6 +3,7 @@
 import { effect } from "@preact/signals";
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../base/disposables";
+import { holdKeys } from "./hold-keys";
 import type { Layout } from "./layout";
 import type { SearchBar } from "./search-bar";
 import type { ThemeName } from "./settings";
@@ -42,8 +43,10 @@ export class TerminalLook implements Disposable {
 
   /** Opens the search, whose module is loaded with the first one. */
   async find(): Promise<void> {
-    const { SearchBar } = await import("./search-bar");
-    if (this.#disposed) return;
+    const typed = holdKeys(window);
+    const { SearchBar } = await import("./search-bar").finally(typed);
+    const text = typed();
+    if (this.#disposed || text === undefined) return;
     if (!this.#search) {
       const { settings, theme } = this.#options;
       this.#search = new SearchBar(this.#stage, this.#terminal, () => [
@@ -52,7 +55,7 @@ export class TerminalLook implements Disposable {
       ]);
       this.#disposables.add(this.#search);
     }
-    this.#search.open();
+    this.#search.open(text);
   }
 
   dispose(): void {

@@ -27,3 +27,16 @@ export async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Blob> 
   }
   return new Blob([...parts, ...waiting]);
 }
+
+/** The page's policy allows images from its own origin and `data:`. */
+export async function dataUrl(blob: Blob, path: string): Promise<string> {
+  const extension = path.split(".").at(-1)?.toLowerCase() ?? "";
+  const type =
+    { svg: "image/svg+xml", jpg: "image/jpeg", ico: "image/x-icon" }[extension] ?? `image/${extension}`;
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result));
+    reader.onerror = () => reject(reader.error);
+    reader.readAsDataURL(new Blob([blob], { type }));
+  });
+}

@@ -46,7 +46,7 @@ test("the neighbours of a removed pane get its space, and the last pane leaves n
 });
 
 test("the state of one pane is replaced", () => {
-  const tree = updateLeaf(three(), 3, { id: "other" });
+  const tree = updateLeaf(three(), 3, { state: { id: "other" } });
   expect(leavesOf(tree).map(({ state }) => state.id)).toEqual(["t1", "t2", "other"]);
 });
 

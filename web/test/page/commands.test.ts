@@ -40,6 +40,17 @@ test("a command without an end runs, and one that has left the scrollback is for
   expect(commands.list).toEqual([]);
 });
 
+test("a command that ends with its shell has the exit code of the shell, or none", async () => {
+  const { commands, write } = await make();
+  const begun = (line: string) => `${PROMPT}${line}\r\n\x1b]633;E;${line}\x07\x1b]133;C\x07`;
+  await write(begun("exit 3"));
+  commands.end(3);
+  await write(begun("kill -9 $$"));
+  await write(PROMPT); // of a new shell
+  expect(commands.list.map(stateOf)).toEqual(["failed", "done"]);
+  expect(commands.running).toBeUndefined();
+});
+
 test("jumps go to the prompt before and after the first visible line, and then to the end", async () => {
   const { terminal, commands, write } = await make();
   await write(run("one", "a\r\n".repeat(8), 0) + run("two", "b\r\n".repeat(8), 0) + PROMPT);

@@ -11,7 +11,7 @@ import type { SandboxHandle } from "../../client/sandbox";
 import type { AppContext, Pane, PaneState, PaneStatus } from "../../frame/pane";
 import { HawseError } from "../../wire/errors";
 import type { MarkdownProps } from "../markdown/markdown";
-import { collect, saveBlob } from "../save";
+import { collect, dataUrl, saveBlob } from "../save";
 import { Changes } from "./changes";
 import type { Comparison } from "./diff-view";
 import { watchFile } from "./file-watch";
@@ -21,6 +21,13 @@ import { join, parentOf, resolved } from "./tree";
 /** Bytes of a text that is opened. */
 const TEXT_MAX = 8_388_608;
 const MARKDOWN = /\.(md|markdown)$/i;
+/** Names of what has no content to show, by its type. */
+const OTHERS: Record<string, string> = {
+  device: "device",
+  directory: "directory",
+  fifo: "named pipe",
+  socket: "socket",
+};
 const IMAGE = /\.(avif|bmp|gif|ico|jpe?g|png|svg|webp)$/i;
 
 type Content =
@@ -57,6 +64,7 @@ export class EditorPane implements Pane {
   #host: HTMLElement | undefined;
   #watch: Disposable | undefined;
   #disposed = false;
+  replaceable = true;
 
   constructor(app: AppContext, state: PaneState) {
     this.#app = app;
@@ -282,6 +290,9 @@ export class EditorPane implements Pane {
   async #load(): Promise<void> {
     try {
       const stat = await this.#box.file.stat({ path: this.path });
+      const other = OTHERS[stat.type];
+      if (other)
+        return this.#show({ kind: "other", reason: `This is a ${other}, not a file.`, missing: true });
       if (stat.size > TEXT_MAX) {
         this.#show({ kind: "other", reason: "This file is larger than 8 MiB." });
         return;
@@ -296,7 +307,7 @@ export class EditorPane implements Pane {
     } catch (error) {
       if (!(error instanceof HawseError)) throw error;
       // It has changed while it was read; the watch reports the change, after which it is read again.
-      const missing = error.code === "not_found";
+      const missing = ["not_found", "permission_denied"].includes(error.code);
       if (error.code !== "conflict") this.#show({ kind: "other", reason: error.message, missing });
     }
   }
@@ -322,6 +333,7 @@ export class EditorPane implements Pane {
       readOnly: this.#app.readOnly.value,
       changed: () => {
         this.#dirty.value = true;
+        this.replaceable = false;
       },
       save: () => void this.#save(),
     });
@@ -381,17 +393,4 @@ export class EditorPane implements Pane {
 
 function lineOf({ line }: PaneState): number | undefined {
   return Number.parseInt(line ?? "", 10) || undefined;
-}
-
-/** The page's policy allows images from its own origin and `data:`. */
-async function dataUrl(blob: Blob, path: string): Promise<string> {
-  const extension = path.split(".").at(-1)?.toLowerCase() ?? "";
-  const type =
-    { svg: "image/svg+xml", jpg: "image/jpeg", ico: "image/x-icon" }[extension] ?? `image/${extension}`;
-  return new Promise((resolve, reject) => {
-    const reader = new FileReader();
-    reader.onload = () => resolve(String(reader.result));
-    reader.onerror = () => reject(reader.error);
-    reader.readAsDataURL(new Blob([blob], { type }));
-  });
 }

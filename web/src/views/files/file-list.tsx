@@ -19,7 +19,8 @@ interface Props {
   tree: FileTree;
   mounts: ReadonlySignal<Mounts>;
   selected: Signal<Row | undefined>;
-  open: (row: Row) => void;
+  /** `beside`: in a pane of its own, instead of the file that is shown. */
+  open: (row: Row, beside: boolean) => void;
   rename: (row: Row) => void;
   remove: (row: Row) => void;
   readOnly: boolean;
@@ -55,8 +56,8 @@ export function FileList({ tree, mounts, selected, open, rename, remove, readOnl
     else if (y + HEIGHT > element.scrollTop + element.clientHeight)
       element.scrollTop = y + HEIGHT - element.clientHeight;
   };
-  const activate = (row: Row) => {
-    if (row.entry.type !== "directory") open(row);
+  const activate = (row: Row, beside = false) => {
+    if (row.entry.type !== "directory") open(row, beside);
     else if (row.expanded) tree.collapse(row.path);
     else void tree.expand(row.path);
   };
@@ -67,7 +68,7 @@ export function FileList({ tree, mounts, selected, open, rename, remove, readOnl
     End: () => select(rows.length - 1),
     PageDown: () => select(at + Math.floor(height.value / HEIGHT)),
     PageUp: () => select(at - Math.floor(height.value / HEIGHT)),
-    Enter: activate,
+    Enter: row => activate(row),
     ArrowRight: row => (row.expanded ? select(at + 1) : row.entry.type === "directory" && activate(row)),
     ArrowLeft: row =>
       row.expanded
@@ -94,9 +95,11 @@ export function FileList({ tree, mounts, selected, open, rename, remove, readOnl
         onKeyDown={event => {
           const row = rows[at];
           const key = keys[event.key];
-          if (!key || !row || event.ctrlKey || event.metaKey || event.altKey) return;
+          const modified = event.ctrlKey || event.metaKey;
+          if (!key || !row || event.altKey || (modified && event.key !== "Enter")) return;
           event.preventDefault();
-          key(row);
+          if (modified) activate(row, true);
+          else key(row);
         }}
       >
         <div role="presentation" style={{ height: `${rows.length * HEIGHT}px` }}>
@@ -108,9 +111,9 @@ export function FileList({ tree, mounts, selected, open, rename, remove, readOnl
               id={`file-${first + index}`}
               y={(first + index) * HEIGHT}
               selected={first + index === at}
-              onClick={() => {
+              onClick={beside => {
                 selected.value = row;
-                activate(row);
+                activate(row, beside);
               }}
             />
           ))}
@@ -126,7 +129,7 @@ interface RowProps {
   id: string;
   y: number;
   selected: boolean;
-  onClick: () => void;
+  onClick: (beside: boolean) => void;
 }
 
 function FileRow({ row, mount, id, y, selected, onClick }: RowProps) {
@@ -161,7 +164,7 @@ function FileRow({ row, mount, id, y, selected, onClick }: RowProps) {
         transform: `translateY(${y}px)`,
         paddingInlineStart: `${6 + row.depth * 14}px`,
       }}
-      onClick={onClick}
+      onClick={event => onClick(event.ctrlKey || event.metaKey)}
     >
       <span class="twist">
         {directory && <Icon icon={row.expanded ? ChevronDown : ChevronRight} size={14} />}

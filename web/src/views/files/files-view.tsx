@@ -3,7 +3,7 @@
 import { visible } from "../../base/visible";
 import "../style/views.css";
 import "../style/files.css";
-import { useSignal } from "@preact/signals";
+import { signal } from "@preact/signals";
 import { Download, FilePlus, FolderPlus, RefreshCw, Upload } from "lucide";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { Icon } from "../../frame/icon";
@@ -18,6 +18,9 @@ import { openFile } from "./open-file";
 import { FileTree, join, parentOf, type Row } from "./tree";
 import { droppedFiles, FILES_MAX, type UploadFile, Uploads } from "./uploads";
 
+/** What was shown last: the view is drawn anew each time it is shown. */
+const remembered = { expanded: [] as readonly string[], selected: signal<Row | undefined>(undefined) };
+
 export function FilesView({ app }: RailProps) {
   const box = useMemo(() => app.client.sandbox(app.sandbox), [app]);
   const tree = useMemo(() => new FileTree(box), [box]);
@@ -29,12 +32,13 @@ export function FilesView({ app }: RailProps) {
       ),
     [app],
   );
-  const selected = useSignal<Row | undefined>(undefined);
+  const { selected } = remembered;
   const picker = useRef<HTMLInputElement>(null);
   useEffect(() => {
-    void tree.expand("");
+    for (const path of ["", ...remembered.expanded]) void tree.expand(path);
     void mounts.start();
     return () => {
+      remembered.expanded = tree.expanded;
       tree.dispose();
       uploads.cancel();
       mounts.dispose();
@@ -114,7 +118,7 @@ export function FilesView({ app }: RailProps) {
         tree={tree}
         mounts={mounts.mounts}
         selected={selected}
-        open={row => openFile(app, row.path)}
+        open={(row, beside) => openFile(app, row.path, { beside })}
         rename={row => act(() => rename(row))}
         remove={row => act(() => remove(row))}
         readOnly={app.readOnly.value}

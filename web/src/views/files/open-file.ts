@@ -1,8 +1,40 @@
 // Which pane shows a file.
 
-import type { AppContext } from "../../frame/pane";
+import { batch } from "@preact/signals";
+import type { AppContext, PaneState } from "../../frame/pane";
+import { leavesOf, updateLeaf } from "../../frame/tree";
 
-/** Shows a file beside the active pane: notebooks as such, all others in the editor. */
-export function openFile(app: Pick<AppContext, "open">, path: string): void {
-  app.open(/\.ipynb$/i.test(path) ? "notebook" : "editor", { path }, "right");
+type Context = Pick<AppContext, "open" | "workspace">;
+
+/**
+ * Shows a file: notebooks as such, all others in the editor. It takes the place of a file of the same tab in which the user
+ * has changed nothing, so that looking at one file after the other does not fill the tab.
+ *
+ * @param options.line - The line to show, from 1.
+ * @param options.beside - Show it in a pane of its own.
+ */
+export function openFile(
+  app: Context,
+  path: string,
+  { line, beside = false }: { line?: number; beside?: boolean } = {},
+): void {
+  const kind = /\.ipynb$/i.test(path) ? "notebook" : "editor";
+  const state: PaneState = line === undefined ? { path } : { path, line: String(line) };
+  batch(() => {
+    if (!beside) replaceUnchanged(app, kind, state);
+    app.open(kind, state, "right");
+  });
+}
+
+function replaceUnchanged({ workspace }: Context, kind: string, state: PaneState): void {
+  const here = workspace.current.peek();
+  const leaves = workspace.tabs.peek().flatMap(({ tree }) => leavesOf(tree));
+  if (!here || leaves.some(leaf => leaf.kind === kind && leaf.state.path === state.path)) return;
+  const panes = workspace.panes.peek();
+  const unchanged = leavesOf(here.tree).filter(({ id }) => panes.get(id)?.replaceable);
+  const leaf = unchanged.find(({ id }) => id === here.active) ?? unchanged.at(-1);
+  if (leaf) {
+    const added = { id: workspace.nextId(), kind, state };
+    workspace.reshape(here.key, tree => updateLeaf(tree, leaf.id, added));
+  }
 }

@@ -62,6 +62,11 @@ export class FileTree {
     return this.#error;
   }
 
+  /** The directories whose entries are shown, besides the workspace. */
+  get expanded(): readonly string[] {
+    return [...this.#directories.keys()].filter(path => path !== "");
+  }
+
   /** Lists a directory, shows what is in it, and follows its changes. The workspace is the empty path. */
   async expand(path: string): Promise<void> {
     if (this.#disposed || this.#directories.has(path)) return;

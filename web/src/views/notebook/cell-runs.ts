@@ -61,7 +61,6 @@ export class CellRuns implements Disposable {
 
   /** Runs the source of a cell. */
   start(cell: Cell): void {
-    this.#unnamed.add(cell);
     cell.cleared = false;
     this.#follow({ cell }, { context: this.#options.context, source: cell.source.peek() });
   }
@@ -171,7 +170,8 @@ export class CellRuns implements Disposable {
       this.#name(first);
       this.#options.stored();
     };
-    const listener = this.#listener(place, outputs, { current, named, mine: "source" in which });
+    const requested = () => this.#unnamed.add(first);
+    const listener = this.#listener(place, outputs, { current, requested, named, mine: "source" in which });
     follower = new RunFollower(box, which, listener);
     this.#followers.set(place.cell, follower);
     this.#outputs.set(place.cell, outputs);
@@ -184,7 +184,15 @@ export class CellRuns implements Disposable {
   #listener(
     place: Place,
     outputs: Outputs,
-    { current, named, mine }: { current: () => boolean; named: RunListener["named"]; mine: boolean },
+    {
+      current,
+      requested,
+      named,
+      mine,
+    }: Pick<RunListener, "requested" | "named"> & {
+      current: () => boolean;
+      mine: boolean;
+    },
   ): RunListener {
     let drawing: ReturnType<typeof setTimeout> | undefined;
     const draw = () => {
@@ -201,6 +209,7 @@ export class CellRuns implements Disposable {
       if (current()) place.cell.state.value = { ...place.cell.state.peek(), ...state };
     };
     return {
+      requested,
       named,
       began: () => set({ phase: "running" }),
       text: (stream, text) => {

@@ -263,7 +263,7 @@ function Results({ notebook, cell, label, readOnly }: ResultsProps) {
           send={line => void notebook.answer(cell, line)}
         />
       )}
-      {note && <p class={`ended ${state.status ?? ""}`}>{note}</p>}
+      {note && <p class={`run-end ${state.status ?? ""}`}>{note}</p>}
     </div>
   );
 }

@@ -15,6 +15,8 @@ export interface CodeCalls {
 }
 
 export interface RunListener {
+  /** The code is sent to be run, also again after a lost connection: the run has another id then. */
+  requested(): void;
   /** The run has an id. `source`: its code, if it is the run of somebody else. */
   named(run: string, source: string | undefined): void;
   /** The run has begun. */
@@ -92,6 +94,8 @@ export class RunFollower implements Disposable {
     // A run that waits is not attached to: the call that waits keeps it in the queue.
     if (this.#run !== undefined && (this.#began || !("source" in this.#which)))
       return this.#box.code.attach({ context, run: this.#run, since });
+    this.#run = undefined;
+    this.#listener.requested();
     const { source } = this.#which as { source: string };
     return this.#box.code.run({ context, source, stdin: true, since }, { key: this.#key });
   }

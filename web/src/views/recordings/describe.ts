@@ -18,7 +18,7 @@ export function describe(info: RecordingInfo): string {
   if (info.markers) facts.push(info.markers === 1 ? "1 marker" : `${info.markers} markers`);
   if (info.input) facts.push("with input");
   if (info.truncated) facts.push("incomplete");
-  return facts.join(" · ");
+  return facts.map(fact => fact.replaceAll(" ", "\u00a0")).join(" · "); // a line ends between two of them
 }
 
 /** Returns the recordings whose titles or terminals have all words of `text`. */

@@ -9,6 +9,7 @@ import { useEffect, useMemo, useRef } from "preact/hooks";
 import { Icon } from "../../frame/icon";
 import type { RailProps } from "../../frame/pane";
 import type { SearchMatch } from "../../wire/methods";
+import { openFile } from "../files/open-file";
 import { type FileHits, FileSearch, partsOf, type Results } from "./results";
 
 /** Milliseconds after the last key before a search starts. */
@@ -22,12 +23,13 @@ const remembered = {
   matchCase: signal(false),
 };
 
-export function SearchView({ app }: RailProps) {
+export function SearchView({ app, restored }: RailProps) {
   const search = useMemo(() => new FileSearch(app.client.sandbox(app.sandbox)), [app]);
   const { text, files, regular, matchCase } = remembered;
   const field = useRef<HTMLInputElement>(null);
   const root = useRef<HTMLDivElement>(null);
   useEffect(() => {
+    if (restored) return;
     field.current?.focus();
     field.current?.select();
   }, []);
@@ -44,8 +46,7 @@ export function SearchView({ app }: RailProps) {
   }, [text.value, files.value, regular.value, matchCase.value]);
 
   const results = search.results.value;
-  const open = ({ path, line }: SearchMatch) =>
-    app.open("editor", { path, line: String(line ?? 1) }, "right");
+  const open = ({ path, line }: SearchMatch) => openFile(app, path, { line: line ?? 1 });
   const option = (label: string, icon: typeof Regex, on: typeof regular) => (
     <button
       type="button"

@@ -3,7 +3,7 @@ import { expect, test, vi } from "vitest";
 import { type Cell, newCell } from "../../../src/views/notebook/cell";
 import { CellRuns } from "../../../src/views/notebook/cell-runs";
 import { Outputs } from "../../../src/views/notebook/outputs";
-import { HawseError } from "../../../src/wire/errors";
+import { HawseError, interrupted } from "../../../src/wire/errors";
 
 type Item = { event: string; value: unknown };
 
@@ -99,4 +99,26 @@ test("of the runs that are not shown, the newest 256 are kept", () => {
   const { runs } = runsOf([], []);
   for (let run = 0; run < 300; run++) runs.hide(`r-${run}`);
   expect([runs.hidden.length, runs.hidden[0]]).toEqual([256, "r-44"]);
+});
+
+test("a run that waited when the connection was lost, and has another id then, is not taken for one of others", async () => {
+  const cell = code("a", "x");
+  let open = () => {};
+  const opened = new Promise<void>(resolve => {
+    open = resolve;
+  });
+  async function* again() {
+    await opened;
+    yield { event: "opened", value: { run: "r-2" } };
+  }
+  const first = call([{ event: "waiting", value: { run: "r-1" } }], interrupted("code.run"));
+  const second = Object.assign(again(), { cancel: () => {}, result: Promise.resolve(OK) });
+  const calls = [first, second as ReturnType<typeof call>];
+  const { runs, list } = runsOf([cell], calls);
+  runs.start(cell);
+  await vi.waitFor(() => expect(calls).toEqual([]));
+  runs.adopt([{ run: "r-2", state: "running" }]);
+  open();
+  await ended(cell);
+  expect([cell.run, list.value]).toEqual(["r-2", [cell]]);
 });

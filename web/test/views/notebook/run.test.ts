@@ -39,6 +39,7 @@ async function followed(box: CodeCalls, which: ConstructorParameters<typeof RunF
       resolve();
     };
     const listener: RunListener = {
+      requested: () => {},
       named: note("named"),
       began: note("began"),
       text: note("text"),
