@@ -11,7 +11,7 @@ import asyncio
 import os
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -113,8 +113,10 @@ class Channel:
         return values()[count - 1]
 
     async def seen(self, text: bytes) -> None:
-        await self.until(lambda: text in self.output or self.closed)
-        assert text in self.output, (self.error, bytes(self.output[-2000:]))
+        with suppress(TimeoutError):  # what has come instead says more
+            await self.until(lambda: text in self.output or self.closed)
+        received = f"{len(self.output)} bytes, {[event.name for event in self.events]}"
+        assert text in self.output, (self.closed, self.error, received, bytes(self.output[-2000:]))
 
     async def result(self) -> Any:
         """Wait for the call's result; raise its error."""
