@@ -94,6 +94,8 @@ class HttpProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         if self.parser.should_upgrade() and self._should_upgrade() and self._has_body():
             raise ValueError("a request for a WebSocket has a body")  # it would never be answered
+        if sum(name == b"host" for name, _ in self.headers) > 1:
+            raise ValueError("a request has two hosts")  # a proxy may have checked another one (RFC 9112, 3.2)
         self._in_headers = False
         self._fed = 0
         self._set_idle(False)

@@ -280,6 +280,12 @@ async def test_a_request_for_an_upgrade_that_has_a_body_is_refused(raw: RawSocke
     assert (await raw.receive()).startswith(b"HTTP/1.1 400")
 
 
+@pytest.mark.parametrize("second", [b"localhost", b"other.example"])
+async def test_a_request_with_two_hosts_is_refused(raw: RawSocket, second: bytes) -> None:
+    await raw.send(b"GET /health HTTP/1.1\r\nHost: localhost\r\nHOST: " + second + b"\r\n\r\n")
+    assert (await raw.receive()).startswith(b"HTTP/1.1 400")
+
+
 @pytest.mark.parametrize("sent", [GET + b"\r\n", (GET + b"\r\n") * 2 + b"\0"])
 async def test_responses_end_silently_when_the_connection_is_closed(
     gateway: Gateway, caplog: pytest.LogCaptureFixture, sent: bytes
