@@ -13,6 +13,7 @@ import msgspec
 from hawse.api import Params, spec_of
 from hawse.client.base.causes import InvalidParamsError
 from hawse.client.base.channel import ClientChannel
+from hawse.client.base.timeouts import check_timeout
 from hawse.client.base.trace import current_trace
 from hawse.client.calls.decode import parse
 from hawse.client.calls.input_stream import InputStream
@@ -195,6 +196,4 @@ def _check(*, method: str, sandbox: str | None, key: str | None, timeout: float 
         if text is not None and not 1 <= len(text) <= 128:
             message = f"{name} has {len(text)} characters; 1 to 128 are allowed"
             raise InvalidParamsError(message, details={"path": name})
-    if timeout is not None and not 0 < timeout <= 10**9:
-        message = f"timeout is {timeout}; more than 0 and at most 10**9 seconds are allowed"
-        raise InvalidParamsError(message, details={"path": "timeout"})
+    check_timeout(timeout, most=1e9)

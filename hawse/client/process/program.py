@@ -6,6 +6,7 @@ from typing import Any, TypedDict
 
 from hawse.client.base.causes import InvalidParamsError
 from hawse.client.base.surroundings import Directory, Env, directory, environment
+from hawse.client.base.timeouts import check_timeout
 
 Command = str | Sequence[str | os.PathLike[str]]
 
@@ -69,12 +70,10 @@ def program(command: Command, *, cwd: Directory | None, env: Env | None, timeout
         timeout: Seconds after which it is killed.
 
     Raises:
-        InvalidParamsError: `command` is neither a string nor a sequence of strings. `timeout` is not more than 0. NaN
-            has no JSON, and would be no limit.
+        InvalidParamsError: `command` is neither a string nor a sequence of strings, or `timeout` is no time limit.
     """
     text = command if isinstance(command, str) else None
-    if timeout is not None and not timeout > 0:
-        raise InvalidParamsError(f"timeout is {timeout}; more than 0 seconds are allowed", details={"path": "timeout"})
+    check_timeout(timeout)
     return {
         "argv": None if text is not None else _arguments(command),
         "command": text,

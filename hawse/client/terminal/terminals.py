@@ -14,6 +14,7 @@ from hawse.api.terminals import (
     TerminalViewers,
     TerminalViewersResult,
 )
+from hawse.client.base.keywords import declared
 from hawse.client.base.surroundings import Directory, Env, directory, environment
 from hawse.client.calls.sandbox_part import SandboxPart
 from hawse.client.terminal.attach import TerminalAttachCall
@@ -84,7 +85,7 @@ class Terminals(SandboxPart):
             integration=None if integration else False,
             record=record or None,
         )
-        return self._handle(_attachment(id or "", None, **viewer), None, wanted)
+        return self._handle(_attachment(id or "", None, **declared(viewer, ViewerOptions, "open")), None, wanted)
 
     def attach(
         self, id: str, *, instance: str | None = None, since: int | None = None, **viewer: Unpack[ViewerOptions]
@@ -101,7 +102,7 @@ class Terminals(SandboxPart):
             HawseError: When awaited: `not_found`, `stale_handle` if the terminal is another instance, and what closed
                 the client.
         """
-        return self._handle(_attachment(id, instance, **viewer), since, None)
+        return self._handle(_attachment(id, instance, **declared(viewer, ViewerOptions, "attach")), since, None)
 
     async def get(self, id: str) -> TerminalInfo:
         """Return a terminal as it is now, running or exited. Raises `not_found`."""

@@ -31,3 +31,11 @@ async def test_a_terminal_can_be_recorded_from_its_start_and_without_integration
     async with hw.sandbox().terminals.open("main", integration=False, record=RecordOptions(input=True)):
         (created,) = [from_raw(call.params) for call in server.session.calls if call.method == "terminal.create"]
     assert (created["integration"], created["record"]) == (False, {"input": True})
+
+
+async def test_an_option_that_does_not_exist_is_refused_by_the_name_of_the_function(hw: hawse.Client) -> None:
+    terminals = hw.sandbox().terminals
+    with pytest.raises(TypeError, match=r"^open\(\) got an unexpected keyword argument 'colour'$"):
+        await terminals.open("main", colour=True)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"^attach\(\) got an unexpected keyword argument 'colour'$"):
+        await terminals.attach("main", colour=True)  # type: ignore[call-arg]

@@ -1,0 +1,22 @@
+"""Checks of the time limits that callers give."""
+
+import math
+
+from hawse.client.base.causes import InvalidParamsError
+
+
+def check_timeout(timeout: object, *, most: float = math.inf) -> None:
+    """Check a time limit before anything is sent.
+
+    Args:
+        timeout: Seconds; None: there is no limit.
+        most: The largest value that is allowed.
+
+    Raises:
+        InvalidParamsError: It is not a number, not more than 0, or more than `most`. NaN has no JSON, and would be no
+            limit.
+    """
+    if timeout is None or (isinstance(timeout, int | float) and 0 < timeout <= most):
+        return
+    allowed = "more than 0 seconds are" if most == math.inf else f"more than 0 and at most {most:g} seconds are"
+    raise InvalidParamsError(f"timeout is {timeout!r}; {allowed} allowed", details={"path": "timeout"})
