@@ -388,13 +388,14 @@ class Gateway:
     def ws_url(self) -> str:
         return f"{'ws' if self._certificate is None else 'wss'}://127.0.0.1:{self.port}/v1/connect"
 
-    def dial(self, *, token: str | None = TOKEN, query: str = "", **options: Any) -> connect:
-        """A WebSocket from the `websockets` library."""
+    def dial(self, *, token: str | None = TOKEN, query: str = "", name: str = "127.0.0.1", **options: Any) -> connect:
+        """A WebSocket from the `websockets` library. `name`: the host that it names, whose address is this gateway's."""
         headers = dict(options.pop("headers", {}))
         if token is not None:
             headers["Authorization"] = f"Bearer {token}"
         options = {"subprotocols": ["hawse.v1"], "compression": None, "max_size": None, "proxy": None} | options
-        return connect(self.ws_url + query, additional_headers=headers, **options)
+        url = self.ws_url.replace("127.0.0.1", name, 1) + query
+        return connect(url, host="127.0.0.1", port=self.port, additional_headers=headers, **options)
 
     def peer(self, *, window: int = 524_288, **options: Any) -> "Peer":
         return Peer(self.dial(**options), window)
