@@ -389,7 +389,7 @@ class Gateway:
         return f"{'ws' if self._certificate is None else 'wss'}://127.0.0.1:{self.port}/v1/connect"
 
     def dial(self, *, token: str | None = TOKEN, query: str = "", name: str = "127.0.0.1", **options: Any) -> connect:
-        """A WebSocket from the `websockets` library. `name`: the host that it names, whose address is this gateway's."""
+        """A WebSocket from the `websockets` library. `name`: the host that it names, which is this gateway."""
         headers = dict(options.pop("headers", {}))
         if token is not None:
             headers["Authorization"] = f"Bearer {token}"
