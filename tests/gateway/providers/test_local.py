@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -344,13 +345,13 @@ async def test_a_runtime_that_has_lost_its_socket_is_unreachable_and_can_be_stop
 async def test_stop_ends_the_real_runtime_also_without_its_socket(state: StateDirectory, isolation: Isolation) -> None:
     provider = LocalProvider(state, isolation)
     path = await start(provider)
-    namespace = os.readlink(f"/proc/{pid_behind(path)}/ns/pid")
+    inside = with_namespace_of(pid_behind(path)) if isolation == "bubblewrap" else []
     process = RuntimeProcess.listening_on(path)
     path.unlink()
     await provider.stop("local")
     assert process is not None
     assert not process.alive
-    assert isolation == "none" or not in_namespace(namespace)
+    assert not running(inside)
 
 
 @pytest.mark.parametrize("isolation", ["none", "bubblewrap"])
@@ -369,16 +370,24 @@ async def test_the_real_runtime_starts_and_outlives_the_provider(state: StateDir
     await provider.stop("local")
 
 
-def in_namespace(namespace: str) -> list[str]:
-    """Return the processes of a namespace that have not ended. A zombie has ended: only its parent is late."""
+def with_namespace_of(pid: int) -> list[psutil.Process]:
+    """Return the processes in the PID namespace of a process. Its number is used again when they have ended."""
     found = []
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            if os.readlink(f"/proc/{name}/ns/pid") == namespace:
-                state = Path("/proc", name, "stat").read_text().rpartition(")")[2].split()[0]
-                found += [name] if state not in "ZX" else []
-        except OSError:  # it ended
-            pass
+    namespace = os.readlink(f"/proc/{pid}/ns/pid")
+    for process in psutil.process_iter():
+        with suppress(OSError, psutil.NoSuchProcess):  # it has ended
+            if os.readlink(f"/proc/{process.pid}/ns/pid") == namespace:
+                found.append(process)
+    return found
+
+
+def running(processes: list[psutil.Process]) -> list[psutil.Process]:
+    """Return the processes that have not ended. A zombie has ended: only its parent is late."""
+    found = []
+    for process in processes:
+        with suppress(psutil.NoSuchProcess):
+            if process.is_running() and process.status() not in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD):
+                found.append(process)
     return found
 
 
@@ -392,10 +401,10 @@ async def test_killing_the_runtime_ends_every_process_of_its_sandbox(state: Stat
     program[-1] += LISTENER
     provider = LocalProvider(state, "bubblewrap", runtime=program)
     path = await start(provider)
-    namespace = os.readlink(f"/proc/{pid_behind(path)}/ns/pid")
-    assert len(in_namespace(namespace)) >= 3  # the first process, the program, and what it started
+    inside = with_namespace_of(pid_behind(path))
+    assert len(inside) >= 3  # the first process, the program, and what it started
     os.kill(pid_behind(path), signal.SIGKILL)
-    await eventually(lambda: not in_namespace(namespace))  # the kernel reports the end of a namespace by no event
+    await eventually(lambda: not running(inside))  # the kernel reports the end of a namespace by no event
     await provider.stop("local")
 
 
@@ -403,14 +412,14 @@ async def test_stop_ends_a_runtime_whose_gateway_was_killed_before_it_had_record
     others = set(psutil.Process().children())
     killed = LocalProvider(state, "bubblewrap")
     path = await start(killed)
-    namespace = os.readlink(f"/proc/{pid_behind(path)}/ns/pid")
+    inside = with_namespace_of(pid_behind(path))
     (bubblewrap,) = (process.pid for process in psutil.Process().children() if process not in others)
     recorded = RuntimeProcess.of_pid(bubblewrap)
     assert recorded is not None
     recorded.save(state.sandbox("local").process)
     await LocalProvider(state, "bubblewrap").stop("local")
     assert not accepts_connections(path)
-    await eventually(lambda: not in_namespace(namespace))
+    await eventually(lambda: not running(inside))
     await killed.stop("local")  # which waits for its child
 
 
