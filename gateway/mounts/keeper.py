@@ -121,6 +121,7 @@ class MountKeeper:
                 tail = await asyncio.to_thread(self._processes.tail, record.info.id)
                 log.warning("! mount of %s was not made: %s: %s", record.info.source, error, tail)
                 await asyncio.shield(self._undo(record))
+                self._locks.remove(record.info.id)
                 raise
 
     async def _undo(self, record: MountRecord) -> None:
@@ -129,7 +130,6 @@ class MountKeeper:
             if record.info.backup is not None and (run := await self._run_of(record)) is not None:
                 await self._remove(record, run, force=True)
         await self._records.remove(record.info.id)
-        self._locks.remove(record.info.id)
 
     async def check(self, sandbox: str) -> None:
         """Raise `HawseError` `unavailable` if nothing can be mounted in a sandbox."""
@@ -161,7 +161,8 @@ class MountKeeper:
                     await self._processes.unmount(id, inside, force=force)
                 elif not force:
                     await self._processes.check_unused(id, inside)
-            await self._records.note_deleting(id, force=force, discard=discard)
+            if not await self._records.note_deleting(id, force=force, discard=discard):
+                self._locks.remove(id)  # it was deleted meanwhile
 
     async def wait_until_removed(self, id: str, timeout: float) -> None:
         """Wait until the row of a mount is removed. Raises `HawseError` `unavailable`."""

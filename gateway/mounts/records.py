@@ -48,20 +48,20 @@ class MountRecords:
         with store_errors_unavailable():
             await self._store.write(Put(TABLE, record.info.id, msgspec.json.encode(record), ABSENT))
 
-    async def note_deleting(self, id: str, *, force: bool, discard: bool) -> None:
-        """Write that a mount is to be deleted. One that does not exist any more is not an error."""
+    async def note_deleting(self, id: str, *, force: bool, discard: bool) -> bool:
+        """Write that a mount is to be deleted. Return False if it does not exist any more."""
         while True:
             with store_errors_unavailable():
                 row = await self._store.get(TABLE, id)
                 record = None if row is None else _decoded(id, row)
                 if row is None or record is None:
-                    return
+                    return False
                 new = msgspec.structs.replace(
                     record, deleting=True, force=force or record.force, discard=discard or record.discard
                 )
                 try:
                     await self._store.write(Put(TABLE, id, msgspec.json.encode(new), row.version))
-                    return
+                    return True
                 except ConflictError:
                     continue  # it was changed meanwhile
 

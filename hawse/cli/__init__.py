@@ -1,6 +1,8 @@
 """The `hawse` command."""
 
 import gc
+import os
+import sys
 from collections.abc import Sequence
 
 __all__ = ["main"]
@@ -8,6 +10,7 @@ __all__ = ["main"]
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code: 0 if it succeeded, 2 if its options cannot be used."""
+    open_closed_streams()
     gc.disable()  # until the modules are loaded: there is nothing to collect (hawse/cli/command.py)
     try:
         from hawse.cli.command import main as run
@@ -15,3 +18,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         return run(argv)
     finally:
         gc.enable()
+
+
+def open_closed_streams() -> None:
+    """Let /dev/null take the descriptors of standard streams that are closed, as after `<&-` in a shell.
+
+    Otherwise the next file or socket would get them. Standard input is empty then. The others stay None in `sys`: what
+    cannot be printed is an error.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is not None:
+            continue
+        null = os.open(os.devnull, os.O_RDONLY)
+        if null != number:
+            os.dup2(null, number)
+            os.close(null)
+        if number == 0:
+            sys.stdin = open(number, closefd=False)  # noqa: SIM115  # for as long as the process lives

@@ -10,7 +10,7 @@ from hawse.cli.candidates import backups as stored, offer
 from hawse.cli.confirm import confirm, yes_option
 from hawse.cli.each import for_each
 from hawse.cli.group import Group
-from hawse.cli.output import examples, listed, print_json, print_table, printable, size
+from hawse.cli.output import examples, is_terminal, listed, print_json, print_table, printable, size
 from hawse.cli.target import Target, gateway_options, target_options
 from hawse.client import BackupInfo, BackupProgress, BackupRestoreResult, BackupUsageResult, Client, Sandbox
 
@@ -19,7 +19,7 @@ class _ProgressLine:
     """Shows the progress on one line of stderr, if that is a terminal. Use it in `with`."""
 
     def __init__(self, target: Target) -> None:
-        self._visible = sys.stderr.isatty() and not target.as_json
+        self._visible = is_terminal(sys.stderr) and not target.as_json
 
     def __enter__(self) -> "_ProgressLine":
         return self

@@ -60,12 +60,10 @@ def code(
     """
     if given is not None and file is not None:
         raise click.UsageError("-c CODE and FILE cannot be combined")
-    if given is None and file is None and sys.stdin is None:  # Python was started without it
-        raise click.UsageError("standard input is closed: give a FILE, or -c CODE")
     interactive = given is None and file is None and sys.stdin.isatty()
     source = "" if interactive else _source(given, file)
     if language is None and file is not None:
-        language = next((name for end, name in LANGUAGES.items() if file.name.endswith(end)), None)
+        language = next((name for end, name in LANGUAGES.items() if str(file.name).endswith(end)), None)
 
     async def work(client: Client, box: Sandbox) -> int:
         known = [info.id for info in await box.code.list()] if context is not None else []
@@ -99,12 +97,12 @@ def _source(given: str | None, file: BinaryIO | None) -> str:
 def _as_json(done: CodeResult) -> dict[str, Any]:
     """Return a result with its output as text if it is UTF-8."""
     fields: dict[str, Any] = msgspec.to_builtins(done)
-    return fields | encoded({"stdout": done.stdout, "stderr": done.stderr})
+    return fields | encoded({"stdout": done.stdout, "stderr": done.stderr}, truncated=done.truncated)
 
 
 async def _run_visibly(ctx: CodeContext, source: str) -> CodeResult:
     """Run code and print its output as it arrives."""
-    done = await ctx.run(source, **_printing(answers=sys.stdin is not None and sys.stdin.isatty()))
+    done = await ctx.run(source, **_printing(answers=sys.stdin.isatty()))
     if done.status in ("crashed", "stopped", "timed_out"):
         how = f": exit code {done.exit.code}" if done.exit is not None and done.exit.code is not None else ""
         how = f": {done.exit.signal}" if done.exit is not None and done.exit.signal is not None else how

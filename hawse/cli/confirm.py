@@ -24,6 +24,6 @@ def confirm(question: str, *, yes: bool) -> None:
     """
     if yes:
         return
-    if sys.stdin is None or not sys.stdin.isatty():
+    if not sys.stdin.isatty():
         raise click.UsageError(f"{question} Standard input is no terminal to ask at: pass --yes")
     click.confirm(question, abort=True, err=True)

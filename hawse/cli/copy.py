@@ -17,7 +17,7 @@ import click
 from hawse.cli import copy_tree as trees
 from hawse.cli.copy_tree import Entry, Tree, remote_path
 from hawse.cli.exec import standard_input
-from hawse.cli.output import examples, listed, print_json, write_bytes
+from hawse.cli.output import examples, is_terminal, listed, print_json, write_bytes
 from hawse.cli.target import Target, first, target_options
 from hawse.client import Client, Sandbox
 from hawse.wire import HawseError
@@ -26,6 +26,7 @@ Advance = Callable[[int], object]  # takes the bytes that were copied since the 
 Copy = Callable[[Entry], Awaitable[object]]
 
 RESUMED_FROM: Final = 4 << 20  # bytes: a smaller file is sent again as quickly as its part is examined
+NAMED: Final = 10  # special files that are named at most
 STREAM: Final = "-"  # stands for standard input or output
 
 
@@ -102,7 +103,9 @@ def cp(target: Target, source: str, destination: str, quiet: bool) -> None:
     if target.as_json:
         print_json(copied)
     elif copied.skipped:
-        click.echo(f"not copied, because they are FIFOs, sockets or devices: {listed(copied.skipped)}", err=True)
+        more = f" and {len(copied.skipped) - NAMED} more" if len(copied.skipped) > NAMED else ""
+        names = listed(copied.skipped[:NAMED]) + more
+        click.echo(f"not copied, because they are FIFOs, sockets or devices: {names}", err=True)
     if not (target.as_json or quiet or destination == STREAM):
         click.echo(str(copied), err=True)
 
@@ -182,7 +185,7 @@ async def _from_stream(end: Place, copied: Copied, shown: bool) -> None:
 async def _to_stream(begin: Place, copied: Copied, shown: bool) -> None:
     assert begin.box is not None
     async with begin.box.files.open_read(begin.path) as source:
-        with progress(source.info.size, shown=shown and not sys.stdout.isatty()) as advance:
+        with progress(source.info.size, shown=shown and not is_terminal(sys.stdout)) as advance:
             async for chunk in source:
                 await asyncio.to_thread(write_bytes, bytes(chunk))
                 copied.bytes += len(chunk)
@@ -229,7 +232,7 @@ def progress(total: int | None, *, shown: bool) -> Iterator[Advance]:
         total: How many bytes there are; None: unknown.
         shown: Whether to show it.
     """
-    if not shown or not sys.stderr.isatty():
+    if not shown or not is_terminal(sys.stderr):
         yield lambda count: None
         return
     from rich.console import Console

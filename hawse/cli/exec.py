@@ -73,7 +73,7 @@ def exec(
     if tty and (target.as_json or timeout is not None or env):
         raise click.UsageError("--tty cannot be combined with --json, --timeout or --env")
     variables = dict(env)
-    feeds = with_stdin if with_stdin is not None else sys.stdin is not None and not os.isatty(0)
+    feeds = with_stdin if with_stdin is not None else not os.isatty(0)
 
     async def work(client: Client, box: Sandbox) -> int:
         wanted = command[0] if in_shell else list(command)
@@ -87,7 +87,7 @@ def exec(
                     "code": exit_code(exit_),
                     "signal": exit_.signal,
                     "timed_out": exit_.timed_out,
-                    **encoded(kept.data),
+                    **encoded(kept.data, truncated=kept.truncated),
                     "truncated": kept.truncated,
                 }
             )

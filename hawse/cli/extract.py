@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from hawse.cli.output import examples, print_json, size
+from hawse.cli.output import examples, is_terminal, print_json, size
 from hawse.cli.target import SandboxPath, Target, target_options
 from hawse.client import Client, FileExtractProgress, FileExtractResult, Sandbox
 
@@ -31,7 +31,7 @@ def extract(
 
     Nothing is written outside DIRECTORY. After Ctrl-C, what was unpacked stays.
     """
-    visible = sys.stderr.isatty() and not target.as_json
+    visible = is_terminal(sys.stderr) and not target.as_json
 
     def show(progress: FileExtractProgress) -> None:
         if visible:

@@ -68,7 +68,7 @@ def logout(as_json: bool) -> None:
 
 def _ask(*, err: bool) -> str:
     """Ask for the token, or read it from standard input if that is no terminal. Raises `click.ClickException`."""
-    if sys.stdin is not None and sys.stdin.isatty():
+    if sys.stdin.isatty():
         return str(click.prompt("Token", hide_input=True, err=err))
     token = "" if sys.stdin is None else sys.stdin.readline().strip()
     if not token:

@@ -14,7 +14,7 @@ from hawse.api.recordings import RecordingInfo
 from hawse.cli.candidates import offer, recordings as recorded, terminals
 from hawse.cli.confirm import confirm, yes_option
 from hawse.cli.local_terminal import RESET
-from hawse.cli.output import duration, examples, listed, print_json, size, write_bytes
+from hawse.cli.output import duration, examples, is_terminal, listed, print_json, size, write_bytes
 from hawse.cli.target import Target, target_options
 from hawse.client import Client, Recording, Sandbox
 
@@ -170,7 +170,7 @@ async def _play(lines: AsyncIterator[bytes], speed: float, idle_limit: float) ->
             if event.kind == "o":
                 await asyncio.to_thread(write_bytes, event.text.encode(errors="replace"))
     finally:
-        if sys.stdout.isatty():
+        if is_terminal(sys.stdout):
             write_bytes(RESET + b"\r\n")
 
 

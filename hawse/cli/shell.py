@@ -16,7 +16,7 @@ import click
 from hawse.api.types import Exit
 from hawse.cli.candidates import offer, terminals
 from hawse.cli.local_terminal import RESET, LocalTerminal
-from hawse.cli.output import examples
+from hawse.cli.output import examples, is_terminal
 from hawse.cli.target import Target, first, target_options
 from hawse.client import Client, Sandbox, Terminal, ViewerOptions
 from hawse.wire import HawseError
@@ -120,7 +120,7 @@ def _show(
 ) -> tuple[int, bool]:
     """Show a terminal until it ends or the user leaves; return its exit code, and whether the user left."""
     detach = key_byte(detach_key)
-    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout)):
+    if not (sys.stdin.isatty() and is_terminal(sys.stdout)):
         raise click.ClickException("standard input and output have to be a terminal; `hawse exec` needs none")
 
     async def work(client: Client, box: Sandbox) -> tuple[int, bool]:

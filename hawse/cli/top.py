@@ -12,7 +12,7 @@ from hawse.api.processes import ProcessInfo
 from hawse.api.runtime import RuntimeMetricsResult
 from hawse.api.terminals import TerminalInfo
 from hawse.cli.local_terminal import LocalTerminal
-from hawse.cli.output import duration, print_json, printable, size
+from hawse.cli.output import duration, is_terminal, print_json, printable, size
 from hawse.cli.target import Target, first, target_options
 from hawse.client import Client, Sandbox
 from hawse.wire import HawseError
@@ -62,7 +62,7 @@ def top(target: Target, interval: float, once: bool, sort: str) -> None:
 
     With --json, or if the output is not a terminal: one line of JSON each time.
     """
-    shown = sys.stdout.isatty() and not target.as_json
+    shown = is_terminal(sys.stdout) and not target.as_json
     if shown and not once and not sys.stdin.isatty():
         raise click.ClickException("standard input has to be a terminal; --once and --json need none")
 

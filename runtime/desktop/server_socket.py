@@ -12,7 +12,8 @@ RETRY: Final = 0.01  # seconds between two attempts to connect
 async def connected(connect: Callable[[], Awaitable[T]]) -> T:
     """Return what `connect` returns, as soon as there is room in the server's queue of new connections.
 
-    The queue of an X server has 5 places. There is no limit of the time; the caller sets one.
+    The queue of an X server has 5 places. There is no limit of the time; the caller sets one. `connect` has to raise
+    `BlockingIOError` if it is full, as the event loop of the runtime (uvloop) does.
     """
     while True:
         try:

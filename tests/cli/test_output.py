@@ -1,6 +1,5 @@
 import json
 import os
-import subprocess
 import sys
 
 import click
@@ -30,10 +29,9 @@ def test_no_cell_is_cut_on_a_narrow_terminal() -> None:
     terminal.close()
 
 
-def test_a_table_without_standard_output_is_not_printed() -> None:
-    code = "from hawse.cli.output import print_table; print_table(['ID'], [['a']])"
-    done = subprocess.run(["bash", "-c", f'{sys.executable} -c "{code}" >&-'], check=False, timeout=60)
-    assert done.returncode == 0
+def test_a_long_last_cell_does_not_widen_the_other_rows(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table(["ID", "COMMAND"], [["a", "sh"], ["b", "x" * 10_000]])
+    assert capsys.readouterr().out == f"ID  COMMAND\na   sh\nb   {'x' * 10_000}\n"
 
 
 def test_control_characters_of_names_are_escaped(capsys: pytest.CaptureFixture[str]) -> None:
@@ -61,6 +59,11 @@ def test_json_escapes_a_name_that_is_not_utf8(capsys: pytest.CaptureFixture[str]
 def test_output_is_text_or_base64_if_a_stream_is_not_utf8() -> None:
     assert encoded({"stdout": "ü".encode(), "stderr": b""}) == {"stdout": "ü", "stderr": "", "encoding": "utf-8"}
     assert encoded({"stdout": b"a", "stderr": b"\xff"}) == {"stdout": "YQ==", "stderr": "/w==", "encoding": "base64"}
+
+
+def test_output_that_was_cut_within_a_character_is_text_without_it() -> None:
+    assert encoded({"stdout": "aü".encode()[:-1]}, truncated=True) == {"stdout": "a", "encoding": "utf-8"}
+    assert encoded({"stdout": "aü".encode()[:-1]})["encoding"] == "base64"
 
 
 @pytest.mark.parametrize(

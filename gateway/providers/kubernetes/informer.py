@@ -93,7 +93,10 @@ class Informer(Generic[O]):
                 delay = RETRY_MIN
                 continue
             except ExpiredError:
-                pass
+                if watched is not None and time.monotonic() - watched >= STEADY:  # the usual course of a long watch
+                    delay = RETRY_MIN
+                    continue
+                log.warning("! %s: the cluster has forgotten the version of the list just made", self._source.kind)
             except HawseError as error:
                 log.warning("! %s cannot be watched: %s", self._source.kind, error.message)
             self.current = False

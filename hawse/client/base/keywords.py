@@ -41,6 +41,7 @@ def declared_callbacks(given: T, options: type, function: str, *, awaited: Colle
     for name, callback in found.items():
         if not callable(callback):
             raise TypeError(f"{name} has to be a function; this is the {type(callback).__name__} {callback!r}")
-        if name not in awaited and inspect.iscoroutinefunction(callback):
+        is_async = inspect.iscoroutinefunction(callback) or inspect.iscoroutinefunction(type(callback).__call__)
+        if name not in awaited and is_async:
             raise TypeError(f"{name} has to be a plain function: what it returns is not awaited, and this one is async")
     return found

@@ -18,5 +18,5 @@ def check_timeout(timeout: object, *, most: float = math.inf) -> None:
     """
     if timeout is None or (isinstance(timeout, int | float) and 0 < timeout <= most):
         return
-    allowed = "more than 0 seconds are" if most == math.inf else f"more than 0 and at most {most:g} seconds are"
+    allowed = "more than 0 seconds are" if most == math.inf else f"more than 0 and at most {most:,.0f} seconds are"
     raise InvalidParamsError(f"timeout is {timeout!r}; {allowed} allowed", details={"path": "timeout"})

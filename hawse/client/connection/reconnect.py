@@ -147,7 +147,9 @@ class Reconnector:
             log.warning("! the token function failed", exc_info=True)
             raise DialError(f"the token function failed: {error}") from error
         if not (token is None or isinstance(token, str)):
-            raise DialError(f"the token function has returned a value of the type {type(token).__name__}, not a string")
+            text = f"the token function has returned a value of the type {type(token).__name__}, not a string"
+            log.warning("! %s", text)
+            raise DialError(text)
         return token
 
     def _receive(self, event: Message | Data) -> None:

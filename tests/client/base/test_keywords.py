@@ -25,9 +25,13 @@ class Callbacks(TypedDict, total=False):
 def test_an_async_callback_is_refused_where_nothing_awaits_it() -> None:
     async def later() -> None: ...
 
+    class Later:
+        async def __call__(self) -> None: ...
+
     given = {"on_output": print, "on_input": later}
     assert declared_callbacks(given, Callbacks, "run", awaited=["on_input"]) == given
-    with pytest.raises(TypeError, match=r"^on_output has to be a plain function: .* async$"):
-        declared_callbacks({"on_output": later}, Callbacks, "run", awaited=["on_input"])
+    for callback in (later, Later()):
+        with pytest.raises(TypeError, match=r"^on_output has to be a plain function: .* async$"):
+            declared_callbacks({"on_output": callback}, Callbacks, "run", awaited=["on_input"])
     with pytest.raises(TypeError, match=r"^on_output has to be a function; this is the int 3$"):
         declared_callbacks({"on_output": 3}, Callbacks, "run")

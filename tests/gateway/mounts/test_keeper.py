@@ -172,6 +172,15 @@ async def test_a_deleted_sandbox_loses_its_mounts_and_a_later_one_does_not_get_t
         assert not made.processes.alive("m-1")
 
 
+async def test_a_deletion_that_comes_after_another_one_leaves_no_lock(tmp_path: Path) -> None:
+    async with kept(tmp_path) as made:
+        await made.keeper.create(made.record())
+        await made.keeper.delete(made.record(), force=False, discard=False)
+        await made.keeper.wait_until_removed("m-1", 30)
+        await made.keeper.delete(made.record(), force=False, discard=False)
+        await eventually(lambda: list((tmp_path / "locks").iterdir()) == [])
+
+
 async def test_a_creation_that_fails_leaves_nothing(tmp_path: Path) -> None:
     async with kept(tmp_path) as made:
         with pytest.raises(HawseError, match="any more"):

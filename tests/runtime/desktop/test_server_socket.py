@@ -23,8 +23,8 @@ async def test_who_connects_waits_for_room_in_the_queue(tmp_path: Path) -> None:
                 full.set()
                 raise
 
-        waiting = asyncio.create_task(connected(connect))
-        await full.wait()
-        server.accept()[0].close()
-        writer = await waiting
-        writer.close()
+        async with asyncio.timeout(30), asyncio.TaskGroup() as tasks:
+            waiting = tasks.create_task(connected(connect))
+            await full.wait()
+            server.accept()[0].close()
+        waiting.result().close()

@@ -5,7 +5,7 @@ import type { RailState } from "../frame/rail";
 
 const KEY = "hawse.rail";
 /** Width in CSS pixels from which the rail is beside the panes; below it, it would cover them. */
-const WIDE = 700;
+const WIDE = 701;
 const remembered = new WeakSet<RailState>();
 
 /** Each new connection calls it. Rejects if something cannot be loaded. */

@@ -18,7 +18,7 @@ export function openFile(
   path: string,
   { line, beside = false }: { line?: number; beside?: boolean } = {},
 ): void {
-  const kind = /\.ipynb$/i.test(path) ? "notebook" : "editor";
+  const kind = line === undefined && /\.ipynb$/i.test(path) ? "notebook" : "editor"; // a notebook has no lines
   const state: PaneState = line === undefined ? { path } : { path, line: String(line) };
   batch(() => {
     if (!beside) replaceUnchanged(app, kind, state);

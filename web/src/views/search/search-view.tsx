@@ -46,7 +46,8 @@ export function SearchView({ app, restored }: RailProps) {
   }, [text.value, files.value, regular.value, matchCase.value]);
 
   const results = search.results.value;
-  const open = ({ path, line }: SearchMatch) => openFile(app, path, { line: line ?? 1 });
+  const open = ({ path, line }: SearchMatch, beside: boolean) =>
+    openFile(app, path, { line: line ?? 1, beside });
   const option = (label: string, icon: typeof Regex, on: typeof regular) => (
     <button
       type="button"
@@ -116,7 +117,12 @@ function summary({ count, files, running, truncated }: Results, text: string): s
   return `${lines} in ${files.length === 1 ? "1 file" : `${files.length} files`}${running ? " …" : ""}`;
 }
 
-function File({ file: { path, hits }, open }: { file: FileHits; open: (hit: SearchMatch) => void }) {
+interface FileProps {
+  file: FileHits;
+  open: (hit: SearchMatch, beside: boolean) => void;
+}
+
+function File({ file: { path, hits }, open }: FileProps) {
   const slash = path.lastIndexOf("/");
   return (
     <li>
@@ -126,7 +132,12 @@ function File({ file: { path, hits }, open }: { file: FileHits; open: (hit: Sear
         <small>{hits.length}</small>
       </h3>
       {hits.map(hit => (
-        <button key={hit.line} type="button" class="hit" onClick={() => open(hit)}>
+        <button
+          key={hit.line}
+          type="button"
+          class="hit"
+          onClick={event => open(hit, event.ctrlKey || event.metaKey)}
+        >
           <small>{hit.line}</small>
           <code>
             {partsOf(hit).map(({ text, found }, index) =>

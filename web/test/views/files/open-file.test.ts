@@ -15,6 +15,12 @@ test.each([
   expect(open).toHaveBeenCalledExactlyOnceWith(kind, { path }, "right");
 });
 
+test("a line of a notebook is shown in the editor, which has lines", () => {
+  const open = vi.fn();
+  openFile({ open, workspace: new Workspace() }, "b.ipynb", { line: 3 });
+  expect(open).toHaveBeenCalledExactlyOnceWith("editor", { path: "b.ipynb", line: "3" }, "right");
+});
+
 /** A page with a terminal, whose panes are replaceable if they are not in `changed`. */
 function page(changed: string[] = []) {
   const workspace = new Workspace();
