@@ -28,16 +28,13 @@ class MountLocks:
             OSError: The file cannot be made.
         """
         async with self._own[id]:
-            fd = -1
+            # No event tells that it is free, and a wait in a thread could not be cancelled.
+            while (fd := _locked(self._folder / id)) is None:  # noqa: ASYNC110
+                await asyncio.sleep(POLL)
             try:
-                while fd < 0:
-                    fd = _locked(self._folder / id)
-                    if fd < 0:  # no event; a wait in a thread could not be cancelled
-                        await asyncio.sleep(POLL)
                 yield
             finally:
-                if fd >= 0:
-                    os.close(fd)
+                os.close(fd)
 
     def remove(self, id: str) -> None:
         """Remove the file of a mount that is gone. The caller has its lock; who waits for it makes another file."""
@@ -45,8 +42,8 @@ class MountLocks:
             (self._folder / id).unlink()
 
 
-def _locked(path: Path) -> int:
-    """Return a descriptor with a lock on a file. -1: another gateway has it, or has just removed the file."""
+def _locked(path: Path) -> int | None:
+    """Return a descriptor with a lock on a file. None: another gateway has it, or has just removed the file."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     locked = False
@@ -58,4 +55,4 @@ def _locked(path: Path) -> int:
     finally:
         if not locked:
             os.close(fd)
-    return fd if locked else -1
+    return fd if locked else None

@@ -157,7 +157,7 @@ class KubernetesProvider:
         log.info("= unit %s stopped", unit, extra={"sandbox": unit})
 
     async def _claim_has_gone(self, unit: str) -> bool:
-        """Wait for the end of a claim that somebody has deleted during its use. Return whether there is none now."""
+        """Wait for the end of a claim that was deleted while a pod used it. Return whether there is none now."""
         found = await self._cluster.get(PersistentVolumeClaim, self._name(unit))
         if found is None or _metadata(found).deletionTimestamp is None:
             return found is None

@@ -127,13 +127,21 @@ class Unreported(Objects[Any]):
         yield "", None
 
 
-class SilentCluster(Cluster):
-    """A cluster that lists and answers, and does not report changes."""
+class FollowedCluster(Cluster):
+    """A cluster whose objects are of another class."""
+
+    followed: type[Objects[Any]]
 
     def objects(self, kind: Any) -> Objects[Any]:
         followed = super().objects(kind)
-        followed.__class__ = Unreported
+        followed.__class__ = self.followed
         return followed
+
+
+class SilentCluster(FollowedCluster):
+    """A cluster that lists and answers, and does not report changes."""
+
+    followed = Unreported
 
 
 async def test_a_start_that_is_expected_is_found_while_an_earlier_one_is_reported(
@@ -306,13 +314,10 @@ class LostObjects(Objects[Any]):
         yield "", None
 
 
-class LostCluster(Cluster):
+class LostCluster(FollowedCluster):
     """A cluster that accepts what is created, and cannot be watched."""
 
-    def objects(self, kind: Any) -> Objects[Any]:
-        followed = super().objects(kind)
-        followed.__class__ = LostObjects
-        return followed
+    followed = LostObjects
 
 
 async def test_a_cluster_that_does_not_report_is_no_lack_of_capacity(instance: str) -> None:
