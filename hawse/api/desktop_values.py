@@ -60,8 +60,8 @@ class DesktopInfo(Reply, frozen=True, kw_only=True):
         xauthority: Value of `XAUTHORITY` for them: the file with the secret that the display asks for.
         started: When it was started, in seconds since 1970.
         viewers: Number of attached channels.
-        window_manager: Whether its window manager runs. One that ends is started again, at most 5 times in a minute;
-            without it, windows have no frames and cannot be moved.
+        window_manager: Whether its window manager is ready. One that ends is started again, at most 5 times in a
+            minute; without it, windows have no frames and cannot be moved.
     """
 
     id: str

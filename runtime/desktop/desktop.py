@@ -21,7 +21,7 @@ from runtime.core.private_tempdir import PrivateTempDir
 from runtime.desktop.rfb import PIXELS_MAX, ScreenSize
 from runtime.desktop.rfb_client import RfbClient
 from runtime.desktop.window_manager import CONFIGURATION, OPENBOX
-from runtime.desktop.x11 import authority, has_window_manager
+from runtime.desktop.x11 import authority, window_manager_answers
 from runtime.people.participants import Participants
 from runtime.posix.process_table import DESKTOP_MARK
 from runtime.posix.process_tree import NO_ROOT
@@ -81,6 +81,7 @@ class Desktop:
         self._client: RfbClient | None = None
         self._server: Process | None = None  # when it is ready
         self._manager: Process | None = None  # the window manager, from when it was ready first
+        self._managed = False  # whether it is ready
         self._restarts: deque[float] = deque(maxlen=RESTARTS)  # times of the latest ones
         self._closing = asyncio.Lock()
         self._closed = False
@@ -110,11 +111,11 @@ class Desktop:
         display = await self._start_server(argv)
         self._client = await RfbClient.connect(str(self.socket))
         manager = self._spawn(self._manager_argv())
-        while not await has_window_manager(display, self.cookie):  # its readiness is a property of the screen
+        while not await self._answers(display):
             if manager.exit is not None:
                 raise _failed(manager)
-            await asyncio.sleep(READY_STEP)
         self._manager = manager
+        self._managed = manager.exit is None
 
     async def _start_server(self, argv: list[str]) -> int:
         """Start the X server at the first display that is free, and return its number.
@@ -200,7 +201,7 @@ class Desktop:
             xauthority=self.xauthority,
             started=self.started,
             viewers=len(self.viewers),
-            window_manager=self._manager is not None and self._manager.exit is None,
+            window_manager=self._managed,
         )
 
     def check_may_write(self, viewer: str | None) -> None:
@@ -220,6 +221,7 @@ class Desktop:
         if process is self._server:
             self._gone()
         elif process is self._manager and not self.ended.is_set():
+            self._managed = False
             log.warning("! the window manager of the desktop %s has ended: %s", self.id, process.exit)
             self._restart_manager()
 
@@ -234,6 +236,29 @@ class Desktop:
             self._manager = self._spawn(self._manager_argv())
         except (HawseError, OSError) as error:
             log.error("! the window manager of the desktop %s cannot be started again: %s", self.id, error)
+        else:
+            self._launcher.context.tasks.start(self._await_manager(self._manager))
+
+    async def _await_manager(self, manager: Process) -> None:
+        """Ask a window manager that was started again until it answers: it may let windows wait until it is asked."""
+        assert self.display is not None
+        try:
+            async with asyncio.timeout(START_TIMEOUT):
+                while not await self._answers(self.display):
+                    if self._manager is not manager or manager.exit is not None or self.ended.is_set():
+                        return
+        except TimeoutError:
+            log.warning("! the window manager of the desktop %s does not answer", self.id)
+            return
+        if self._manager is manager and manager.exit is None:
+            self._managed = True
+
+    async def _answers(self, display: int) -> bool:
+        try:
+            return await window_manager_answers(display, self.cookie)
+        except HawseError:  # the X server is busy, or has ended
+            await asyncio.sleep(READY_STEP)
+            return False
 
     def _manager_argv(self) -> list[str]:
         # --replace: the X server may not know yet that the one before has ended. Without it, openbox ends at once then.

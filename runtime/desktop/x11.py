@@ -7,6 +7,7 @@ all of them together a deadline. Why not python-xlib: docs/decisions/0246.
 import asyncio
 import struct
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -18,11 +19,15 @@ T = TypeVar("T")
 COOKIE_NAME: Final = b"MIT-MAGIC-COOKIE-1"
 FAMILY_WILD: Final = 0xFFFF  # the secret is for any address
 TIMEOUT: Final = 5.0  # seconds for the whole list
+ANSWER_STEP: Final = 0.01  # seconds between two looks for the answer of a window manager
+ANSWER_LOOKS: Final = 5
 WINDOWS_MAX: Final = 200
 PROPERTY_MAX: Final = 4096  # bytes of a property that are read
 REPLY_MAX: Final = 64 << 10  # bytes
 SETUP_MAX: Final = 256 << 10
 TITLE_MAX: Final = 256  # characters
+MANAGES: Final = 0x180000  # the masks SubstructureRedirect and SubstructureNotify
+CLIENT_MESSAGE: Final = 33
 ATOMS: Final = (
     "_NET_CLIENT_LIST_STACKING",
     "_NET_ACTIVE_WINDOW",
@@ -53,13 +58,17 @@ async def list_windows(display: int, cookie: bytes) -> list[DesktopWindow]:
     return await _asked(display, cookie, _windows)
 
 
-async def has_window_manager(display: int, cookie: bytes) -> bool:
-    """Return whether a window manager is ready. Arguments and errors are those of `list_windows`."""
-    return await _asked(display, cookie, _has_window_manager)
+async def window_manager_answers(display: int, cookie: bytes) -> bool:
+    """Ask the window manager for something, and return whether it answers within 50 ms.
+
+    One that starts says early that it is there (`_NET_SUPPORTING_WM_CHECK`). openbox then lets windows wait until the
+    next event: this request is one. Arguments and errors are those of `list_windows`.
+    """
+    return await _asked(display, cookie, _answers)
 
 
-async def _asked(display: int, cookie: bytes, ask: "Callable[[_Requests, int], Awaitable[T]]") -> T:
-    """Connect, and return what `ask` returns for the connection and the root window."""
+async def _asked(display: int, cookie: bytes, ask: "Callable[[_Requests, _Screen], Awaitable[T]]") -> T:
+    """Connect, and return what `ask` returns for the connection."""
     try:
         async with asyncio.timeout(TIMEOUT):
             reader, writer = await asyncio.open_unix_connection(Path(f"/tmp/.X11-unix/X{display}"))
@@ -71,6 +80,12 @@ async def _asked(display: int, cookie: bytes, ask: "Callable[[_Requests, int], A
         raise HawseError("io_error", f"the X server does not answer: {error}") from None
 
 
+@dataclass(frozen=True, slots=True)
+class _Screen:
+    root: int  # the root window of the first screen
+    first_id: int  # the lowest id for what this connection creates
+
+
 class _Requests:
     """Sends requests, all of a batch at once, and reads their replies."""
 
@@ -80,9 +95,13 @@ class _Requests:
 
     async def send(self, requests: Sequence[bytes]) -> list[bytes | None]:
         """Return the reply of each request; None where there was an error, such as a window that has gone."""
+        self.write(*requests)
+        return [await self._reply() for _ in requests]
+
+    def write(self, *requests: bytes) -> None:
+        """Send requests that have no reply. Their errors would count as replies of those that follow."""
         for request in requests:
             self._writer.write(request)
-        return [await self._reply() for _ in requests]
 
     async def _reply(self) -> bytes | None:
         while True:
@@ -98,8 +117,8 @@ class _Requests:
                 return None if kind == 0 else head + rest
 
 
-async def _setup(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, cookie: bytes) -> int:
-    """Log in and return the root window of the first screen."""
+async def _setup(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, cookie: bytes) -> _Screen:
+    """Log in."""
     writer.write(struct.pack("<cxHHHHxx", b"l", 11, 0, len(COOKIE_NAME), len(cookie)))
     writer.write(COOKIE_NAME + bytes(-len(COOKIE_NAME) % 4) + cookie + bytes(-len(cookie) % 4))
     status, size = struct.unpack("<B5xH", await reader.readexactly(8))
@@ -108,16 +127,25 @@ async def _setup(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, coo
         raise ValueError("it has refused the connection")
     vendor, formats = struct.unpack_from("<H", body, 16)[0], body[21]
     (root,) = struct.unpack_from("<I", body, 32 + vendor + -vendor % 4 + 8 * formats)
-    return int(root)
+    return _Screen(root=root, first_id=struct.unpack_from("<I", body, 4)[0])
 
 
-async def _has_window_manager(requests: _Requests, root: int) -> bool:
-    (atom,) = await requests.send([_intern_atom("_NET_SUPPORTING_WM_CHECK")])
-    (found,) = await requests.send([_get_property(root, _u32(atom, 8))])
-    return bool(_numbers(found))
+async def _answers(requests: _Requests, screen: _Screen) -> bool:
+    """Ask how wide the frame of a window would be, a window that is never shown."""
+    atoms = await requests.send([_intern_atom("_NET_REQUEST_FRAME_EXTENTS"), _intern_atom("_NET_FRAME_EXTENTS")])
+    asked, answer = (_u32(atom, 8) for atom in atoms)
+    window = screen.first_id
+    requests.write(_create_window(window, screen.root), _ask_window_manager(window, screen.root, asked))
+    for _ in range(ANSWER_LOOKS):
+        await asyncio.sleep(ANSWER_STEP)
+        (found,) = await requests.send([_get_property(window, answer)])
+        if _numbers(found):
+            return True
+    return False
 
 
-async def _windows(requests: _Requests, root: int) -> list[DesktopWindow]:
+async def _windows(requests: _Requests, screen: _Screen) -> list[DesktopWindow]:
+    root = screen.root
     replies = await requests.send([_intern_atom(name) for name in ATOMS])
     atoms = {name: _u32(reply, 8) for name, reply in zip(ATOMS, replies, strict=True)}
     stack, active = await requests.send(
@@ -160,6 +188,17 @@ def _intern_atom(name: str) -> bytes:
     data = name.encode()
     padding = -len(data) % 4
     return struct.pack("<BxHHxx", 16, 2 + (len(data) + padding) // 4, len(data)) + data + bytes(padding)
+
+
+def _create_window(window: int, parent: int) -> bytes:
+    """A window of one pixel, like its parent in all else."""
+    return struct.pack("<BBHIIhhHHHHII", 1, 0, 8, window, parent, 0, 0, 1, 1, 0, 1, 0, 0)
+
+
+def _ask_window_manager(window: int, root: int, kind: int) -> bytes:
+    """A message about a window, to whoever manages those of the root window. `kind`: an atom."""
+    message = struct.pack("<BBHII20x", CLIENT_MESSAGE, 32, 0, window, kind)
+    return struct.pack("<BBHII", 25, 0, 11, root, MANAGES) + message
 
 
 def _get_property(window: int, atom: int) -> bytes:

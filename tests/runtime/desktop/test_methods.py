@@ -137,16 +137,17 @@ async def test_stop_ends_everything_that_was_started_on_it(desktop: Client, serv
     assert (await desktop.refused("desktop.click", x=1, y=1)).code == "not_found"
 
 
-async def test_a_window_manager_that_ends_is_started_again_but_not_without_end(desktop: Client) -> None:
-    async def manages(wanted: bool) -> bool:
-        return (await desktop.ask("desktop.list"))["desktops"][0]["window_manager"] is wanted
+async def _manages(client: Client, wanted: bool) -> bool:
+    return (await client.ask("desktop.list"))["desktops"][0]["window_manager"] is wanted
 
+
+async def test_a_window_manager_that_ends_is_started_again_but_not_without_end(desktop: Client) -> None:
     for _ in range(RESTARTS):
         before = _manager()
         assert before is not None
         before.kill()
         await until(lambda before=before: _other_than(before))  # type: ignore[misc]
-    assert await until(lambda: manages(True))
+    assert await until(lambda: _manages(desktop, True))
     await desktop.ask("desktop.launch", argv=[*XTERM, "-e", "sh"])
 
     async def activated() -> bool:
@@ -159,7 +160,7 @@ async def test_a_window_manager_that_ends_is_started_again_but_not_without_end(d
     last = _manager()
     assert last is not None
     last.kill()
-    assert await until(lambda: manages(False))
+    assert await until(lambda: _manages(desktop, False))
     await desktop.ask("desktop.stop")
     assert _manager() is None
 
@@ -171,6 +172,23 @@ def _manager() -> psutil.Process | None:
 async def _other_than(process: psutil.Process) -> bool:
     found = _manager()
     return found is not None and found.pid != process.pid and found.status() != psutil.STATUS_ZOMBIE
+
+
+async def test_a_window_manager_is_ready_when_it_answers(desktop: Client, tmp_path: Path) -> None:
+    slow = tmp_path / "openbox"  # it claims the screen only when it is told to
+    slow.write_text(f'#!/bin/sh\nuntil [ -e {tmp_path}/go ]; do sleep 0.01; done\nexec /usr/bin/openbox "$@"\n')
+    slow.chmod(0o755)
+    await desktop.ask("runtime.configure", revision=1, env={"PATH": f"{tmp_path}:/usr/bin:/bin"}, ports=[])
+    await desktop.ask("desktop.launch", argv=[*XTERM, "-e", "sh"])
+    await window(desktop, name="XTerm")  # otherwise the one that is killed may have its request to be shown
+    before = _manager()
+    assert before is not None
+    before.kill()
+    await until(lambda: _other_than(before))
+    assert await until(lambda: _manages(desktop, False))
+    (tmp_path / "go").touch()
+    assert await until(lambda: _manages(desktop, True))
+    assert await window(desktop, name="XTerm")
 
 
 async def test_the_list_says_what_is_missing(client: Client, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from hawse.wire import HawseError
-from runtime.desktop.x11 import authority, has_window_manager, list_windows
+from runtime.desktop.x11 import authority, list_windows, window_manager_answers
 from tests.support.runtime import Client, Served
 
 
@@ -15,7 +15,7 @@ async def test_the_windows_of_a_display_need_its_secret(desktop: Client, served:
     running = served.runtime.desktops.registry.get("main")
     assert running.display is not None
     assert await list_windows(running.display, running.cookie) == []
-    assert await has_window_manager(running.display, running.cookie)
+    assert await window_manager_answers(running.display, running.cookie)
     with pytest.raises(HawseError, match="refused") as refused:
         await list_windows(running.display, bytes(16))
     assert refused.value.code == "io_error"

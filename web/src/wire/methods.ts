@@ -773,7 +773,7 @@ export interface DesktopInfo {
   started: number;
   /** Number of attached channels. */
   viewers: number;
-  /** Whether its window manager runs. One that ends is started again, at most 5 times in a minute; without it, windows have no frames and cannot be moved. */
+  /** Whether its window manager is ready. One that ends is started again, at most 5 times in a minute; without it, windows have no frames and cannot be moved. */
   window_manager?: boolean;
 }
 
@@ -962,7 +962,7 @@ export interface DesktopStartResult {
   started: number;
   /** Number of attached channels. */
   viewers: number;
-  /** Whether its window manager runs. One that ends is started again, at most 5 times in a minute; without it, windows have no frames and cannot be moved. */
+  /** Whether its window manager is ready. One that ends is started again, at most 5 times in a minute; without it, windows have no frames and cannot be moved. */
   window_manager?: boolean;
   /** Whether this call has started it. */
   created: boolean;
