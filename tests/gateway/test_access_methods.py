@@ -11,6 +11,7 @@ from websockets.exceptions import ConnectionClosed
 from hawse.wire import HawseError
 from tests.support.gateway import TOKEN, FakeRuntime, Gateway, Peer
 from tests.support.http_clients import http_client
+from tests.support.waiting import TIMEOUT
 
 
 @pytest.fixture
@@ -146,7 +147,7 @@ async def test_revoking_closes_connections_and_responses_at_once(gateway: Gatewa
 
 async def test_a_connection_ends_when_its_token_expires(gateway: Gateway, owner: Peer) -> None:
     token = (await make(owner, "token.create", expires_in=0.3))["token"]
-    async with gateway.peer(token=token) as peer, asyncio.timeout(10):
+    async with gateway.peer(token=token) as peer, asyncio.timeout(TIMEOUT):
         assert (await peer.receive(10)).code == "unauthenticated"
 
 

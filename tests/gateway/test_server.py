@@ -28,6 +28,7 @@ from tests.support.certificates import Authority
 from tests.support.gateway import TOKEN, FakeRuntime, Gateway, RawSocket
 from tests.support.http_clients import http_client
 from tests.support.sockets import pid_behind
+from tests.support.waiting import TIMEOUT
 
 SERVE = [sys.executable, "-m", "hawse.cli", "serve"]
 
@@ -64,7 +65,7 @@ class Served:
         """Exit code, seconds it took, stderr."""
         before = time.monotonic()
         self.process.send_signal(number)
-        _, output = self.process.communicate(timeout=10)
+        _, output = self.process.communicate(timeout=TIMEOUT)
         return self.process.returncode, time.monotonic() - before, output
 
 
@@ -102,7 +103,7 @@ async def hello(ws: Any) -> None:
 
 def refused(*options: str, **environment: str) -> str:
     run = subprocess.run(
-        [*SERVE, *options], capture_output=True, text=True, check=False, env=os.environ | environment, timeout=10
+        [*SERVE, *options], capture_output=True, text=True, check=False, env=os.environ | environment, timeout=TIMEOUT
     )
     assert run.returncode == 2
     assert "Traceback" not in run.stderr
@@ -272,7 +273,7 @@ async def test_a_client_that_does_not_read_does_not_delay_the_shutdown(runtime: 
         await raw.text({"type": "call", "ch": 1, "method": "flood", "sandbox": "local", "params": params})
         await runtime.until(lambda: runtime.seen)
         gateway.server.begin_shutdown()
-        async with asyncio.timeout(3.5):
+        async with asyncio.timeout(TIMEOUT):
             await gateway.task
 
 
@@ -282,7 +283,7 @@ async def test_a_second_signal_ends_the_gateway_without_waiting(gateway: Gateway
     assert (server.should_exit, server.force_exit) == (True, False)
     server.begin_shutdown()
     assert server.force_exit
-    async with asyncio.timeout(2):
+    async with asyncio.timeout(TIMEOUT):
         await gateway.task
 
 

@@ -18,7 +18,7 @@ from tests.support.http_clients import http_client
 from tests.support.machine import join_process, joining
 from tests.support.proxy import CuttingProxy
 from tests.support.stack import Stack, post
-from tests.support.waiting import exists, gone
+from tests.support.waiting import TIMEOUT, exists, gone
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -304,7 +304,7 @@ async def test_calls_to_a_machine_that_has_left_fail_and_the_sandbox_sleeps(stac
         await machine.joined()
         assert (await post(stack, path, params))[0] == 200
     async with hawse.connect(stack.base, token=stack.token) as hw:
-        async with asyncio.timeout(10), hw.sandboxes.watch() as changes:
+        async with asyncio.timeout(TIMEOUT), hw.sandboxes.watch() as changes:
             async for change in changes:
                 if change.id == "laptop" and change.info is not None and change.info.state == "sleeping":
                     break

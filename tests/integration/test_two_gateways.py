@@ -327,8 +327,11 @@ async def test_limits_count_at_both_gateways(tmp_path: Path) -> None:
             while await limited(second):
                 pass
 
-        assert [await wrong_token(first) for _ in range(60)] == [401] * 60
-        assert await wrong_token(first) == 429
+        tried = 0
+        async with asyncio.timeout(TIMEOUT):
+            while await wrong_token(first) == 401:  # one more for each second that this takes
+                tried += 1
+        assert tried >= 60
         tried = 0
         while await wrong_token(second) == 401:
             tried += 1

@@ -20,7 +20,7 @@ from hawse.wire import Limits, Principal
 from hawse.wire.limits import LINK_CHANNELS
 from runtime.settings import RuntimeLimits
 from tests.support.runtime import Client, Served, eventually
-from tests.support.waiting import tasks_ended
+from tests.support.waiting import TIMEOUT, tasks_ended
 
 Message = dict[str, Any]
 HELLO = {"type": "hello", "protocol": 1, "client": "raw", "window": 1 << 20}
@@ -50,13 +50,13 @@ class RawLink:
         self._writer.write(data)
 
     async def receive(self) -> Message:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(TIMEOUT):
             size = int.from_bytes(await self._reader.readexactly(4), "big")
             message: Message = msgspec.json.decode(await self._reader.readexactly(size))
             return message
 
     async def closed(self) -> bool:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(TIMEOUT):
             try:
                 return await self._reader.read(1) == b""
             except ConnectionError:

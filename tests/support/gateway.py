@@ -515,12 +515,12 @@ class RawSocket:
         await self.send(frame(opcode, payload, fin=fin))
 
     async def send(self, data: bytes) -> None:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(TIMEOUT):
             await self._loop.sock_sendall(self.socket, data)
 
     async def receive(self, size: int = 65_536) -> bytes:
         """Some bytes; empty when the gateway has closed. A reset counts as that."""
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(TIMEOUT):
             try:
                 return await self._loop.sock_recv(self.socket, size)
             except ConnectionResetError:

@@ -169,7 +169,7 @@ async def test_another_gateway_follows_creation_and_revocation(
         assert identity is not None
         assert not other.current(identity)
         await other.revoke(last.id)
-        await asyncio.wait_for(gone.wait(), 5)
+        await asyncio.wait_for(gone.wait(), TIMEOUT)
 
 
 async def test_a_store_that_fails_is_an_error_of_the_call(credentials: Credentials, store: MemoryStore) -> None:

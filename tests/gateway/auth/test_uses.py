@@ -11,6 +11,7 @@ from gateway.limits.quotas import HeldLimit, Quotas
 from gateway.store.clock import Clock, Moment
 from hawse.wire import HawseError, Principal
 from tests.support.clock import ManualClock
+from tests.support.waiting import TIMEOUT
 
 
 def identity(credential: str = "token-1", expires: Moment | None = None) -> Identity:
@@ -36,7 +37,7 @@ async def test_a_use_ends_when_its_credential_expires() -> None:
     uses = OpenUses(clock.clock)
     with uses.hold(identity(expires=clock.clock.now().after(0.001)), "", expired.set):
         clock.advance(1)
-        await asyncio.wait_for(expired.wait(), 5)
+        await asyncio.wait_for(expired.wait(), TIMEOUT)
 
 
 async def test_a_use_does_not_end_when_its_credential_was_prolonged() -> None:
@@ -51,7 +52,7 @@ async def test_a_use_does_not_end_when_its_credential_was_prolonged() -> None:
 
     uses, calls = OpenUses(clock, expiry=expiry), list[int]()
     with uses.hold(identity(expires=clock.now().after(-1.0)), "", expiry_passed):
-        await asyncio.wait_for(looked.wait(), 5)
+        await asyncio.wait_for(looked.wait(), TIMEOUT)
         assert calls == []
 
 
@@ -67,10 +68,10 @@ async def test_a_change_of_the_date_neither_brings_the_end_forward_nor_delays_it
     with OpenUses(clock).hold(identity(expires=clock.now().after(0.001)), "", expired.set):
         looked.clear()
         now["wall"] += jump
-        await asyncio.wait_for(looked.wait(), 5)
+        await asyncio.wait_for(looked.wait(), TIMEOUT)
         assert not expired.is_set()
         now["uptime"] += 1
-        await asyncio.wait_for(expired.wait(), 5)
+        await asyncio.wait_for(expired.wait(), TIMEOUT)
 
 
 def test_the_error_says_what_has_happened() -> None:

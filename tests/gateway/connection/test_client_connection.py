@@ -17,7 +17,7 @@ from hawse import keystrokes
 from hawse.wire import HawseError, Kind, Limits
 from hawse.wire.frames import encode_frame
 from tests.support.gateway import FakeRuntime, Gateway, Peer, RawSocket, eventually, pattern
-from tests.support.waiting import tasks_ended
+from tests.support.waiting import TIMEOUT, tasks_ended
 
 HELLO = {"type": "hello", "protocol": 1, "client": "test", "window": 524_288}
 ECHO = {"type": "call", "ch": 5, "method": "echo", "sandbox": "local"}
@@ -266,7 +266,7 @@ async def test_a_protocol_violation_is_answered_with_an_error_and_a_close(gatewa
 
 
 async def drained(ws: Any) -> Any:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(TIMEOUT):
         try:
             while True:
                 yield await ws.recv()

@@ -15,6 +15,7 @@ from hawse.api.sandboxes import SandboxCreate
 from hawse.wire import HawseError
 from tests.support.clock import ManualClock
 from tests.support.providers import Begin, ModelProvider
+from tests.support.waiting import TIMEOUT
 
 
 async def test_a_start_that_was_interrupted_is_ended_by_the_next_gateway(begin: Begin, provider: ModelProvider) -> None:
@@ -110,7 +111,7 @@ async def test_a_runtime_whose_start_cannot_be_recorded_is_kept_in_sight_and_rec
         await provider.begun("start")
         store.full = True
         provider.holds["start"].set()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(TIMEOUT):
             while store.refused < 3:  # noqa: ASYNC110  # the attempts of the driver
                 await asyncio.sleep(0.001)
         store.full = False

@@ -10,6 +10,7 @@ from gateway.store.base import ABSENT, ConflictError, Delete, LeaseLostError, Pu
 from gateway.store.redis import RedisStore
 from gateway.store.sqlite import SqliteStore
 from tests.support.redis import redis_server
+from tests.support.waiting import TIMEOUT
 
 
 @pytest.fixture(params=["sqlite", "redis"])
@@ -110,7 +111,7 @@ async def test_a_write_with_a_lease_that_was_taken_over_is_refused(store: Store)
 async def test_an_expired_lease_is_given_to_the_next_holder_and_cannot_be_renewed(store: Store) -> None:
     lease = await store.acquire("work", "a", 0.001)
     assert lease is not None
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(TIMEOUT):
         while (after := await store.acquire("work", "b", 60)) is None:  # noqa: ASYNC110  # expiry is not reported
             await asyncio.sleep(0)
     assert after.epoch > lease.epoch
@@ -133,7 +134,7 @@ async def test_listeners_are_called_after_a_change_and_after_the_end_of_a_lease(
         changed.set()
 
     async def until(item: tuple[str, str]) -> None:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(TIMEOUT):
             while item not in seen:
                 changed.clear()
                 await changed.wait()

@@ -10,6 +10,7 @@ from starlette.types import Receive, Scope, Send
 
 from gateway.transport.uvicorn_http import HEADERS_COUNT, HEADERS_SIZE, PIPELINE, UNLIMITED_DURATION, HttpProtocol
 from tests.support.gateway import TOKEN, FakeRuntime, Gateway, RawSocket, Recorded
+from tests.support.waiting import TIMEOUT
 
 CAST = b"GET /v1/sandboxes/local/recordings/r-1.cast HTTP/1.1\r\nHost: localhost\r\n"
 DOWNLOAD = CAST + f"Authorization: Bearer {TOKEN}\r\n\r\n".encode()
@@ -51,7 +52,7 @@ async def test_sending_headers_slowly_does_not_extend_the_deadline(raw: RawSocke
             await asyncio.sleep(0.01)  # the client is slow: time itself is tested
 
     with pytest.raises((BrokenPipeError, ConnectionResetError)):
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(TIMEOUT):
             await drip()
 
 
@@ -69,7 +70,7 @@ async def test_an_endless_body_is_disconnected(raw: RawSocket, path: bytes) -> N
     await raw.send(b"POST " + path + b" HTTP/1.1\r\nHost: localhost\r\nContent-Length: 999999999\r\n\r\n")
     assert (await raw.receive()).startswith(b"HTTP/1.1 401")
     with pytest.raises((BrokenPipeError, ConnectionResetError)):
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(TIMEOUT):
             while True:
                 await raw.send(b"x")
                 await asyncio.sleep(0.01)  # the client is slow: time itself is tested
@@ -265,7 +266,7 @@ async def test_a_response_without_time_limit_that_is_not_read_is_aborted(
         gateway = Gateway(runtime, web=application)
         async with gateway, RawSocket(gateway) as raw:
             await raw.send(b"GET /unlimited HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(TIMEOUT):
                 await application.ended.wait()
 
 

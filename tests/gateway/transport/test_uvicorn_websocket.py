@@ -13,6 +13,7 @@ from gateway.transport.uvicorn_websocket import FRAGMENTS, WRITE_BUFFER, WebSock
 from hawse.wire import Limits
 from tests.support.gateway import FakeRuntime, Gateway, RawSocket, frame
 from tests.support.observed import ObservedWebSocket
+from tests.support.waiting import TIMEOUT
 
 CLOSE = 0x88
 
@@ -211,7 +212,7 @@ async def test_messages_sent_after_the_close_are_dropped(gateway: Gateway) -> No
         await ws.send("{")
         await ws.send(json.dumps({"type": "ping", "t": 1}))
         with pytest.raises(ConnectionClosed):
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(TIMEOUT):
                 while True:
                     await ws.recv()
         assert ws.close_code == 1007

@@ -7,6 +7,7 @@ import pytest
 from hawse.wire import HawseError
 from runtime.core import caller_turns
 from runtime.core.caller_turns import CallerTurns
+from tests.support.waiting import TIMEOUT
 
 
 async def test_callers_take_turns() -> None:
@@ -28,7 +29,7 @@ async def test_callers_take_turns() -> None:
 
 async def test_a_cancelled_call_passes_its_turn_on() -> None:
     turns = CallerTurns()
-    async with asyncio.timeout(5), asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(TIMEOUT), asyncio.TaskGroup() as tasks:
         async with turns.turn("a"):
             waiting = [tasks.create_task(_take(turns, caller)) for caller in "bcd"]
             await asyncio.sleep(0)
@@ -40,7 +41,7 @@ async def test_a_cancelled_call_passes_its_turn_on() -> None:
 async def test_the_calls_of_one_caller_that_wait_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(caller_turns, "WAITING_EACH", 2)
     turns = CallerTurns()
-    async with asyncio.timeout(5), asyncio.TaskGroup() as tasks, turns.turn("a"):
+    async with asyncio.timeout(TIMEOUT), asyncio.TaskGroup() as tasks, turns.turn("a"):
         for _ in range(2):
             tasks.create_task(_take(turns, "a"))
         await asyncio.sleep(0)

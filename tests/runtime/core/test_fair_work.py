@@ -4,6 +4,7 @@ import pytest
 
 from runtime.core import fair_work
 from runtime.core.fair_work import FairWork
+from tests.support.waiting import TIMEOUT
 
 
 @pytest.fixture(autouse=True)
@@ -22,7 +23,7 @@ async def test_callers_take_turns() -> None:
     for name in "aaab":
         work.submit(name, lambda name=name: note(name))  # type: ignore[misc]
     work.submit("a", done.set)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(TIMEOUT):
         await done.wait()
     assert order == "abaa"
 
@@ -48,6 +49,6 @@ async def test_an_exception_of_a_step_does_not_stop_other_steps() -> None:
 
     work.submit("a", broken)
     work.submit("b", done.set)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(TIMEOUT):
         await done.wait()
     assert failures == [error]

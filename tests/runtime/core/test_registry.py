@@ -8,6 +8,7 @@ import pytest
 
 from hawse.wire import HawseError
 from runtime.core.registry import Registry, Retention
+from tests.support.waiting import TIMEOUT
 
 
 @dataclass(eq=False)
@@ -100,7 +101,7 @@ async def test_an_ended_item_is_dropped_at_its_age() -> None:
     things.add(item)
     things.end(item)
     assert things.find("a") is item
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(TIMEOUT):
         await dropped.wait()
     assert [item.id for item in things] == ["runs"]
     await things.close()

@@ -18,6 +18,7 @@ from runtime.people.presence import (
     clean,
 )
 from tests.support.runtime import Client, Served
+from tests.support.waiting import TIMEOUT
 
 
 class Room:
@@ -33,7 +34,7 @@ class Room:
 
     async def until_notified(self) -> None:
         self.changed.clear()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(TIMEOUT):
             await self.changed.wait()
 
     def events(self, cursor: PresenceCursor) -> list[tuple[str, Any]]:
@@ -115,7 +116,7 @@ async def test_a_participant_that_joins_and_leaves_between_two_reads_causes_no_e
         viewer = object()
         room.presence.leave(room.presence.join(viewer), viewer)
     room.presence.leave(ada, ada_viewer)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(TIMEOUT):
         while len(room.removed) < 51:
             await room.until_notified()
     if not (events := room.events(cursor)):
@@ -134,7 +135,7 @@ async def test_a_participant_whose_link_was_lost_stays_for_longer_than_one_that_
     lost, left = room.presence.join(viewer, key="lost"), room.presence.join(viewer, key="left")
     room.presence.leave(lost, viewer, link_lost=True)
     room.presence.leave(left, viewer)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(TIMEOUT):
         while not room.removed:
             await room.until_notified()
     assert room.removed == [left.id]
@@ -175,7 +176,7 @@ async def test_typing_ends_after_a_timeout(room: Room, monkeypatch: pytest.Monke
     for _ in range(3):
         room.presence.mark_typing(ada)
     assert ada.typing
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(TIMEOUT):
         while ada.typing:
             await room.until_notified()
     assert ada.timer is None

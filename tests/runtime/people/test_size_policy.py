@@ -9,6 +9,7 @@ from runtime.people import size_policy
 from runtime.people.presence import ViewerPresence
 from runtime.people.size_policy import SETTLE, SWITCH, SizePolicy
 from tests.support.runtime import Client
+from tests.support.waiting import TIMEOUT
 
 BIG, SMALL, OTHER = (120, 40), (80, 24), (60, 20)
 
@@ -28,7 +29,7 @@ class Screen:
         self.changed.set()
 
     async def until(self, size: tuple[int, int]) -> None:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(TIMEOUT):
             while self.size != size:
                 self.changed.clear()
                 await self.changed.wait()

@@ -11,6 +11,7 @@ from hawse.api.types import Exit
 from hawse.wire import HawseError
 from runtime.posix.child import Child, adopt, signal_name
 from tests.support.runtime import alive, children, no_fd_leaked
+from tests.support.waiting import TIMEOUT
 
 
 def start(*argv: str) -> int:
@@ -22,7 +23,7 @@ async def ended(argv: Sequence[str], then: int | None = None) -> Exit:
     child = Child(start("/bin/sh", "-c", *argv), ended.set_result)
     if then is not None:
         os.kill(child.pid, then)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(TIMEOUT):
         result = await ended
     assert child.exit == result
     assert child.pid not in children()

@@ -15,7 +15,7 @@ from hawse.keystrokes import LEAST, SMALL, TYPING, Keystrokes
 from runtime.posix import fd_streams
 from runtime.posix.fd_streams import READ_BURST, FdReader, FdWriter
 from tests.support.runtime import no_fd_leaked
-from tests.support.waiting import Changes
+from tests.support.waiting import TIMEOUT, Changes
 
 BIG = b"".join(b"%07d\n" % n for n in range(131072))  # 1 MiB in which no two places are alike
 
@@ -137,7 +137,7 @@ async def test_an_inlet_reads_to_the_end(pipe: tuple[int, int]) -> None:
     reader, writer = pipe
     reads = Reads(reader)
     write = asyncio.create_task(asyncio.to_thread(_write_all, writer, BIG))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(TIMEOUT):
         await reads.ended.wait()
         await write
     await reads.changes.until(lambda: len(reads.data) == len(BIG))

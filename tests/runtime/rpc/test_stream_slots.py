@@ -8,6 +8,7 @@ from hawse.api import rights
 from hawse.wire import Principal
 from runtime.rpc import stream_slots
 from runtime.rpc.stream_slots import BLOCK, BLOCK_MIN, StreamSlots
+from tests.support.waiting import TIMEOUT
 
 OWNER = Principal(id="owner", name="owner", kind="owner", rights=(rights.ALL,))
 GUEST = Principal(id="guest", name="guest", kind="guest", rights=(rights.VIEW,))
@@ -99,7 +100,7 @@ async def test_waiting_streams_reclaim_slots_by_themselves(monkeypatch: pytest.M
             begun.set()
 
     Waiting(slots)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(TIMEOUT):
         await begun.wait()
     assert stalled.ended
 
