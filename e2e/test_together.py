@@ -29,6 +29,7 @@ async def test_a_viewer_follows_another_to_its_pane_and_scroll_position(open_pag
     ada, bob = await pair(open_page)
     await ada.type("seq 500; echo d''one\n")
     await bob.until_text("done")
+    await ada.until_prompt()  # what comes after this moves no row
     await bob.page.get_by_role("button", name="Follow Ada").click()
     marker = bob.page.locator(".following", has_text="Following Ada — Esc to stop")
     await marker.wait_for()
@@ -45,6 +46,8 @@ async def test_a_viewer_follows_another_to_its_pane_and_scroll_position(open_pag
     await ada.run("seq 300; echo th''ere")
     await bob.until(ACTIVE, other)
     await bob.until_text("there")
+    await ada.until_text("there")
+    await ada.until_prompt()
     await ada.page.evaluate("() => window.hawse.terminal.scrollLines(-25)")
     await bob.until(f"() => ({ROWS})() === 25")
     assert await size(ada) == await size(bob)
@@ -92,6 +95,7 @@ async def test_following_ends_with_the_own_input_or_with_the_other_viewer(open_p
     ada, bob = await pair(open_page)
     await ada.run("seq 300; echo d''one")
     await bob.until_text("done")
+    await ada.until_prompt()  # what comes after this moves no row
     await bob.page.get_by_role("button", name="Follow Ada").click()
     marker = bob.page.locator(".following")
     await marker.wait_for()

@@ -81,6 +81,11 @@ class TerminalView(ABC):
         """Wait until the regular expression `pattern` matches the rows of the screen, joined by newlines."""
         await self.until(f"pattern => new RegExp(pattern).test(({_SCREEN})().join('\\n'))", pattern)
 
+    async def until_prompt(self) -> None:
+        """Wait until the screen ends with a prompt. Call this when it shows the output of the command."""
+        await self.until_pattern(r"[$#] \s*$")
+        await self.settled()
+
     async def run(self, command: str) -> None:
         await self.type(command)
         await self.press("Enter")

@@ -47,7 +47,8 @@ export class SandboxRow {
   readonly #problem = make("p", "problem");
   /** The actions whose buttons are shown; undefined while the row asks for confirmation. */
   #shown: string | undefined = "";
-  #busy = false;
+  /** What was asked for and has no result yet. The state may be reported first, and with it the next action. */
+  readonly #busy = new Set<SandboxAction>();
   #info: SandboxInfo;
 
   constructor(client: HawseClient, info: SandboxInfo, options: RowOptions) {
@@ -142,13 +143,13 @@ export class SandboxRow {
   }
 
   async #act(action: SandboxAction): Promise<void> {
-    if (this.#busy) return;
+    if (this.#busy.has(action)) return;
     setText(this.#problem, "");
     if (this.#client.state.phase !== "live") {
       setText(this.#problem, NOT_CONNECTED);
       return;
     }
-    this.#busy = true;
+    this.#busy.add(action);
     this.element.setAttribute("aria-busy", "true");
     try {
       await this.#client.call(`sandbox.${action}`, { id: this.#id }, { key: randomId() });
@@ -156,8 +157,8 @@ export class SandboxRow {
       if (!(problem instanceof HawseError)) throw problem;
       setText(this.#problem, problem.message || problem.code);
     } finally {
-      this.#busy = false;
-      this.element.removeAttribute("aria-busy");
+      this.#busy.delete(action);
+      if (!this.#busy.size) this.element.removeAttribute("aria-busy");
     }
   }
 }
