@@ -21,7 +21,7 @@ from tests.support.object_store import BUCKET, KEY_ID, SECRET, ObjectStoreServer
 from tests.support.stack import Stack
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="the tests of the local provider run as the superuser")
-LIMIT = 60  # s
+LIMIT = 120  # s
 
 
 class Mounting(Stack):
