@@ -1,5 +1,6 @@
 """Fixtures of the browser tests: a real gateway, a real Chromium, pages on real terminals."""
 
+import asyncio
 import subprocess
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, async_playwright
+from playwright.async_api import Browser, Page, Route, async_playwright
 
 from e2e.view import View
 from tests.support.stack import Stack
@@ -72,6 +73,18 @@ UNNAMED_GPU = """() => {
     return name === "WEBGL_debug_renderer_info" ? null : getExtension.call(this, name);
   };
 }"""
+
+
+async def hold(page: Page, files: str) -> asyncio.Event:
+    """Hold all requests of a page for `files`, however late they come, until the returned event is set."""
+    released = asyncio.Event()
+
+    async def wait(route: Route) -> None:
+        await released.wait()
+        await route.continue_()
+
+    await page.route(files, wait)
+    return released
 
 
 class Open:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Page, Route, expect
 
-from e2e.conftest import ROOT, Open
+from e2e.conftest import ROOT, Open, hold
 from tests.support.stack import Stack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -78,17 +78,10 @@ async def test_fonts_that_the_prompt_does_not_need_come_after_it(open_page: Open
 async def test_the_page_connects_while_the_emulator_is_being_loaded(browser: Browser, stack: Stack) -> None:
     context = await browser.new_context()
     page = await context.new_page()
-    held: list[Route] = []
-
-    async def hold(route: Route) -> None:
-        held.append(route)
-
-    await page.route("**/xterm-*.js", hold)
-    async with page.expect_websocket():
+    released = await hold(page, "**/xterm-*.js")
+    async with page.expect_websocket(), page.expect_request("**/xterm-*.js"):
         await page.goto(f"{stack.base}/#token={stack.token}", wait_until="commit")
-    assert held, "the emulator was requested before"
-    for route in held:
-        await route.continue_()
+    released.set()
     await page.wait_for_function("() => window.hawse?.state().terminal === 'live'")
     await context.close()
 

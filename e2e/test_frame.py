@@ -1,9 +1,9 @@
 """The frame of the page: split panes, the palette, the menu, the status line, and what a reload restores."""
 
 import pytest
-from playwright.async_api import Browser, Route, expect
+from playwright.async_api import Browser, expect
 
-from e2e.conftest import Open
+from e2e.conftest import Open, hold
 from e2e.view import WAIT, View
 from tests.support.stack import Stack, free_port
 
@@ -127,30 +127,23 @@ async def test_the_palette_finds_an_action_and_runs_it(open_page: Open) -> None:
 async def test_what_is_typed_while_a_text_field_is_being_loaded_is_its_text(browser: Browser, stack: Stack) -> None:
     context = await browser.new_context()
     page = await context.new_page()
-    held: list[Route] = []
-
-    async def hold(route: Route) -> None:
-        held.append(route)
-
-    for part in ("page-dialogs", "quick-open", "search-bar"):
-        await page.route(f"**/assets/{part}-*.js", hold)
+    fields = (
+        ("search-bar", "Control+Shift+F", page.get_by_role("searchbox", name="Find in the terminal")),
+        ("page-dialogs", "Control+Shift+K", page.get_by_role("combobox", name="Find a command")),
+        ("quick-open", "Control+Shift+P", page.get_by_role("combobox", name="Open a file")),
+    )
+    released = {part: await hold(page, f"**/assets/{part}-*.js") for part, _, _ in fields}
     await page.goto(f"{stack.base}/#token={stack.token}")
     view = View(page)
     await view.until_live()
     await view.settled()
     typed = (await view.state())["inputEnd"]
-    fields = (
-        ("Control+Shift+F", page.get_by_role("searchbox", name="Find in the terminal")),
-        ("Control+Shift+K", page.get_by_role("combobox", name="Find a command")),
-        ("Control+Shift+P", page.get_by_role("combobox", name="Open a file")),
-    )
-    for keys, field in fields:
+    for part, keys, field in fields:
         await page.keyboard.press(keys)
         await page.keyboard.type("splix")
         await page.keyboard.press("Backspace")
         await page.keyboard.press("Enter")
-        while held:
-            await held.pop().continue_()
+        released[part].set()
         await expect(field).to_be_focused()
         await expect(field).to_have_value("spli")
         await page.keyboard.type("t")
@@ -165,12 +158,7 @@ async def test_a_palette_that_is_given_up_while_it_is_being_loaded_does_not_open
 ) -> None:
     context = await browser.new_context()
     page = await context.new_page()
-    held: list[Route] = []
-
-    async def hold(route: Route) -> None:
-        held.append(route)
-
-    await page.route("**/assets/page-dialogs-*.js", hold)
+    released = await hold(page, "**/assets/page-dialogs-*.js")
     await page.goto(f"{stack.base}/#token={stack.token}")
     view = View(page)
     await view.until_live()
@@ -178,8 +166,7 @@ async def test_a_palette_that_is_given_up_while_it_is_being_loaded_does_not_open
     await page.keyboard.type("split")
     await page.keyboard.press("Escape")
     await page.keyboard.press("Control+Shift+K")  # the second one would open after the first
-    while held:
-        await held.pop().continue_()
+    released.set()
     field = page.locator("dialog.palette input")
     await expect(field).to_be_focused()
     await expect(field).to_have_value("")

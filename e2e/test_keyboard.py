@@ -92,6 +92,7 @@ async def test_the_buttons_of_a_pane_that_is_not_active_are_reached(open_page: O
         await hw.sandbox().files.write_text("notes.txt", "some text\n")
     await page.goto(f"{stack.base}/?sandbox=local&layout=row(50:terminal~id~main,50:editor~path~notes.txt)")
     await expect(page.locator(".cm-content")).to_contain_text("some text")
+    await view.until_live()  # then the page gives the active pane the focus
     first = page.locator(".pane-close").first
     await page.locator(".cm-content").focus()
     await page.locator("#more").focus()

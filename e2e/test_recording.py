@@ -192,6 +192,7 @@ async def test_a_marker_is_set_in_the_menu_and_can_be_jumped_to(open_page: Open)
     view = await open_page()
     page = view.page
     await view.choose("Record this terminal")
+    await expect(page.locator("#recording")).to_be_visible()  # until then the menu cannot mark and stop it
     await view.run("echo be''fore")
     await view.until_text("before")
     await view.choose("Mark this moment")
@@ -199,6 +200,7 @@ async def test_a_marker_is_set_in_the_menu_and_can_be_jumped_to(open_page: Open)
     await view.run("echo af''ter")
     await view.until_text("after")
     await view.choose("Stop recording")
+    await expect(page.locator("#recording")).to_be_hidden()
     await view.choose("Recordings")
     await page.locator(".recordings a").click()
     await until_settled(page)
@@ -229,8 +231,9 @@ async def test_a_double_click_on_record_starts_one_recording_and_offers_markers(
 
 async def test_buttons_pressed_while_disconnected_do_nothing_later(open_page: Open, stack: Stack) -> None:
     view = await open_page()
-    # The menu is a module that is loaded after the first prompt: it cannot be loaded without a network.
-    await view.until("() => performance.getEntriesByType('resource').some(e => e.name.includes('page-dialogs'))")
+    # The menu is a module that is loaded after the first prompt: it cannot be loaded without a network. The page loads
+    # the next module when it has this one with all that it imports.
+    await view.until("() => performance.getEntriesByType('resource').some(e => e.name.includes('action-lists'))")
     page = view.page
     await stack.kill()
     await view.until("() => window.hawse.state().connection !== 'live'")
@@ -245,9 +248,11 @@ async def test_on_a_phone_a_wide_recording_is_readable_and_scrolls_by_touch(open
     view = await open_page(width=1400, height=800, touch=True)
     page = view.page
     await view.choose("Record this terminal")
+    await expect(page.locator("#recording")).to_be_visible()  # until then the menu cannot mark and stop it
     await view.run("printf 'x%.0s' $(seq 150); echo; echo wi''de")
     await view.until_text("wide")
     await view.choose("Stop recording")
+    await expect(page.locator("#recording")).to_be_hidden()
     await page.set_viewport_size({"width": 390, "height": 844})
     await view.choose("Recordings")
     await page.locator(".recordings a").click()
