@@ -12,13 +12,13 @@ from hawse.client import Client, Sandbox
 from tests.support.stack import Stack
 
 
-def start(gateway: Stack, command: str) -> str:
-    """Start a process and wait for its first line; return its id."""
+def start(gateway: Stack, command: str, printed: str = "\n") -> str:
+    """Start a process and wait until it has printed a text; return its id."""
     name = f"p-{secrets.token_hex(4)}"
 
     async def work(client: Client, box: Sandbox) -> Any:
         process = await box.processes.start(command, id=name)
-        await process.wait_for_log("\n")
+        await process.wait_for_log(printed)
 
     Target(url=gateway.base, token=gateway.token).run(work)
     return name
@@ -61,7 +61,7 @@ def test_a_terminal_is_ended_with_its_option(gateway: Stack) -> None:
 
 
 def test_logs_prints_what_is_kept_and_returns_while_the_process_runs(gateway: Stack) -> None:
-    running = start(gateway, "echo out; echo err >&2; exec sleep 1000")
+    running = start(gateway, "echo out; echo err >&2; exec sleep 1000", printed="err\n")
     done = subprocess.run(
         [sys.executable, "-m", "hawse.cli", "logs", running], capture_output=True, timeout=60, check=False
     )

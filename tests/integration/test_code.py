@@ -240,7 +240,10 @@ async def test_code_runs_in_an_isolated_sandbox_and_leaves_nothing(tmp_path: Pat
                     await box.code.create().__aenter__()
                 assert (await ctx.run("os._exit(3)")).status == "crashed"
                 await ctx.restart()
-                assert (await ctx.run("while True: pass", timeout=0.2)).status == "timed_out"
+                endless = await ctx.run("while True: pass", timeout=0.2)
+                assert endless.status == "timed_out"
+                if endless.killed:  # on a busy machine the executor takes longer to handle the interrupt
+                    await ctx.restart()
                 assert (await ctx.run("1")).text == "1"
             assert (await box.code.run("2")).text == "2"
 

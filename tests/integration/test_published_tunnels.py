@@ -12,6 +12,7 @@ import pytest
 import hawse
 from hawse.client import Sandbox, Tunnel
 from tests.support.http_clients import http_client
+from tests.support.runtime import named
 from tests.support.ssh_server import ssh_server
 from tests.support.stack import Stack, free_port
 
@@ -57,7 +58,7 @@ async def until_reachable(box: Sandbox) -> Tunnel:
 
 
 def programs(stack: Stack, name: str) -> list[psutil.Process]:
-    return [one for one in psutil.Process(stack.pid).children(recursive=True) if one.name() == name]
+    return named(name, psutil.Process(stack.pid).children(recursive=True))
 
 
 async def test_a_tunnel_through_an_ssh_server_survives_its_program_and_the_gateway(

@@ -16,6 +16,7 @@ from gateway.providers.isolation import cgroups
 from hawse.api.sandboxes import SandboxLimits
 from hawse.client import Exit, Sandbox, TruncatedError
 from hawse.wire import HawseError
+from tests.support.runtime import named
 from tests.support.stack import Stack
 
 TMPFS = "560m"  # size of the file system under the state directory: a sandbox starts only with 512 MiB free
@@ -219,7 +220,7 @@ async def test_a_thousand_processes_of_a_program_end_with_it(tmp_path: Path) -> 
             (runtime,) = stack.runtimes()
             assert len(runtime.children(recursive=True)) >= 1001
             await process.kill()
-        assert [child for child in runtime.children(recursive=True) if child.name() == "sleep"] == []
+        assert named("sleep", runtime.children(recursive=True)) == []
         await works(sandbox)
 
 

@@ -10,7 +10,7 @@
 import asyncio
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -435,6 +435,16 @@ class _Connecting:
 def children() -> set[int]:
     """Return the pids of all descendants of this process, zombies included."""
     return {process.pid for process in psutil.Process().children(recursive=True)}
+
+
+def named(name: str, processes: Iterable[psutil.Process]) -> list[psutil.Process]:
+    """Those of `processes` that have the name and run. The others may end meanwhile."""
+    found = []
+    for process in processes:
+        with suppress(psutil.NoSuchProcess):
+            if process.name() == name and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+    return found
 
 
 def alive(pid: int) -> bool:

@@ -7,7 +7,7 @@ import re
 import signal
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
@@ -177,7 +177,9 @@ class Stack:
                 words = process.cmdline()
                 if "runtime" in words and any(str(self.state) in word for word in words):
                     ours += [process, *process.children(recursive=True)]
-        return [p for p in dict.fromkeys(ours) if _is_runtime(p)]
+        found = {process.pid: process for process in ours if _is_runtime(process)}
+        # A child of a runtime has its arguments until it executes its program.
+        return [process for process in found.values() if not _has_ended_or_parent(process, found)]
 
     def _recorded(self, files: str) -> list[psutil.Process]:
         """The processes of mounts and of filtered networks, which outlive the gateway, by where they are recorded."""
@@ -209,6 +211,13 @@ async def post(stack: Stack, path: str, params: dict[str, Any]) -> tuple[int, st
     async with http_client(stack.base, headers=headers, timeout=60) as http:
         answer = await http.post(path, json=params)
     return answer.status_code, answer.json().get("code")
+
+
+def _has_ended_or_parent(process: psutil.Process, parents: Container[int]) -> bool:
+    """Whether a process has ended, or its parent is one of `parents`."""
+    with suppress(psutil.NoSuchProcess):
+        return process.ppid() in parents
+    return True
 
 
 def _is_runtime(process: psutil.Process) -> bool:

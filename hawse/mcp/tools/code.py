@@ -65,7 +65,8 @@ def _answer(done: CodeResult, output: dict[str, Excerpt], limit: int, timeout: f
         trace = "\n".join(done.error.traceback) or f"{done.error.name}: {done.error.value}"
         parts.append(excerpt(trace, limit))
     if done.status == "timed_out":
-        parts.append(f"[interrupted at its time limit of {timeout:g} s]")
+        ended = "; the executor has ended; code_restart begins a new one" if done.killed else ""
+        parts.append(f"[interrupted at its time limit of {timeout:g} s{ended}]")
     elif not done.ok and done.error is None:
         parts.append(f"[{done.status}: the executor has ended; code_restart begins a new one]")
     data = {"status": done.status, "execution_count": done.execution_count, "duration": round(done.duration, 3)}

@@ -9,12 +9,15 @@ PROGRAM = r"""printf '\033[?1049h\033[2J\033[5;10Hfull screen'; read x; printf '
 
 async def test_a_full_screen_program_is_driven_by_keys(agent: OpenAgent, box: Sandbox) -> None:
     async with agent() as call:
+        await call("terminal_open", id="t1", command=PROGRAM, cols=60, rows=12)
+        await call("terminal_wait", id="t1", text="full screen")  # on a busy machine a program prints late
         shown = await call("terminal_open", id="t1", command=PROGRAM, cols=60, rows=12)
         assert (
             shown
             == "\n\n\n\n" + " " * 9 + "full screen\n[60×12, cursor in row 5, column 21, a full-screen program; running]"
         )
-        shown = await call("terminal_send", id="t1", keys=["enter"])
+        await call("terminal_send", id="t1", keys=["enter"])
+        shown = await call("terminal_wait", id="t1")
         assert shown.startswith("left\n[60×12")
         assert shown.endswith("its program has ended]")
         assert "exited" in await call.fails("terminal_send", id="t1", text="x")
@@ -35,5 +38,6 @@ async def test_a_person_sees_what_the_agent_types(agent: OpenAgent, box: Sandbox
 async def test_rows_above_the_screen_are_returned_when_asked_for(agent: OpenAgent) -> None:
     async with agent() as call:
         await call("terminal_open", id="t3", command="seq 1 100", rows=5)
+        await call("terminal_wait", id="t3")
         assert "\n90\n" not in await call("terminal_screen", id="t3")
         assert "\n90\n" in await call("terminal_screen", id="t3", scrollback=50)
