@@ -210,7 +210,10 @@ def _saved_cursor(clone: Terminal) -> bytes:
 
 
 def _cursor(terminal: Terminal, modes: bytes = b"") -> bytes:
-    """Place the cursor with its style. A pending wrap is recreated by printing the last character again."""
+    """Place the cursor with its style. A pending wrap is recreated by printing the last character again.
+
+    A cell without one gets a space: a cursor that waits to wrap is carried over to the other screen.
+    """
     x, y = get(terminal, "CURSOR_X", "uint16_t"), get(terminal, "CURSOR_Y", "uint16_t")
     region = _REGION.search(modes)
     top = int(region[1]) - 1 if region and _ORIGIN in modes else 0
@@ -218,7 +221,7 @@ def _cursor(terminal: Terminal, modes: bytes = b"") -> bytes:
     if get(terminal, "CURSOR_PENDING_WRAP", "bool"):
         if _is_second_half(terminal, x, y):
             x -= 1
-        last = format_vt(terminal, at_cell=(x, y))
+        last = format_vt(terminal, at_cell=(x, y)) or b" "
     pen = with_short_colours(extra(terminal, _PEN))
     return b"\x1b[%d;%dH%b%b%b" % (y - top + 1, x + 1, _PLAIN, last, pen)
 

@@ -160,6 +160,13 @@ def test_the_same_holds_when_the_alternate_screen_is_entered_and_left(
     same_wherever_cut(data, draw.draw(st.integers(start, start + len(enter + within + LEAVE[enter]))))
 
 
+@pytest.mark.parametrize("number", [47, 1047, 1049])
+def test_a_wrap_that_is_pending_is_carried_to_the_other_screen(number: int) -> None:
+    enter, leave = b"\x1b[?%dh" % number, b"\x1b[?%dl" % number
+    same_wherever_cut(b"exactly16columns" + enter + b"next", 16 + len(enter))
+    same_wherever_cut(b"\r\n" + enter + b"exactly16columns" + leave + b"next", 18 + len(enter + leave))
+
+
 def test_a_resize_while_the_alternate_screen_is_shown_reflows_the_main_screen() -> None:
     text, leave = b"a longer line that wraps around\r\n$ ", b"\x1b[?1049l"
     screen = Screen(COLS, ROWS)
