@@ -1,14 +1,15 @@
 """Two viewers of one terminal: presence, a read-only viewer, taking over the writer lease, and the shared size."""
 
 import pytest
-from playwright.async_api import Browser
+from playwright.async_api import Browser, expect
 
 import hawse
 from e2e.conftest import Open
-from e2e.view import View
+from e2e.view import WAIT, View
 from tests.support.stack import Stack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
+expect.set_options(timeout=WAIT)
 
 
 async def take_name(view: View, name: str) -> None:
@@ -32,7 +33,7 @@ async def test_viewers_see_who_is_present_who_types_and_who_has_left(open_page: 
     circle = ada.page.locator("#others .circle")
     await circle.wait_for()
     assert (await circle.text_content(), await circle.get_attribute("title")) == ("B", "Bob. Follow")
-    assert await bob.page.locator("#others .circle").text_content() == "AL"
+    await expect(bob.page.locator("#others .circle")).to_have_text("AL")
     await bob.type("x")
     await ada.page.locator("#others .circle.typing").wait_for()
     await ada.page.locator("#others .circle:not(.typing)").wait_for()
@@ -40,8 +41,8 @@ async def test_viewers_see_who_is_present_who_types_and_who_has_left(open_page: 
     await ada.page.locator(".flag", has_text="Bob").wait_for()
     await bob.page.reload()
     await bob.until_live()
-    assert (await bob.state())["people"][0] == "Bob"
-    assert await circle.count() == 1  # a reload does not add a viewer
+    await bob.until("() => window.hawse.state().people[0] === 'Bob'")
+    await expect(circle).to_have_count(1)  # a reload does not add a viewer
     await bob.page.close()
     await circle.wait_for(state="detached")
     assert (await ada.state())["people"] == ["Ada Lovelace"]

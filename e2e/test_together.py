@@ -50,6 +50,8 @@ async def test_a_viewer_follows_another_to_its_pane_and_scroll_position(open_pag
     await ada.until_prompt()
     await ada.page.evaluate("() => window.hawse.terminal.scrollLines(-25)")
     await bob.until(f"() => ({ROWS})() === 25")
+    await ada.settled()
+    await bob.settled()
     assert await size(ada) == await size(bob)
     # Escape ends it and is not typed; what Ada does then changes nothing here.
     await bob.press("Escape")
