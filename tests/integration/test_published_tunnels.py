@@ -12,7 +12,7 @@ import pytest
 import hawse
 from hawse.client import Sandbox, Tunnel
 from tests.support.http_clients import http_client
-from tests.support.runtime import named
+from tests.support.runtime import eventually, named
 from tests.support.ssh_server import ssh_server
 from tests.support.stack import Stack, free_port
 
@@ -57,6 +57,13 @@ async def until_reachable(box: Sandbox) -> Tunnel:
         return tunnel
 
 
+async def until_replaced(stack: Stack, program: psutil.Process) -> None:
+    """Wait until a program has ended and another one runs: the gateway has noticed the end then."""
+    name = program.name()
+    program.kill()
+    await eventually(lambda: programs(stack, name) not in ([], [program]))
+
+
 def programs(stack: Stack, name: str) -> list[psutil.Process]:
     return named(name, psutil.Process(stack.pid).children(recursive=True))
 
@@ -81,8 +88,7 @@ async def test_a_tunnel_through_an_ssh_server_survives_its_program_and_the_gatew
             assert raised.value.code == "conflict"
 
             (program,) = programs(stack, "ssh")
-            program.kill()
-            await asyncio.to_thread(psutil.wait_procs, [program], TIMEOUT)
+            await until_replaced(stack, program)
             assert (await until_reachable(box)).url == tunnel.url
             assert await page(tunnel) == "published"
 
