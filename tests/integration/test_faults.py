@@ -21,11 +21,6 @@ def stack(new_stack: Stack) -> Stack:
     return new_stack
 
 
-def of(stack: Stack, id: str) -> list[psutil.Process]:
-    """The runtimes of one sandbox."""
-    return [process for process in stack.runtimes() if id in process.cmdline()]
-
-
 async def test_a_suspended_runtime_is_not_replaced_and_goes_on_as_it_was(stack: Stack) -> None:
     async with hawse.connect(stack.base, token=stack.token) as hw:
         box = await hw.sandboxes.create("a")
@@ -53,8 +48,8 @@ async def test_a_runtime_that_is_killed_or_suspended_while_it_starts_leaves_noth
     async with hawse.connect(stack.base, token=stack.token) as hw:
         creating = asyncio.ensure_future(post(stack, "/v1/sandbox.create", {"id": "a"}))
         await eventually(lambda: creating.done() or (stack.state / "sandboxes" / "a" / "process").exists())
-        await eventually(lambda: creating.done() or of(stack, "a") != [])  # that a process begins is no event
-        struck = of(stack, "a")
+        await eventually(lambda: creating.done() or stack.runtimes("a") != [])  # that a process begins is no event
+        struck = stack.runtimes("a")
         for process in struck:
             with suppress(psutil.NoSuchProcess):
                 process.send_signal(fault)
@@ -70,7 +65,7 @@ async def test_a_runtime_that_is_killed_or_suspended_while_it_starts_leaves_noth
         assert (await box.exec("echo 1")).stdout == b"1\n"
         assert not any(alive(process.pid) for process in struck)
         await box.delete()
-        assert of(stack, "a") == []
+        assert stack.runtimes("a") == []
 
 
 async def test_a_suspended_runtime_is_stopped_and_a_gateway_killed_meanwhile_is_continued(stack: Stack) -> None:
@@ -124,7 +119,7 @@ async def test_a_runtime_that_has_lost_its_socket_is_ended_before_the_next_one_s
         assert (await box.exec("echo 1")).stdout == b"1\n"
         assert not alive(pid)
         assert not alive(process.pid)
-        assert len(of(stack, "a")) == 1
+        assert len(stack.runtimes("a")) == 1
 
 
 async def test_a_store_that_was_lost_does_not_leave_what_ran(stack: Stack) -> None:

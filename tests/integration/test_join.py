@@ -181,7 +181,7 @@ async def test_a_machine_that_is_killed_leaves_no_program(stack: Stack, director
         assert programs
         machine.process.kill()
         await machine.process.wait()
-        _, alive = await asyncio.to_thread(psutil.wait_procs, [*programs, *_process(sleeper.pid)], 20)
+        _, alive = await asyncio.to_thread(psutil.wait_procs, [*programs, *_process(sleeper.pid)], TIMEOUT)
         assert not alive
 
 
@@ -195,14 +195,14 @@ async def test_a_runtime_that_is_killed_is_started_again_without_its_programs(st
         box = hw.sandbox("laptop")
         before = await box.info()
         sleeper = await box.processes.start("sleep 1000")
-        runtime = next(one for one in machine.programs() if "runtime" in one.cmdline())
+        runtime = machine.runtime()
         os.kill(runtime.pid, signal.SIGKILL)
         await machine.prints("connected again")
         assert (await box.exec("echo here")).stdout == b"here\n"
         after = await box.info()
         assert after.state == "running"
         assert after.runtime != before.runtime
-        _, alive = await asyncio.to_thread(psutil.wait_procs, _process(sleeper.pid), 10)
+        _, alive = await asyncio.to_thread(psutil.wait_procs, _process(sleeper.pid), TIMEOUT)
         assert not alive
 
 
@@ -214,7 +214,7 @@ async def test_both_ends_are_killed_and_the_next_join_ends_what_is_left(stack: S
     ):
         await machine.prints("Press Ctrl-C")
         sleeper = _process((await hw.sandbox("laptop").processes.start("exec sleep 1000")).pid)
-        runtime = next(one for one in machine.programs() if "runtime" in one.cmdline())
+        runtime = machine.runtime()
         runtime.suspend()  # so that it cannot end its programs when the machine's process is killed
         machine.process.kill()
         runtime.kill()

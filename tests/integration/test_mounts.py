@@ -54,7 +54,8 @@ class Mounting(Stack):
     async def close(self) -> None:
         await super().close()
         for process in self.rclones():
-            process.kill()
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
 
 
 class MountingInContainers(Mounting, DockerStack):

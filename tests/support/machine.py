@@ -11,7 +11,7 @@ import psutil
 
 from hawse.client import Options
 from hawse.machine import Machine, MachineState
-from tests.support.stack import Stack
+from tests.support.stack import Stack, only_runtimes
 from tests.support.waiting import Changes
 
 QUICK = Options(backoff_cap=0.1, ping_interval=0.5)
@@ -112,6 +112,11 @@ class JoinProcess:
         """Wait for a line that contains a text."""
         async with asyncio.timeout(SECONDS):
             await self.changes.until(lambda: sum(text in line for line in self.printed) >= times)
+
+    def runtime(self) -> psutil.Process:
+        """The runtime, which runs."""
+        (found,) = only_runtimes(self.programs())
+        return found
 
     def programs(self) -> list[psutil.Process]:
         """The runtime, and everything below it."""

@@ -7,7 +7,7 @@ import re
 import signal
 import socket
 import sys
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
@@ -163,8 +163,8 @@ class Stack:
             with suppress(OSError):  # the kernel has not removed the last process yet
                 cgroups.remove(file)
 
-    def runtimes(self) -> list[psutil.Process]:
-        """The runtimes of this state directory, whether bubblewrap is around them or not."""
+    def runtimes(self, sandbox: str | None = None) -> list[psutil.Process]:
+        """The runtimes of this state directory, or of one sandbox, whether bubblewrap is around them or not."""
         ours = []
         for file in self.state.glob("sandboxes/*/process"):
             recorded = RuntimeProcess.load(file)
@@ -177,14 +177,16 @@ class Stack:
                 words = process.cmdline()
                 if "runtime" in words and any(str(self.state) in word for word in words):
                     ours += [process, *process.children(recursive=True)]
-        found = {process.pid: process for process in ours if _is_runtime(process)}
-        # A child of a runtime has its arguments until it executes its program.
-        return [process for process in found.values() if not _has_ended_or_parent(process, found)]
+        return only_runtimes(ours, sandbox)
 
     def _recorded(self, files: str) -> list[psutil.Process]:
         """The processes of mounts and of filtered networks, which outlive the gateway, by where they are recorded."""
-        found = map(RuntimeProcess.load, self.state.glob(files))
-        return [psutil.Process(each.pid) for each in found if each is not None and each.alive]
+        processes = []
+        for each in map(RuntimeProcess.load, self.state.glob(files)):
+            with suppress(psutil.NoSuchProcess):
+                if each is not None and each.alive:
+                    processes.append(psutil.Process(each.pid))
+        return processes
 
     async def _follow(self, process: asyncio.subprocess.Process, ready: asyncio.Future[str]) -> None:
         assert process.stdout is not None
@@ -213,6 +215,13 @@ async def post(stack: Stack, path: str, params: dict[str, Any]) -> tuple[int, st
     return answer.status_code, answer.json().get("code")
 
 
+def only_runtimes(processes: Iterable[psutil.Process], sandbox: str | None = None) -> list[psutil.Process]:
+    """Those of `processes` that are runtimes, or the runtime of one sandbox, and have not ended."""
+    found = {process.pid: process for process in processes if _is_runtime(process, sandbox)}
+    # A child of a runtime has its arguments until it executes its program.
+    return [process for process in found.values() if not _has_ended_or_parent(process, found)]
+
+
 def _has_ended_or_parent(process: psutil.Process, parents: Container[int]) -> bool:
     """Whether a process has ended, or its parent is one of `parents`."""
     with suppress(psutil.NoSuchProcess):
@@ -220,8 +229,9 @@ def _has_ended_or_parent(process: psutil.Process, parents: Container[int]) -> bo
     return True
 
 
-def _is_runtime(process: psutil.Process) -> bool:
+def _is_runtime(process: psutil.Process, sandbox: str | None) -> bool:
     with suppress(psutil.Error):
         words = process.cmdline()
-        return bool(words) and "python" in words[0] and "runtime" in words  # no words: it is ending
+        if bool(words) and "python" in words[0] and "runtime" in words:  # no words: it is ending
+            return sandbox is None or sandbox in words
     return False
