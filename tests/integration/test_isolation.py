@@ -351,7 +351,7 @@ async def test_a_workspace_of_fixed_size_is_enforced_or_refused(stack: Stack) ->
             assert list(paths.workspace.iterdir()) == [], "it is mounted for the sandbox only, while that runs"
             await box.wake()
             assert await output(box, "cat file") == "kept"
-            (runtime,) = [process for process in stack.runtimes() if "fixed" in process.cmdline()]
+            (runtime,) = stack.runtimes("fixed")
             runtime.kill()
             await gone(runtime.pid)
             with suppress(hawse.OutcomeUnknownError):  # it was sent before the gateway had noticed it
