@@ -86,10 +86,17 @@ def test_the_detach_key_leaves_a_named_terminal_that_can_be_attached_again(hawse
 def test_leaving_a_terminal_without_a_name_ends_it(hawse, gateway: Stack, capsys: pytest.CaptureFixture[str]) -> None:
     shell = hawse("shell", "--detach-key", "ctrl-b")
     shell.expect(PROMPT)
+    main(["terminals"])
+    (terminal,) = [
+        line.split()[0]
+        for line in capsys.readouterr().out.splitlines()
+        if line.startswith("shell-") and "running" in line
+    ]
     shell.send("\x02")
     assert ended(shell) == 0
     main(["terminals"])
-    assert "shell-" not in [line for line in capsys.readouterr().out.splitlines() if "running" in line]
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith(f"{terminal} ")]
+    assert "exited" in line
 
 
 def test_a_read_only_viewer_sees_and_does_not_type(hawse) -> None:
