@@ -12,6 +12,7 @@ from tests.support.proxy import CuttingProxy
 from tests.support.s3_server import s3_server
 from tests.support.stack import Stack
 from tests.support.trees import plant, seen
+from tests.support.waiting import TIMEOUT
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -83,7 +84,7 @@ async def test_a_caller_that_gives_up_leaves_nothing(stack: Stack) -> None:
         creating.cancel()
         with pytest.raises(asyncio.CancelledError):
             await creating
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(TIMEOUT):
             while stored(stack):  # noqa: ASYNC110  # the gateway removes it without an event
                 await asyncio.sleep(0.01)
         assert await hw.backups.list() == []
@@ -101,7 +102,7 @@ async def test_a_caller_that_gives_up_leaves_nothing(stack: Stack) -> None:
         restoring.cancel()
         with pytest.raises(asyncio.CancelledError):
             await restoring
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(TIMEOUT):
             while os.listdir(workspace(stack)) != ["s"]:  # noqa: ASYNC110  # the gateway removes it without an event
                 await asyncio.sleep(0.01)
         assert seen(source) == before
