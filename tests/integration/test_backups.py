@@ -2,12 +2,14 @@
 
 import asyncio
 import os
+import signal
 from pathlib import Path
 
 import pytest
 
 import hawse
 from hawse.client import BackupProgress, Options
+from tests.support.lifecycle import suspend
 from tests.support.proxy import CuttingProxy
 from tests.support.s3_server import s3_server
 from tests.support.stack import Stack
@@ -79,11 +81,16 @@ async def test_a_caller_that_gives_up_leaves_nothing(stack: Stack) -> None:
         (source / f"{number}").write_bytes(os.urandom(1_000_000))
     async with hawse.connect(stack.base, token=stack.token) as hw:
         begun = asyncio.Event()
-        creating = asyncio.create_task(hw.backups.create("local", "s", on_progress=lambda _: begun.set()))
-        await first(begun, creating)
-        creating.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await creating
+        pid = (await hw.sandbox().runtime()).pid
+        await suspend(pid)  # so that the work takes until it is cancelled
+        try:
+            creating = asyncio.create_task(hw.backups.create("local", "s", on_progress=lambda _: begun.set()))
+            await first(begun, creating)
+            creating.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await creating
+        finally:
+            os.kill(pid, signal.SIGCONT)
         async with asyncio.timeout(TIMEOUT):
             while stored(stack):  # noqa: ASYNC110  # the gateway removes it without an event
                 await asyncio.sleep(0.01)
@@ -97,11 +104,15 @@ async def test_a_caller_that_gives_up_leaves_nothing(stack: Stack) -> None:
             if progress.phase == "reading":
                 begun.set()
 
-        restoring = asyncio.create_task(hw.backups.restore(backup.id, on_progress=note))
-        await first(begun, restoring)
-        restoring.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await restoring
+        await suspend(pid)
+        try:
+            restoring = asyncio.create_task(hw.backups.restore(backup.id, on_progress=note))
+            await first(begun, restoring)
+            restoring.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await restoring
+        finally:
+            os.kill(pid, signal.SIGCONT)
         async with asyncio.timeout(TIMEOUT):
             while os.listdir(workspace(stack)) != ["s"]:  # noqa: ASYNC110  # the gateway removes it without an event
                 await asyncio.sleep(0.01)
