@@ -99,7 +99,7 @@ def test_a_gateway_that_refuses_the_connection_is_reported_at_once(capsys: pytes
 def test_with_patience_it_is_tried_again_and_the_user_reads_why(capsys: pytest.CaptureFixture[str]) -> None:
     port = refused_port()
     url = f"http://127.0.0.1:{port}"
-    assert main(["ls", "--url", f"{url}/#token=secret", "--connect-timeout", "0.1"]) == 1
+    assert main(["ls", "--url", f"{url}/#token=secret", "--connect-timeout", "2"]) == 1
     first, *_ = capsys.readouterr().err.splitlines()
     assert first.startswith(f"connecting to {url}/: ")
     assert first.endswith(f"the connection to 127.0.0.1:{port} was refused; trying again")
