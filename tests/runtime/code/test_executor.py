@@ -51,13 +51,14 @@ async def test_daemons_of_a_crashed_executor_are_ended(client: Client) -> None:
 
 async def test_an_executor_whose_host_is_stopped_can_still_be_killed(served: Served, client: Client) -> None:
     info = await create(client)
-    busy = begin(client, "while True: pass", timeout=0.2)
-    await busy.event("opened")
+    busy = begin(client, "print('begun', flush=True)\nwhile True: pass")
+    await busy.seen(b"begun")
     host = psutil.Process(psutil.Process(info["pid"]).ppid())
     host.suspend()
     try:
+        await client.ask("code.interrupt", context="c", grace=0.2)
         done = await end(busy)
-        assert (done.status, done.result["killed"], done.result["exit"]["signal"]) == ("timed_out", True, "SIGKILL")
+        assert (done.status, done.result["killed"], done.result["exit"]["signal"]) == ("interrupted", True, "SIGKILL")
         await client.ask("code.delete", context="c")
     finally:
         host.resume()
