@@ -24,7 +24,7 @@ async def desktop(client: Client) -> Client:
 
 
 def programs(*names: str) -> list[psutil.Process]:
-    """The descendants of this process with these names. Others may end while they are read."""
+    """The descendants of this process with these names, zombies included. Others may end while they are read."""
     found = []
     for process in psutil.Process().children(recursive=True):
         with suppress(psutil.NoSuchProcess):
