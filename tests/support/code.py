@@ -56,6 +56,12 @@ def begin(
     return client.call("code.run", {"context": context, "source": source, **params}, key=key, generous=generous)
 
 
+async def answer(client: Client, call: Channel, value: str = "") -> None:
+    """Wait until a run asks its first question, which comes after all output before it, and answer it."""
+    request = (await call.event("input"))["request"]
+    await client.ask("code.answer", run=(await call.event("opened"))["run"], request=request, value=value)
+
+
 async def end(call: Channel) -> Done:
     """Wait for the end of a run."""
     result = await call.result()

@@ -7,13 +7,21 @@ import pytest
 from hawse.api.code_pool import PoolLimits
 from runtime.code.limits import CodeLimits
 from runtime.settings import RuntimeLimits
-from tests.support.code import begin, create, end, run
+from tests.support.code import answer, begin, create, end, run
 from tests.support.runtime import Client, Served, alive
 from tests.support.waiting import gone
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 STRICT = RuntimeLimits(code=CodeLimits(pool=PoolLimits(size=0), interrupt_grace=3.0, queue=3))
+
+# Before each run, ipykernel would set the handler of the signal again.
+IGNORE_INTERRUPTS = """
+import signal
+kernel = get_ipython().kernel
+kernel.pre_handler_hook = kernel.post_handler_hook = lambda: None
+_ = signal.signal(signal.SIGINT, signal.SIG_IGN)
+"""
 
 
 async def test_twenty_runs_at_once_are_made_in_the_order_of_their_calls(client: Client) -> None:
@@ -54,10 +62,12 @@ async def test_a_withdrawn_run_is_not_made(client: Client) -> None:
 @pytest.mark.parametrize("limits", [STRICT])
 async def test_a_run_that_is_too_long_is_interrupted_and_one_that_ignores_it_is_killed(client: Client) -> None:
     await create(client, timeout=0.5)
-    done = await run(client, "x = 1\nwhile True: pass")
+    await run(client, "x = 1", timeout=60.0)
+    done = await run(client, "while True: pass")
     assert (done.status, done.result["killed"]) == ("timed_out: KeyboardInterrupt", False)
-    assert (await run(client, "x")).text == "1"
-    done = await run(client, "import signal; signal.signal(2, signal.SIG_IGN)\nwhile True: pass", timeout=0.3)
+    assert (await run(client, "x", timeout=60.0)).text == "1"
+    assert (await run(client, IGNORE_INTERRUPTS, timeout=60.0)).status == "ok"
+    done = await run(client, "while True: pass", timeout=0.3)
     assert (done.status, done.result["killed"], done.result["exit"]["signal"]) == ("timed_out", True, "SIGKILL")
     assert (await begin(client, "x").refusal()).code == "exited"
     assert (await client.ask("code.get", context="c"))["state"] == "exited"
@@ -92,8 +102,9 @@ async def test_each_death_of_an_executor_is_reported_at_once_and_a_restart_helps
         ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", None, "SIGKILL"),
         ("import os; os.kill(os.getppid(), 9)", None, "SIGKILL"),  # the kernel host
     ):
-        doomed = begin(client, "print('before', flush=True); import time; time.sleep(0.1)\n" + source)
+        doomed = begin(client, f"print('before', flush=True); _ = input()\n{source}", stdin=True)
         waiting = begin(client, "1")
+        await answer(client, doomed)  # the output before the question has come
         done = await end(doomed)
         assert (done.stdout, done.status) == (b"before\n", "crashed")
         assert (done.result["exit"]["code"], done.result["exit"]["signal"]) == (code, signal), source
@@ -127,9 +138,10 @@ async def test_unusual_code_does_not_disturb_the_context(client: Client) -> None
     assert (await run(client, "import os; _ = os.system('echo hi; echo e >&2')")).stdout == b"hi\n"
     forked = await run(client, "pid = os.fork()\nif not pid: os._exit(0)\n_ = os.waitpid(pid, 0); 'parent'")
     assert (forked.status, forked.text) == ("ok", "'parent'")
-    later = "import threading; threading.Timer(0.1, print, ['late']).start()"
-    assert (await run(client, later)).stdout == b""
-    next_run = await run(client, "import time; time.sleep(0.3); print('mine')")
+    later = "import threading; go = threading.Event()\ndef late(): go.wait(); print('late')"
+    started = await run(client, later + "\nthread = threading.Thread(target=late); thread.start()")
+    assert started.stdout == b""
+    next_run = await run(client, "go.set(); thread.join(); print('mine')")
     assert next_run.stdout.endswith(b"mine\n")
     assert (await run(client, "def f(:\n  pass")).status == "error: SyntaxError"
     assert (await run(client, "raise SystemExit(1)")).status == "error: SystemExit"

@@ -6,7 +6,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.support.code import begin, create, end, run
+from tests.support.code import answer, begin, create, end, run
 from tests.support.runtime import Client, Served, eventually, no_fd_leaked
 from tests.support.waiting import gone
 
@@ -42,20 +42,23 @@ async def test_nothing_is_left_after_contexts_were_created_used_and_ended(served
 async def test_daemons_of_a_crashed_executor_are_ended(client: Client) -> None:
     await create(client)
     daemon = "p = subprocess.Popen(['sleep', '600'], start_new_session=True)\nprint(p.pid, flush=True)"
-    done = await run(client, f"import os, subprocess, time\n{daemon}\ntime.sleep(0.3); os._exit(1)")
+    doomed = begin(client, f"import os, subprocess\n{daemon}\n_ = input(); os._exit(1)", stdin=True)
+    await answer(client, doomed)  # the output before the question has come
+    done = await end(doomed)
     assert done.status == "crashed"
     await gone(int(done.stdout))
 
 
 async def test_an_executor_whose_host_is_stopped_can_still_be_killed(served: Served, client: Client) -> None:
     info = await create(client)
-    busy = begin(client, "while True: pass", timeout=0.2)
-    await busy.event("opened")
+    busy = begin(client, "print('begun', flush=True)\nwhile True: pass")
+    await busy.seen(b"begun")
     host = psutil.Process(psutil.Process(info["pid"]).ppid())
     host.suspend()
     try:
+        await client.ask("code.interrupt", context="c", grace=0.2)
         done = await end(busy)
-        assert (done.status, done.result["killed"], done.result["exit"]["signal"]) == ("timed_out", True, "SIGKILL")
+        assert (done.status, done.result["killed"], done.result["exit"]["signal"]) == ("interrupted", True, "SIGKILL")
         await client.ask("code.delete", context="c")
     finally:
         host.resume()

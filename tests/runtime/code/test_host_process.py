@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,13 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 def hosts(served: Served) -> list[psutil.Process]:
     """The processes that this runtime has started as kernel hosts."""
-    found = [psutil.Process(pid) for pid in served.started_children()]
-    return [process for process in found if "runtime.code.host" in process.cmdline()]
+    found = []
+    for pid in served.started_children():
+        with suppress(psutil.NoSuchProcess):  # it has ended meanwhile
+            process = psutil.Process(pid)
+            if "runtime.code.host" in process.cmdline():
+                found.append(process)
+    return found
 
 
 async def test_a_runtime_that_runs_no_code_starts_no_host(tmp_path: Path, limits: RuntimeLimits) -> None:

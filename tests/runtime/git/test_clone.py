@@ -4,6 +4,7 @@ import asyncio
 import os
 import random
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,11 @@ def names(folder: Path) -> list[str]:
 
 def public_data_of_children() -> bytes:
     """The arguments and environments of all child processes, which other users' programs may read."""
-    return b"".join(Path(f"/proc/{pid}/{name}").read_bytes() for pid in children() for name in ("cmdline", "environ"))
+    data = b""
+    for pid in children():
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+            data += b"".join(Path(f"/proc/{pid}/{name}").read_bytes() for name in ("cmdline", "environ"))
+    return data
 
 
 def holding(folder: Path, secret: bytes) -> list[Path]:
@@ -191,7 +196,7 @@ async def test_a_timeout_ends_a_clone(client: Client, served: Served, server: Gi
     error = await clone(client, server.url("project"), timeout=0.5).refusal()
     assert error.code == "deadline_exceeded"
     assert names(served.workspace) == []
-    assert children() <= before
+    await eventually(lambda: children() <= before)  # the server, in this process, may just run a git of its own
 
 
 @pytest.mark.parametrize("stall", [None, 0, 500, 50_000])
