@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import secrets
 import signal
 import socket
 from collections.abc import Iterator
@@ -25,6 +26,14 @@ from runtime.posix.process_table import (
     read_stat,
 )
 
+# Marks of this process of pytest only: all of /proc is read, where tests of other workers have processes too.
+OURS = f"{PROCESS_MARK}={secrets.token_hex(8)}"
+OUR_RUNTIME = f"{RUNTIME_MARK}={secrets.token_hex(8)}"
+
+
+def environment(*marks: str) -> dict[str, str]:
+    return dict(mark.split("=", 1) for mark in marks)
+
 
 @pytest.fixture
 def sleeper() -> Iterator[int]:
@@ -35,7 +44,7 @@ def sleeper() -> Iterator[int]:
             pid = os.posix_spawn(
                 "/bin/cat",
                 ["cat"],
-                {PROCESS_MARK: "i1", RUNTIME_MARK: "r1"},
+                environment(OURS, OUR_RUNTIME),
                 file_actions=[(os.POSIX_SPAWN_DUP2, theirs.fileno(), fd) for fd in (0, 1)],
                 setsid=True,
             )
@@ -55,9 +64,9 @@ def member(pid: int) -> Member:
 def test_a_process_is_found_by_its_pid_and_by_both_marks(sleeper: int) -> None:
     table = ProcessReader().read()
     assert table.members(sleeper) == {member(sleeper)}
-    assert sleeper in table.marked(f"{PROCESS_MARK}=i1") & table.marked(f"{RUNTIME_MARK}=r1")
-    assert sleeper not in table.marked(f"{PROCESS_MARK}=i")
-    assert table.members(-1, f"{RUNTIME_MARK}=r1") == {member(sleeper)}
+    assert sleeper in table.marked(OURS) & table.marked(OUR_RUNTIME)
+    assert sleeper not in table.marked(OURS[:-1])
+    assert table.members(-1, OUR_RUNTIME) == {member(sleeper)}
 
 
 def test_the_reading_process_is_never_a_member() -> None:
@@ -76,7 +85,7 @@ def test_processes_without_marks_are_read_once(sleeper: int) -> None:
     others = len(read)
     read.clear()
     table = reader.read()
-    assert sleeper in table.marked(f"{PROCESS_MARK}=i1")
+    assert sleeper in table.marked(OURS)
     assert sleeper in read
     assert len(read) < others
 
@@ -85,18 +94,18 @@ def test_a_child_before_its_exec_is_read_again(sleeper: int) -> None:
     """Until then /proc shows the environment of the runtime, which has no mark."""
     executed = False
     reader = ProcessReader(lambda pid: read_marks_of(pid) if executed else frozenset())
-    assert not reader.read().marked(f"{PROCESS_MARK}=i1")
+    assert not reader.read().marked(OURS)
     executed = True
-    assert sleeper in reader.read().marked(f"{PROCESS_MARK}=i1")
+    assert sleeper in reader.read().marked(OURS)
 
 
 def test_a_process_that_calls_exec_is_found() -> None:
     """/proc shows no environment while exec(2) replaces the program. It was taken for one without marks for ever."""
     reader = ProcessReader()
     for _ in range(100):
-        pid = os.posix_spawn("/bin/sh", ["sh", "-c", "exec nohup sleep 60 2>/dev/null"], {PROCESS_MARK: "i1"})
+        pid = os.posix_spawn("/bin/sh", ["sh", "-c", "exec nohup sleep 60 2>/dev/null"], environment(OURS))
         try:
-            looks = [reader.read().marked(f"{PROCESS_MARK}=i1") for _ in range(3)]
+            looks = [reader.read().marked(OURS) for _ in range(3)]
         finally:
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
@@ -114,10 +123,10 @@ def test_a_process_without_an_environment_is_known_to_have_no_mark() -> None:
 
 
 def test_a_process_whose_marks_are_not_known_is_read_again(sleeper: int) -> None:
-    marks: list[frozenset[bytes] | None] = [None, frozenset({f"{PROCESS_MARK}=i1".encode()})]
+    marks: list[frozenset[bytes] | None] = [None, frozenset({OURS.encode()})]
     reader = ProcessReader(lambda pid: marks.pop(0) if pid == sleeper else frozenset())
-    assert not reader.read().marked(f"{PROCESS_MARK}=i1")
-    assert reader.read().marked(f"{PROCESS_MARK}=i1") == {sleeper}
+    assert not reader.read().marked(OURS)
+    assert reader.read().marked(OURS) == {sleeper}
 
 
 def test_a_circle_of_parents_ends() -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import secrets
 import signal
 from collections.abc import AsyncIterator
 from functools import partial
@@ -114,16 +115,18 @@ async def test_a_daemon_whose_parents_have_ended_is_found_by_its_mark(tmp_path: 
     """It left the session, and was orphaned before the process table was read."""
     daemon_script = f'trap "" TERM; echo 1 > {tmp_path}/up; while :; do sleep 60; done'
     script = f"setsid sh -c '({daemon_script}) & echo $! > {tmp_path}/pid' &"
-    leader = shell(f"{script} wait", {PROCESS_MARK: "i1"})
+    own = secrets.token_hex(8)  # tests of other workers have marked processes too
+    mark = f"{PROCESS_MARK}={own}"
+    leader = shell(f"{script} wait", {PROCESS_MARK: own})
     await exists(tmp_path / "up")
     await gone(leader)
     assert reaped(leader)
     daemon = int((tmp_path / "pid").read_text())
     assert alive(daemon)
-    assert members(leader, f"{PROCESS_MARK}=i2", reaped=True) == set()
+    assert members(leader, f"{mark}x", reaped=True) == set()
     assert members(leader, reaped=True) == set()
-    assert daemon in {member.pid for member in members(leader, f"{PROCESS_MARK}=i1", reaped=True)}
-    await trees.end(leader, signal.SIGTERM, 0.05, lambda: True, mark=f"{PROCESS_MARK}=i1")
+    assert daemon in {member.pid for member in members(leader, mark, reaped=True)}
+    await trees.end(leader, signal.SIGTERM, 0.05, lambda: True, mark=mark)
     assert not alive(daemon)
 
 
@@ -133,7 +136,7 @@ async def test_an_unmarked_member_of_the_session_is_found_after_its_leader(tmp_p
     assert reaped(leader)
     left = int((tmp_path / "pid").read_text())
     assert alive(left)
-    await trees.end(leader, signal.SIGTERM, 5, lambda: True, mark=f"{PROCESS_MARK}=i3")
+    await trees.end(leader, signal.SIGTERM, 5, lambda: True, mark=f"{PROCESS_MARK}={secrets.token_hex(8)}")
     assert not alive(left)
 
 

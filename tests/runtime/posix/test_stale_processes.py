@@ -2,6 +2,7 @@
 
 import logging
 import os
+import secrets
 import signal
 from pathlib import Path
 
@@ -16,6 +17,12 @@ from tests.support.runtime import alive
 OLD = "0123456789abcdef"
 
 
+@pytest.fixture
+def old() -> str:
+    """The id of a runtime that no other test has: tests of other workers start and end such processes too."""
+    return secrets.token_hex(8)
+
+
 def start(runtime_id: str) -> int:
     return os.posix_spawn("/bin/sleep", ["sleep", "60"], {RUNTIME_MARK: runtime_id}, setsid=True)
 
@@ -26,11 +33,11 @@ def reap(pid: int) -> None:
 
 
 async def test_only_the_processes_of_that_runtime_are_ended(
-    trees: ProcessTrees, caplog: pytest.LogCaptureFixture
+    trees: ProcessTrees, caplog: pytest.LogCaptureFixture, old: str
 ) -> None:
-    stale, other = start(OLD), start(OLD[::-1])
+    stale, other = start(old), start(f"{old}0")
     with caplog.at_level(logging.WARNING):
-        await end_stale_processes(trees, OLD)
+        await end_stale_processes(trees, old)
     assert not alive(stale)
     assert alive(other)
     assert "1 of its processes" in caplog.text
@@ -38,9 +45,11 @@ async def test_only_the_processes_of_that_runtime_are_ended(
     reap(stale)
 
 
-async def test_without_such_processes_nothing_is_logged(trees: ProcessTrees, caplog: pytest.LogCaptureFixture) -> None:
+async def test_without_such_processes_nothing_is_logged(
+    trees: ProcessTrees, caplog: pytest.LogCaptureFixture, old: str
+) -> None:
     with caplog.at_level(logging.WARNING):
-        await end_stale_processes(trees, OLD)
+        await end_stale_processes(trees, old)
     assert not caplog.text
 
 

@@ -5,6 +5,7 @@ import hashlib
 import os
 import signal
 import sys
+import time
 from functools import cache
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from runtime.posix.process_tree import ProcessTrees
 from runtime.process.process import Process, ProcessContext, ProcessLimits, ProcessOptions
 from runtime.settings import RuntimeLimits
 from tests.support.runtime import Client, Served, alive
-from tests.support.waiting import gone, lines
+from tests.support.waiting import TIMEOUT, gone, lines
 
 BYTES = """
 import os
@@ -43,6 +44,14 @@ PRINT_NUMBERS = f"import sys; sys.stdout.buffer.writelines(b'%08d\\n' % n for n 
 @cache  # not while pytest imports the module, which each of its processes does
 def numbers() -> bytes:
     return b"%08d\n" * LINES % tuple(range(LINES))
+
+
+def block_until_begun(*files: Path) -> None:
+    """Wait until a program has written a line to each file. The event loop stands still: no timeout ends it before."""
+    end = time.monotonic() + TIMEOUT
+    while not all(file.exists() and file.read_text().endswith("\n") for file in files):
+        assert time.monotonic() < end
+        time.sleep(0.005)
 
 
 async def test_stdout_and_stderr_are_separate_and_byte_for_byte(client: Client) -> None:
@@ -99,9 +108,12 @@ async def test_background_children_do_not_delay_the_result(client: Client) -> No
 async def test_a_timeout_keeps_the_output_and_kills_the_whole_tree(client: Client, tmp_path: Path) -> None:
     script = (
         f"exec 2>/dev/null; setsid sh -c 'trap \"\" TERM; echo $$ > {tmp_path}/away; while :; do sleep 60; done' & "
-        f"sh -c 'echo $$ > {tmp_path}/near; exec sleep 60' & echo printed; trap '' TERM; while :; do sleep 0.1; done"
+        f"sh -c 'echo $$ > {tmp_path}/near; exec sleep 60' & echo printed; trap '' TERM; "
+        f"echo > {tmp_path}/begun; while :; do sleep 0.1; done"
     )
     run = client.execute(script, timeout=0.3)
+    await run.event("opened")
+    block_until_begun(*(tmp_path / name for name in ("away", "near", "begun")))
     result = await run.result()
     assert result | {"duration": None} == {
         "code": 124,
@@ -118,8 +130,11 @@ async def test_a_timeout_keeps_the_output_and_kills_the_whole_tree(client: Clien
     await gone(*pids)
 
 
-async def test_a_timeout_gives_a_program_time_to_clean_up(client: Client) -> None:
-    run = client.execute("trap 'echo cleaned; exit 0' TERM; echo ready; while :; do sleep 0.01; done", timeout=0.3)
+async def test_a_timeout_gives_a_program_time_to_clean_up(client: Client, tmp_path: Path) -> None:
+    script = f"trap 'echo cleaned; exit 0' TERM; echo ready; echo > {tmp_path}/begun; while :; do sleep 0.01; done"
+    run = client.execute(script, timeout=0.3)
+    await run.event("opened")
+    block_until_begun(tmp_path / "begun")
     assert (await run.result())["code"] == 124
     assert run.output == b"ready\ncleaned\n"
 

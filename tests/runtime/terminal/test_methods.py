@@ -158,6 +158,7 @@ async def test_a_kill_ends_all_processes_of_a_terminal(client: Client, tmp_path:
     shell = await client.terminal(script)
     files = [tmp_path / name for name in ("away", "near")]
     await lines(*files)
+    await shell.until(lambda: b"\n" in shell.output)  # its shell ignores HUP
     result = await client.ask("terminal.kill", id="t", grace=0.05)
     assert result["exit"]["signal"] == "SIGKILL"
     assert not any(alive(int(file.read_text())) for file in files)
