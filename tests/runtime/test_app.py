@@ -1,6 +1,7 @@
 """The whole runtime: its information and metrics, and that it releases all resources."""
 
 import asyncio
+import math
 import os
 import resource
 import signal
@@ -23,7 +24,7 @@ from runtime.posix.stale_processes import ID_FILE
 from tests.support.client import eventually
 from tests.support.runtime import Client, Served, alive
 from tests.support.stack import free_port
-from tests.support.waiting import lines
+from tests.support.waiting import TIMEOUT, lines
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -71,12 +72,17 @@ async def test_each_incarnation_has_its_own_id(tmp_path: Path) -> None:
     assert ids[0] != ids[1]
 
 
-async def settled(client: Client, served: Served) -> Any:
-    """What it holds once all that ends has ended. Polls: processes are reaped and tasks end without an event."""
-    async with asyncio.timeout(20):
-        while served.started_children() or (info := await client.info())["tasks"] > 4:  # noqa: ASYNC110
+async def settled(client: Client, served: Served, fds: float = math.inf) -> Any:
+    """What it holds once all that ends has ended, and it has at most that many descriptors.
+
+    Polls: processes are reaped, tasks end and descriptors are closed without an event.
+    """
+    async with asyncio.timeout(TIMEOUT):
+        while True:
+            info = await client.info()
+            if not served.started_children() and info["tasks"] <= 4 and info["open_fds"] <= fds:
+                return info
             await asyncio.sleep(0.005)
-    return info
 
 
 async def test_300_terminals_leave_nothing(client: Client, served: Served) -> None:
@@ -88,7 +94,7 @@ async def test_300_terminals_leave_nothing(client: Client, served: Served) -> No
         for shell in shells:
             assert (await shell.result())["exit"]["code"] == 3
             assert bytes(shell.output).strip().isdigit()
-    after = await settled(client, served)
+    after = await settled(client, served, before["open_fds"])
     assert after["open_fds"] == before["open_fds"]
     assert after["tasks"] == before["tasks"]
     assert after["terminals"] <= 64 + 1
@@ -102,7 +108,7 @@ async def test_1000_execs_leave_nothing(client: Client, served: Served) -> None:
         for n, call in enumerate(calls):
             assert (await call.result())["code"] == 0
             assert bytes(call.output) == f"{batch}-{n}\n".encode()
-    after = await settled(client, served)
+    after = await settled(client, served, before["open_fds"])
     assert after["open_fds"] == before["open_fds"]
     assert after["tasks"] == before["tasks"]
     assert after["processes"] == 0

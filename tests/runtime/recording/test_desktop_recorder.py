@@ -18,7 +18,7 @@ from runtime.recording.cast_writer import CastWriter
 from runtime.recording.desktop_recorder import DesktopRecorder
 from tests.support.principals import AT_MAIN
 from tests.support.rectangles import rectangles
-from tests.support.runtime import Client, Served
+from tests.support.runtime import Client, Served, named
 from tests.support.waiting import TIMEOUT
 
 WIDTH, HEIGHT = 320, 200
@@ -123,7 +123,8 @@ async def test_it_ends_with_the_desktop(desktop: Client, how: str) -> None:
     if how == "stop":
         await desktop.ask("desktop.stop")
     else:
-        next(p for p in psutil.Process().children(recursive=True) if p.name() == "Xvnc").kill()
+        (server,) = named("Xvnc", psutil.Process().children(recursive=True))
+        server.kill()
     async with asyncio.timeout(TIMEOUT):
         while (info := await desktop.ask("recording.get", id=name))["state"] == "recording":  # noqa: ASYNC110
             await asyncio.sleep(0.01)
