@@ -1,5 +1,6 @@
 import os
 import signal
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -45,10 +46,21 @@ async def test_a_directory_that_cannot_be_made_is_an_error(tmp_path: Path) -> No
         await OwnRuntime(tmp_path / "file" / "state", tmp_path).start()
 
 
+def process_of(tmp_path: Path) -> psutil.Process:
+    """The runtime that this process has started. Other children may end meanwhile."""
+    found = []
+    for child in psutil.Process().children():
+        with suppress(psutil.NoSuchProcess):
+            if str(tmp_path) in " ".join(child.cmdline()):
+                found.append(child)
+    (process,) = found
+    return process
+
+
 async def test_the_end_of_a_killed_runtime_is_noticed(tmp_path: Path) -> None:
     runtime = OwnRuntime(tmp_path / "state", tmp_path)
     await runtime.start()
-    (found,) = (one for one in psutil.Process().children() if str(tmp_path) in " ".join(one.cmdline()))
+    found = process_of(tmp_path)
     os.kill(found.pid, signal.SIGKILL)
     assert await runtime.ended() == -signal.SIGKILL
     assert not runtime.alive
@@ -61,7 +73,7 @@ async def test_the_variables_of_the_gateway_and_its_token_stay_outside(
     monkeypatch.setenv("HAWSE_TOKEN", "secret")
     runtime = OwnRuntime(tmp_path / "state", tmp_path)
     await runtime.start()
-    (found,) = (one for one in psutil.Process().children() if str(tmp_path) in " ".join(one.cmdline()))
+    found = process_of(tmp_path)
     environment = found.environ()
     await runtime.stop()
     assert "secret" not in environment.values()

@@ -8,6 +8,7 @@ import psutil
 import pytest
 import pytest_asyncio
 
+from gateway.mounts import rclone
 from gateway.mounts.processes import MountProcesses
 from gateway.mounts.settings import MountSettings, Source
 from hawse.wire import HawseError
@@ -81,10 +82,12 @@ async def test_rclone_goes_on_when_the_sandbox_has_ended(tmp_path: Path, place: 
 
 
 async def test_what_was_not_uploaded_is_uploaded_without_a_sandbox(
-    tmp_path: Path, place: Place, source: Source
+    tmp_path: Path, place: Place, source: Source, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     processes = MountProcesses(tmp_path / "mounts", MountSettings())
-    await processes.start("m-1", source, inside=place.inside(), runtime="r", read_only=False, check=False)
+    with monkeypatch.context() as patched:
+        patched.setattr(rclone, "WRITE_BACK", 3600)  # s: it is killed before
+        await processes.start("m-1", source, inside=place.inside(), runtime="r", read_only=False, check=False)
     place.path("data/y").write_text("late")
     psutil.Process(pid_of(processes, "m-1")).kill()
     await eventually(lambda: not processes.alive("m-1"))
