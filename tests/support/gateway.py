@@ -376,8 +376,8 @@ class Gateway:
         """Wait until `condition`, which depends on the connections, returns something true."""
         await self.connections.changes.until(condition)
 
-    async def until_clients_closed(self, remaining: int = 0, seconds: float = 5.0) -> None:
-        async with asyncio.timeout(seconds):
+    async def until_clients_closed(self, remaining: int = 0) -> None:
+        async with asyncio.timeout(TIMEOUT):
             await self.connect.wait_closed(remaining)
 
     @property
@@ -446,7 +446,7 @@ class Peer:
         self.connection.send_data(ch, Kind.INPUT, offset, data)
         await self.flush()
 
-    async def receive(self, seconds: float = 5.0) -> Any:
+    async def receive(self, seconds: float = TIMEOUT) -> Any:
         """The next message, with `type` and (of frames) `payload` as bytes. Raises `ConnectionClosed`."""
         events = self.connection.events()
         for event in events:
