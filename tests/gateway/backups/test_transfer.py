@@ -98,10 +98,19 @@ class ModelWriter:
 class Bench:
     """Transfers between a fake sandbox and a model of a store."""
 
-    def __init__(self, link: FakeLink, clock: Clock | None = None, *, total: int = 1 << 30, **options: Any) -> None:
+    def __init__(
+        self,
+        link: FakeLink,
+        clock: Clock | None = None,
+        *,
+        total: int = 1 << 30,
+        store: ModelStore | None = None,
+        records: BackupRecords | None = None,
+        **options: Any,
+    ) -> None:
         self.link = link
-        self.store = ModelStore()
-        self.records = BackupRecords(MemoryStore(), clock)
+        self.store = store or ModelStore()
+        self.records = records or BackupRecords(MemoryStore(), clock)
         self.reports: list[BackupProgress] = []
         self.transfers = BackupTransfers(
             lambda: self, self.store, self.records, space=BackupSpace(self.records, total=total), **options
@@ -230,9 +239,10 @@ async def test_a_sandbox_that_sends_a_little_now_and_then_is_given_up() -> None:
 
 
 async def test_a_store_that_hangs_is_given_up() -> None:
-    bench = Bench(FakeLink(), stall_timeout=0.05)
-    info = await bench.create()
-    bench.store.hangs = True
+    made = Bench(FakeLink())  # which has time for it
+    info = await made.create()
+    made.store.hangs = True
+    bench = Bench(FakeLink(), store=made.store, records=made.records, stall_timeout=0.05)
     with pytest.raises(HawseError, match="deadline_exceeded"):
         await bench.restore(info)
 
