@@ -1,7 +1,7 @@
 """`token.*` and `share.*` through a gateway: what may be given, to whom, and that revoking ends it at once."""
 
-import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Any
 
 import httpx
@@ -11,7 +11,6 @@ from websockets.exceptions import ConnectionClosed
 from hawse.wire import HawseError
 from tests.support.gateway import TOKEN, FakeRuntime, Gateway, Peer
 from tests.support.http_clients import http_client
-from tests.support.waiting import TIMEOUT
 
 
 @pytest.fixture
@@ -146,9 +145,13 @@ async def test_revoking_closes_connections_and_responses_at_once(gateway: Gatewa
 
 
 async def test_a_connection_ends_when_its_token_expires(gateway: Gateway, owner: Peer) -> None:
-    token = (await make(owner, "token.create", expires_in=0.3))["token"]
-    async with gateway.peer(token=token) as peer, asyncio.timeout(TIMEOUT):
-        assert (await peer.receive(10)).code == "unauthenticated"
+    for lifetime in (0.3, 1.0, 3.0, 10.0):
+        token = (await make(owner, "token.create", expires_in=lifetime))["token"]
+        with suppress(ConnectionClosed):  # without an error after `welcome`: a busy machine had connected too late
+            async with gateway.peer(token=token) as peer:
+                assert (await peer.receive()).code == "unauthenticated"
+                return
+    pytest.fail("no connection has ended with its token")
 
 
 async def test_the_ticket_of_a_revoked_token_does_not_connect(gateway: Gateway, owner: Peer) -> None:
