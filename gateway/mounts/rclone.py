@@ -12,7 +12,7 @@ from gateway.mounts.settings import Source
 from hawse.wire import HawseError
 
 CONNECT_TIMEOUT: Final = 5  # s
-IDLE_TIMEOUT: Final = 10  # s without a byte from the store, which may join the parts of a large file meanwhile
+IDLE_TIMEOUT: Final = 5  # s without a byte from the store
 ATTEMPTS: Final = 1  # of one request. Uploads are repeated by the cache until they succeed.
 WRITE_BACK: Final = 1  # s from the last close of a file to its upload
 SEEN_AFTER: Final = 10  # s after which a change that others have made in the bucket is seen
