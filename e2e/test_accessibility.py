@@ -22,8 +22,8 @@ async def test_f6_walks_the_regions_of_the_page_and_returns_to_the_terminal(open
     await view.until(_IN_TERMINAL)
     assert "F6" in (await page.evaluate("() => window.hawse.terminal.textarea.ariaLabel"))
     await view.run("echo re''ady")
-    await view.until_pattern(r"\nready\n.*[#$]")  # until the next prompt, the program gets the keys
-    await view.settled()
+    await view.until_text("ready")
+    await view.until_prompt()  # before it, the program gets the keys
     typed = (await view.state())["inputEnd"]
     for forward, back in (("F6", "Shift+F6"), ("Control+F6", "Control+Shift+F6")):
         await view.press(forward)
@@ -64,8 +64,8 @@ async def test_a_program_gets_f6_and_control_f6_leaves_it(open_page: Open) -> No
     await view.until_text("^[[17~^[[17~^[[17~")
     await view.press("Control+D")  # not Ctrl+C, which makes the terminal forget what is typed next
     await view.run("echo ba''ck")
-    await view.until_pattern(r"\nback\n.*[#$]")  # until the next prompt, the program gets the keys
-    await view.settled()
+    await view.until_text("back")
+    await view.until_prompt()  # before it, the program gets the keys
     await view.press("F6")
     await expect(view.page.locator(".status-line button").first).to_be_focused()
     await view.page.keyboard.press("Control+Shift+K")

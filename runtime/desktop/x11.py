@@ -196,7 +196,7 @@ def _create_window(window: int, parent: int) -> bytes:
 
 
 def _ask_window_manager(window: int, root: int, kind: int) -> bytes:
-    """A message about a window, to whoever manages those of the root window. `kind`: an atom."""
+    """A message about a window, for the window manager of the root window. `kind`: an atom."""
     message = struct.pack("<BBHII20x", CLIENT_MESSAGE, 32, 0, window, kind)
     return struct.pack("<BBHII", 25, 0, 11, root, MANAGES) + message
 

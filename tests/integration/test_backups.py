@@ -3,7 +3,9 @@
 import asyncio
 import os
 import signal
+from collections.abc import Coroutine
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -74,6 +76,19 @@ async def test_lost_connections_cost_nothing(stack: Stack) -> None:
     assert os.listdir(workspace(stack)) == ["s"]
 
 
+async def cancelled(runtime: int, begun: asyncio.Event, work: Coroutine[Any, Any, object]) -> None:
+    """Cancel work when it has begun. The runtime is suspended until then, so that the work is not complete before."""
+    await suspend(runtime)
+    try:
+        working = asyncio.create_task(work)
+        await first(begun, working)
+        working.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await working
+    finally:
+        os.kill(runtime, signal.SIGCONT)
+
+
 async def test_a_caller_that_gives_up_leaves_nothing(stack: Stack) -> None:
     source = workspace(stack) / "s"
     source.mkdir()
@@ -82,15 +97,7 @@ async def test_a_caller_that_gives_up_leaves_nothing(stack: Stack) -> None:
     async with hawse.connect(stack.base, token=stack.token) as hw:
         begun = asyncio.Event()
         pid = (await hw.sandbox().runtime()).pid
-        await suspend(pid)  # so that the work takes until it is cancelled
-        try:
-            creating = asyncio.create_task(hw.backups.create("local", "s", on_progress=lambda _: begun.set()))
-            await first(begun, creating)
-            creating.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await creating
-        finally:
-            os.kill(pid, signal.SIGCONT)
+        await cancelled(pid, begun, hw.backups.create("local", "s", on_progress=lambda _: begun.set()))
         async with asyncio.timeout(TIMEOUT):
             while stored(stack):  # noqa: ASYNC110  # the gateway removes it without an event
                 await asyncio.sleep(0.01)
@@ -104,15 +111,7 @@ async def test_a_caller_that_gives_up_leaves_nothing(stack: Stack) -> None:
             if progress.phase == "reading":
                 begun.set()
 
-        await suspend(pid)
-        try:
-            restoring = asyncio.create_task(hw.backups.restore(backup.id, on_progress=note))
-            await first(begun, restoring)
-            restoring.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await restoring
-        finally:
-            os.kill(pid, signal.SIGCONT)
+        await cancelled(pid, begun, hw.backups.restore(backup.id, on_progress=note))
         async with asyncio.timeout(TIMEOUT):
             while os.listdir(workspace(stack)) != ["s"]:  # noqa: ASYNC110  # the gateway removes it without an event
                 await asyncio.sleep(0.01)

@@ -175,7 +175,7 @@ async def _other_than(process: psutil.Process) -> bool:
 
 
 async def test_a_window_manager_is_ready_when_it_answers(desktop: Client, tmp_path: Path) -> None:
-    slow = tmp_path / "openbox"  # it claims the screen only when it is told to
+    slow = tmp_path / "openbox"  # it starts openbox when the file `go` exists
     slow.write_text(f'#!/bin/sh\nuntil [ -e {tmp_path}/go ]; do sleep 0.01; done\nexec /usr/bin/openbox "$@"\n')
     slow.chmod(0o755)
     await desktop.ask("runtime.configure", revision=1, env={"PATH": f"{tmp_path}:/usr/bin:/bin"}, ports=[])
