@@ -13,6 +13,7 @@ from hawse.mcp.tools.commands import TIMEOUT, Timeout, excerpts, printed
 IMAGE_MAX: Final = 4 << 20  # bytes of one image
 IMAGES_MAX: Final = 8  # images in one answer
 SHOWN: Final = ("text/markdown", "text/plain", "text/html", "text/latex")  # the first of these is the text of a result
+ENDED: Final = "the executor has ended; code_restart begins a new one"
 
 
 @tool("code_run")
@@ -65,9 +66,9 @@ def _answer(done: CodeResult, output: dict[str, Excerpt], limit: int, timeout: f
         trace = "\n".join(done.error.traceback) or f"{done.error.name}: {done.error.value}"
         parts.append(excerpt(trace, limit))
     if done.status == "timed_out":
-        ended = "; the executor has ended; code_restart begins a new one" if done.killed else ""
+        ended = f"; {ENDED}" if done.killed else ""
         parts.append(f"[interrupted at its time limit of {timeout:g} s{ended}]")
     elif not done.ok and done.error is None:
-        parts.append(f"[{done.status}: the executor has ended; code_restart begins a new one]")
+        parts.append(f"[{done.status}: {ENDED}]")
     data = {"status": done.status, "execution_count": done.execution_count, "duration": round(done.duration, 3)}
     return Answer("\n".join(parts) or "[no output]", images=tuple(images), data=data, failed=not done.ok)
