@@ -37,12 +37,13 @@ def normalized(host: str) -> str:
         host: A name in ASCII, or an address; IPv6 may be in brackets.
 
     Raises:
-        ValueError: It is neither. An IPv4 address in octal, hexadecimal or with fewer than four numbers is refused.
+        ValueError: It is neither. An IPv4 address in octal, hexadecimal or with fewer than four numbers is refused, and
+            so is an IPv6 address that leads to an IPv4 address, except `::ffff:…`, which becomes the IPv4 address.
     """
     if host.startswith("[") and host.endswith("]"):
-        return str(_without_zone(ipaddress.IPv6Address(host[1:-1])))
+        return _ipv6(host[1:-1])
     if ":" in host:
-        return str(_without_zone(ipaddress.IPv6Address(host)))
+        return _ipv6(host)
     name = host.lower().removesuffix(".")
     labels = name.split(".")
     if len(name) > NAME_MAX or not all(_LABEL.fullmatch(label) for label in labels):
@@ -76,10 +77,16 @@ def is_reachable(address: Address, permitted: Sequence[Network] = ()) -> bool:
     return all(_is_public(each) for each in (address, *_embedded(address))) and not _is_own(address)
 
 
-def _without_zone(address: ipaddress.IPv6Address) -> ipaddress.IPv6Address:
+def _ipv6(text: str) -> str:
+    """Return an IPv6 address in its usual form. A host must not have two names: rules would know one of them only."""
+    address = ipaddress.IPv6Address(text)
     if address.scope_id is not None:
         raise ValueError("an address with a zone is not reachable")
-    return address
+    if address.ipv4_mapped is not None:
+        return str(address.ipv4_mapped)
+    if int(address) > 1 and _embedded(address):  # not `::` and `::1`
+        raise ValueError("the IPv6 form of an IPv4 address")
+    return str(address)
 
 
 def _embedded(address: Address) -> list[ipaddress.IPv4Address]:

@@ -1,10 +1,11 @@
 """Hides secrets in an answer: a server may repeat the request that it got. The length of the answer stays the same."""
 
+import re
 from collections.abc import Sequence
 
 
 class Mask:
-    """Hides some texts in a stream of bytes, also where they are split.
+    """Hides some texts in a stream of bytes, also where they are split, in upper or lower case.
 
     Args:
         hidden: The texts. One that is shorter than `SHORTEST` bytes is not hidden: it would occur by chance.
@@ -13,14 +14,11 @@ class Mask:
     SHORTEST = 4
 
     def __init__(self, hidden: Sequence[bytes]) -> None:
-        self._hidden = sorted((text for text in hidden if len(text) >= self.SHORTEST), key=len, reverse=True)
-        self._longest = len(self._hidden[0]) if self._hidden else 0
+        found = sorted((text for text in hidden if len(text) >= self.SHORTEST), key=len, reverse=True)
+        self._hidden = [text.lower() for text in found]
+        self._longest = len(found[0]) if found else 0
+        self._pattern = re.compile(b"|".join(re.escape(text) for text in found), re.IGNORECASE) if found else None
         self._held = b""
-
-    @property
-    def holds(self) -> bool:
-        """Whether something is kept back."""
-        return bool(self._held)
 
     def feed(self, data: bytes) -> bytes:
         """Return what may be passed on so far. What may be the beginning of a hidden text is kept back."""
@@ -30,21 +28,25 @@ class Mask:
         return data[: len(data) - held]
 
     def end(self) -> bytes:
-        """Return what was kept back."""
+        """Return what was kept back, at the end of the data.
+
+        The beginning of a text is not hidden: a program that lets a server repeat its guesses would learn the text from
+        the asterisks, one character after another.
+        """
         held, self._held = self._held, b""
         return held
 
     def hide(self, data: bytes) -> bytes:
         """Return complete data with the texts hidden."""
-        for text in self._hidden:
-            if text in data:
-                data = data.replace(text, b"*" * len(text))
-        return data
+        if self._pattern is None:
+            return data
+        return self._pattern.sub(lambda found: b"*" * len(found[0]), data)
 
     def _beginning(self, data: bytes) -> int:
         """The number of bytes at the end of `data` that may be the beginning of a hidden text."""
-        for size in range(min(self._longest - 1, len(data)), 0, -1):
-            end = data[-size:]
+        tail = data[-(self._longest - 1) :].lower() if self._longest else b""
+        for size in range(len(tail), 0, -1):
+            end = tail[-size:]
             if any(text.startswith(end) for text in self._hidden):
                 return size
         return 0

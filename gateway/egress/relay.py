@@ -28,12 +28,14 @@ from gateway.egress.requests import (
     answer_headers,
     check_request,
     is_encoded,
+    is_piece,
     tunnel_origin,
 )
 from gateway.egress.rules import Rules
 from gateway.egress.secrets import Injected, Injector
 from gateway.egress.side import FAILURES, IDLE_TIMEOUT, SWITCHING, ClosedError, Side
 from gateway.egress.upstream import Upstream
+from gateway.egress.websocket_frames import MaskedFrames
 
 log = logging.getLogger(__name__)
 
@@ -219,13 +221,15 @@ class Relay:
             await client.refuse(BAD_GATEWAY, "unavailable", "answer", "the server has not answered with HTTP/1.1")
             raise ClosedError from None
         if isinstance(response, h11.InformationalResponse):
-            await self._websocket(client, server, response, checked, mask)
+            await self._websocket(client, server, response, checked, hidden)
             return
         headers = answer_headers(response)
         if hidden:
             if is_encoded([(bytes(name), bytes(value)) for name, value in response.headers]):  # Connection may name it
                 raise RefusedError("encoding", "the answer to a request with a secret is compressed")
-            headers = [(name, mask.hide(value)) for name, value in headers]
+            if is_piece(response):
+                raise RefusedError("encoding", "the answer to a request with a secret is a piece of the content")
+            headers = [(mask.hide(name), mask.hide(value)) for name, value in headers]
         await client.send(
             h11.Response(status_code=response.status_code, headers=headers, reason=mask.hide(response.reason))
         )
@@ -244,15 +248,24 @@ class Relay:
                 raise ClosedError  # the answer is not complete, and the program must notice
 
     async def _websocket(
-        self, client: Side, server: Side, response: h11.InformationalResponse, checked: Checked, mask: Mask
+        self,
+        client: Side,
+        server: Side,
+        response: h11.InformationalResponse,
+        checked: Checked,
+        hidden: tuple[bytes, ...],
     ) -> None:
         """Answer the handshake of a WebSocket, and pass on bytes until one end closes. Raises `RefusedError`."""
         fields = [(bytes(name), bytes(value)) for name, value in response.headers]
         if checked.websocket is None or not websocket.accepts(fields, checked.websocket):
             raise RefusedError("upgrade", "the server has not answered the handshake of a WebSocket")
-        headers = [*websocket.UPGRADE, *((name, mask.hide(value)) for name, value in answer_headers(response))]
-        await client.send(h11.InformationalResponse(status_code=SWITCHING, headers=headers))
-        await websocket.pass_on(client, server, mask, self._refusals.counters)
+        if hidden and is_encoded(fields):
+            raise RefusedError("encoding", "the messages of a WebSocket with a secret are compressed")
+        mask = Mask(hidden)
+        kept = [(mask.hide(name), mask.hide(value)) for name, value in answer_headers(response)]
+        await client.send(h11.InformationalResponse(status_code=SWITCHING, headers=[*websocket.UPGRADE, *kept]))
+        transform = MaskedFrames(hidden).feed if hidden else bytes
+        await websocket.pass_on(client, server, transform, self._refusals.counters)
         raise ClosedError  # nothing follows on this connection
 
 

@@ -4,6 +4,7 @@ A request is parsed and written again, so what a server reads is what was checke
 """
 
 import json
+import re
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -11,7 +12,8 @@ import h11
 
 from gateway.egress.addresses import normalized
 from gateway.egress.refusals import RefusedError
-from gateway.egress.secrets import Headers
+from gateway.egress.rules import METHOD
+from gateway.egress.secrets import Headers, dashed
 from gateway.egress.websocket import UPGRADE, WEBSOCKET, handshake_key
 
 STATUS: Final = {
@@ -24,12 +26,15 @@ STATUS: Final = {
     "upgrade": 400,
 }
 BAD_GATEWAY: Final = 502
+PARTIAL_CONTENT: Final = 206
+IM_USED: Final = 226
 # Of one connection only (RFC 9110, 7.6.1), beside those that Connection names.
 HOP: Final = frozenset(
     b"connection keep-alive proxy-connection proxy-authenticate proxy-authorization te trailer transfer-encoding "
     b"upgrade http2-settings alt-svc".split()
 )
 
+_METHOD: Final = re.compile(METHOD)
 # By which servers take a request for one with another method, past the rules.
 OVERRIDES: Final = frozenset((b"x-http-method-override", b"x-http-method", b"x-method-override"))
 
@@ -91,6 +96,8 @@ def check_request(request: h11.Request, tunnel: Origin | None) -> Checked:
     """
     target, method = bytes(request.target), request.method.decode("ascii")
     fields = [(bytes(name), bytes(value)) for name, value in request.headers]
+    if _METHOD.fullmatch(method) is None or method == WEBSOCKET:  # rules have that name for another thing
+        raise RefusedError("method", f"{method[:32]!r} is not a method of upper-case letters, such as GET")
     if tunnel is None:
         if not target[:7].lower() == b"http://":
             raise RefusedError("protocol", "a request to a proxy has a target such as http://HOST/PATH")
@@ -111,7 +118,7 @@ def check_request(request: h11.Request, tunnel: Origin | None) -> Checked:
     if named.count(b"content-length") > 1 or (b"content-length" in named and b"transfer-encoding" in named):
         raise RefusedError("protocol", "the request has two lengths")
     for name, value in fields:
-        if name.replace(b"_", b"-") in OVERRIDES and value.strip().upper() != method.encode():
+        if dashed(name) in OVERRIDES and value.strip().upper() != method.encode():
             raise RefusedError("method", f"{name.decode()} must not name another method: rules are about {method}")
     if any(name == b"upgrade" and b"websocket" in value.lower() for name, value in fields):
         try:
@@ -132,10 +139,17 @@ def answer_headers(response: h11.Response | h11.InformationalResponse) -> Header
 
 
 def is_encoded(headers: Headers) -> bool:
-    """Whether the content of an answer is compressed or encoded otherwise."""
+    """Whether the content of an answer, or the messages of a WebSocket, are compressed or encoded otherwise."""
     return any(
-        name == b"content-encoding" and value.strip().lower() not in (b"", b"identity") for name, value in headers
+        (name == b"content-encoding" and value.strip().lower() not in (b"", b"identity"))
+        or name == b"sec-websocket-extensions"
+        for name, value in headers
     )
+
+
+def is_piece(response: h11.Response) -> bool:
+    """Whether the content of an answer is a part of something, or the difference to something (RFC 3229)."""
+    return response.status_code in (PARTIAL_CONTENT, IM_USED)
 
 
 def error_body(code: str, reason: str, message: str) -> bytes:

@@ -8,12 +8,15 @@ from gateway.egress.addresses import normalized
 from hawse.api.egress import EgressPolicy, EgressReason
 
 PORT_MAX: Final = 65_535
+# Methods are case-sensitive (RFC 9110, 9.1), but many servers ignore the case. Requests with others are refused, so a
+# rule and a server cannot read the same method differently.
+METHOD: Final = r"[A-Z](?:[A-Z-]{0,30}[A-Z])?"
 _FORM: Final = re.compile(
-    r"(?:(?P<methods>[A-Z]{1,16}(?:,[A-Z]{1,16}){0,15}) )?"
+    rf"(?:(?P<methods>{METHOD}(?:,{METHOD}){{0,15}}) )?"
     r"(?P<host>\*|(?:\*\.)?[A-Za-z0-9_.-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])"
     r"(?::(?P<port>\*|[1-9][0-9]{0,4}))?"
 )
-PORTS: Final = frozenset((80, 443))  # of a rule that names none
+PORTS: Final = frozenset((80, 443))  # of a rule of `allow` that names none
 # CONNECT asks the upstream for a tunnel to somewhere else; TRACE answers with the request, secrets included.
 NEVER: Final = frozenset(("CONNECT", "TRACE", "TRACK"))
 
@@ -33,13 +36,21 @@ class Rule:
     methods: frozenset[str] | None = None
 
     @classmethod
-    def parse(cls, text: str) -> "Rule":
-        """Read `[METHODS ]HOST[:PORT]`. Raises `ValueError`."""
+    def parse(cls, text: str, default: frozenset[int] | None = PORTS) -> "Rule":
+        """Read `[METHODS ]HOST[:PORT]`.
+
+        Args:
+            text: The rule.
+            default: The ports of a rule that names none. None: every port.
+
+        Raises:
+            ValueError: It is not a rule.
+        """
         found = _FORM.fullmatch(text)
         if found is None:
             raise ValueError(f"{text[:80]!r} is not a rule such as *.example.org:443 or 'GET,HEAD example.org'")
         methods, host, port = found["methods"], found["host"], found["port"]
-        ports = PORTS if port is None else None if port == "*" else frozenset((int(port),))
+        ports = default if port is None else None if port == "*" else frozenset((int(port),))
         if ports is not None and max(ports) > PORT_MAX:
             raise ValueError(f"{text!r}: a port is a number from 1 to {PORT_MAX}, or *")
         if host.startswith("*."):
@@ -64,7 +75,7 @@ class Rules:
 
     def __init__(self, policy: EgressPolicy) -> None:
         self._allow = [Rule.parse(text) for text in policy.allow]
-        self._deny = [Rule.parse(text) for text in policy.deny]
+        self._deny = [Rule.parse(text, None) for text in policy.deny]
 
     def refuse_connection(self, host: str, port: int) -> EgressReason | None:
         """Return why no request to a host may be made. None: some may.

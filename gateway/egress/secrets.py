@@ -1,10 +1,12 @@
 """Secrets that the proxy adds to requests for matching hosts, over TLS only. Programs never have them."""
 
 import base64
+import html
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
-from urllib.parse import quote, unquote_plus
+from typing import Annotated, Final, Literal
+from urllib.parse import quote, quote_plus, unquote_plus
 
 import msgspec
 from msgspec import Meta
@@ -12,6 +14,13 @@ from msgspec import Meta
 from gateway.egress.rules import Rule
 
 Headers = list[tuple[bytes, bytes]]
+
+# A program asks by these for compressed content, content in another character set, or pieces of content, in which a
+# secret would not be found: RFC 9110 (12.5, 14), RFC 3229, Apache's and Azure's names for Range, RFC 6455 (9).
+FORMS_ASKED: Final = frozenset(
+    b"accept-encoding accept-charset a-im range if-range request-range x-range x-ms-range "
+    b"sec-websocket-extensions".split()
+)
 
 
 class Secret(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -84,24 +93,25 @@ class Injector:
                 name, value = b"authorization", b"Basic " + _basic(secret)
             hidden += _forms(secret)
             headers = [*(field for field in headers if field[0] != name), (name, value)]
-        if hidden:  # of a compressed answer it could not be seen what it contains
-            headers = [
-                *(field for field in headers if field[0] != b"accept-encoding"),
-                (b"accept-encoding", b"identity"),
-            ]
-            # Extensions of a WebSocket compress its messages.
-            headers = [field for field in headers if field[0] != b"sec-websocket-extensions"]
+        if hidden:
+            kept = [field for field in headers if dashed(field[0]) not in FORMS_ASKED]
+            headers = [*kept, (b"accept-encoding", b"identity")]
         return Injected(target, headers, tuple(dict.fromkeys(hidden)))
 
 
+def dashed(name: bytes) -> bytes:
+    """Return the name of a header as programs behind CGI or WSGI read it: `_` and `-` are the same there."""
+    return name.replace(b"_", b"-")
+
+
 def _forms(secret: Secret) -> list[bytes]:
-    """Return the texts by which a secret could be recognized in an answer."""
-    forms = [secret.value.encode()]
-    if secret.into == "query":
-        forms.append(quote(secret.value, safe="").encode())
-    elif secret.into == "basic":
+    """Return the texts by which a secret could be recognized in an answer: as it is, in an address, JSON or HTML."""
+    value = secret.value
+    texts = [value, quote(value), quote(value, safe=""), quote_plus(value), html.escape(value), json.dumps(value)[1:-1]]
+    forms = [text.encode() for text in texts]
+    if secret.into == "basic":
         forms.append(_basic(secret))
-    return forms
+    return list(dict.fromkeys(forms))
 
 
 def _basic(secret: Secret) -> bytes:

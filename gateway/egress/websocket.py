@@ -4,10 +4,9 @@ import asyncio
 import base64
 import binascii
 import hashlib
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Final, Protocol
 
-from gateway.egress.masking import Mask
 from gateway.egress.refusals import Counters
 from gateway.egress.secrets import Headers
 
@@ -19,7 +18,6 @@ CHUNK: Final = 64 << 10  # bytes that are read at a time
 IDLE_TIMEOUT: Final = 3600.0  # s without a byte in one direction while the other has none either
 WRITE_TIMEOUT: Final = 300.0  # s for one end to take what the other has sent
 CLOSE_TIMEOUT: Final = 5.0  # s for a server to take the last bytes
-HOLD: Final = 0.05  # s that what may be the beginning of a secret is kept back: a message must not wait for the next
 
 
 class Streams(Protocol):
@@ -74,20 +72,20 @@ def accepts(fields: Headers, key: bytes) -> bool:
         return False
 
 
-async def pass_on(client: Streams, server: Streams, mask: Mask, counters: Counters) -> None:
+async def pass_on(client: Streams, server: Streams, transform: Callable[[bytes], bytes], counters: Counters) -> None:
     """Pass on bytes both ways until one end has no more. Raises `OSError` if a connection is lost.
 
     Args:
         client: The connection with the program.
         server: The connection with the server.
-        mask: Hides secrets in what the server sends.
+        transform: Returns the bytes for the program after more bytes of the server. A `ValueError` ends the connection.
         counters: Count the bytes.
     """
     activity = _Activity()
     async with asyncio.TaskGroup() as tasks:
         both = [
             tasks.create_task(_end_of(_to_server(client, server, counters, activity))),
-            tasks.create_task(_end_of(_to_client(client, server, mask, counters, activity))),
+            tasks.create_task(_end_of(_to_client(client, server, transform, counters, activity))),
         ]
         await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
         for task in both:
@@ -110,16 +108,14 @@ class _Activity:
     def note(self) -> None:
         self.last = self._loop.time()
 
-    async def read(self, reader: asyncio.StreamReader, hold: float | None = None) -> bytes | None:
-        """Return the next bytes; None after `hold` seconds. Raises `TimeoutError` if neither end has sent any."""
+    async def read(self, reader: asyncio.StreamReader) -> bytes:
+        """Return the next bytes. Raises `TimeoutError` if neither end has sent any."""
         while True:
             left = self.last + IDLE_TIMEOUT - self._loop.time()
             try:
-                async with asyncio.timeout(left if hold is None else hold):
+                async with asyncio.timeout(left):
                     data = await reader.read(CHUNK)
             except TimeoutError:
-                if hold is not None:
-                    return None
                 if self.last + IDLE_TIMEOUT <= self._loop.time():
                     raise
                 continue
@@ -136,23 +132,25 @@ async def _end_of(work: Coroutine[None, None, None]) -> None:
 
 
 async def _to_server(client: Streams, server: Streams, counters: Counters, activity: _Activity) -> None:
-    data: bytes | None = client.trailing or await activity.read(client.reader)
+    data = client.trailing or await activity.read(client.reader)
     while data:
         counters.sent += len(data)
         await _write(server.writer, data)
         data = await activity.read(client.reader)
 
 
-async def _to_client(client: Streams, server: Streams, mask: Mask, counters: Counters, activity: _Activity) -> None:
-    data: bytes | None = server.trailing or await activity.read(server.reader)
-    while data != b"":
-        if data is None:
-            await _write(client.writer, mask.end())
-        else:
-            counters.received += len(data)
-            await _write(client.writer, mask.feed(data))
-        data = await activity.read(server.reader, HOLD if mask.holds else None)
-    await _write(client.writer, mask.end())
+async def _to_client(
+    client: Streams, server: Streams, transform: Callable[[bytes], bytes], counters: Counters, activity: _Activity
+) -> None:
+    data = server.trailing or await activity.read(server.reader)
+    while data:
+        counters.received += len(data)
+        try:
+            passed = transform(data)
+        except ValueError:
+            return
+        await _write(client.writer, passed)
+        data = await activity.read(server.reader)
 
 
 async def _write(writer: asyncio.StreamWriter, data: bytes) -> None:

@@ -24,7 +24,7 @@ class EgressPolicy(ParamsValue, kw_only=True, omit_defaults=True):
 
     Attributes:
         allow: Rules `[METHODS ]HOST[:PORT]`, such as `GET,HEAD *.example.org:443`. Without a port: 80 and 443.
-        deny: Rules of the same form. They decide before those of `allow`.
+        deny: Rules of the same form. They decide before those of `allow`. Without a port: every port.
         secrets: Names of secrets of the gateway, which its proxy adds to requests.
     """
 

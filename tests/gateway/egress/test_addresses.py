@@ -8,7 +8,7 @@ import psutil
 import pytest
 from hypothesis import given, strategies as st
 
-from gateway.egress.addresses import address_of, is_reachable, normalized
+from gateway.egress.addresses import is_reachable, normalized
 
 
 @pytest.mark.parametrize(
@@ -20,18 +20,20 @@ from gateway.egress.addresses import address_of, is_reachable, normalized
         ("93.184.215.14", "93.184.215.14"),
         ("[2606:4700::1111]", "2606:4700::1111"),
         ("2606:4700:0:0::1111", "2606:4700::1111"),
-        ("[::FFFF:1.2.3.4]", "::ffff:102:304"),
+        ("[::FFFF:1.2.3.4]", "1.2.3.4"),
+        ("::ffff:102:304", "1.2.3.4"),
+        ("[::1]", "::1"),
     ],
 )
 def test_a_host_has_one_form(host: str, known: str) -> None:
-    assert ipaddress.ip_address(normalized(host)) == ipaddress.ip_address(known) if address_of(known) else True
-    assert address_of(known) is not None or normalized(host) == known
+    assert normalized(host) == known
 
 
 @pytest.mark.parametrize(
     "host",
     [
         *("", ".", "a..b", "-a.b", "a b", "a/b", "a@b", "a%00b", "ä.example", "x" * 64, ".".join(["a" * 60] * 5)),
+        *("64:ff9b::102:304", "[::1.2.3.4]", "2002:102:304::", "2001:0:102:304::1", "fe80::1%eth0"),
         *("127.1", "0177.0.0.1", "0x7f.0.0.1", "0x7f000001", "2130706433", "1.2.3", "1.2.3.4.5", "256.1.1.1", "a.1"),
         *("[::1", "fe80::1%eth0", "[fe80::1%25eth0]", "::g", "[127.0.0.1]", "01.2.3.4"),
     ],

@@ -1,6 +1,8 @@
 """Connections of programs, with real servers behind the relay."""
 
 import asyncio
+import base64
+import hashlib
 import json
 import ssl
 from collections.abc import AsyncIterator
@@ -21,6 +23,7 @@ from gateway.egress.plan import Terms
 from gateway.egress.refusals import Ask, Refusals
 from gateway.egress.relay import Relay
 from gateway.egress.secrets import Secret
+from gateway.egress.websocket import GUID
 from hawse.api.egress import EgressPolicy
 from tests.support.echo_server import EchoServer, Trusted
 
@@ -164,6 +167,30 @@ async def test_a_compressed_answer_to_a_request_with_a_secret_is_refused(proxy: 
     assert await proxy.refused() == ["encoding"]
 
 
+@pytest.mark.parametrize("status", [206, 226])
+async def test_pieces_of_an_answer_to_a_request_with_a_secret_are_refused(proxy: Proxy, status: int) -> None:
+    """A server sends them unasked: the proxy does not pass on `Range`."""
+
+    def piece(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> bool:
+        authorization = dict(request["headers"])["authorization"][:10].encode()
+        handler.send_response(status)
+        handler.send_header("Content-Length", str(len(authorization)))
+        handler.end_headers()
+        handler.wfile.write(authorization)
+        return True
+
+    with EchoServer(proxy.trusted, answer=piece) as server:
+        host = f"api.test:{server.port}"
+        reader, writer = await proxy.tunnel(host)
+        writer.write(request("/a", host, "Range: bytes=0-9"))
+        head, body = await answer(reader)
+        writer.close()
+    assert head.startswith(b"HTTP/1.1 502 ")
+    assert b"s3c" not in body
+    assert all(name != "range" for name, _ in server.seen[0]["headers"])
+    assert await proxy.refused() == ["encoding"]
+
+
 async def test_an_answer_that_is_not_http_does_not_tell_a_secret(proxy: Proxy) -> None:
     def repeat(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> bool:
         handler.wfile.write(dict(request["headers"])["authorization"].encode() + b"\r\n\r\n")
@@ -264,6 +291,7 @@ async def test_a_server_that_closes_without_an_answer_is_a_502(proxy: Proxy) -> 
         ("/", "plain.test", "GET", 400, "protocol"),
         ("http://127.1/", "127.1", "GET", 502, "name"),
         ("http://evil.test/", "evil.test", "HEAD", 403, "rule"),
+        ("http://plain.test/", "plain.test", "delete", 403, "method"),
     ],
 )
 async def test_a_refusal_is_typed_and_noted(
@@ -411,6 +439,45 @@ async def test_a_websocket_passes_both_ways_and_its_secret_is_hidden(proxy: Prox
         assert await connection.recv() == "the ************"
     assert await proxy.refused() == []
     assert proxy.refusals.counters.sent > 200_000
+
+
+async def test_a_message_that_pauses_or_is_cut_within_a_secret_does_not_tell_it(proxy: Proxy) -> None:
+    gate = asyncio.Event()
+
+    async def pieces() -> AsyncIterator[str]:
+        yield "the s3cr"
+        await gate.wait()
+        yield "et-value"
+
+    async def server_of_pieces(connection: ServerConnection) -> None:
+        await connection.send(pieces())
+        await connection.wait_closed()
+
+    async with serve(server_of_pieces, "127.0.0.1", 0, ssl=proxy.trusted.context("api.test")) as server:
+        port = next(iter(server.sockets)).getsockname()[1]
+        async with websocket(proxy, port) as connection:
+            parts = connection.recv_streaming()
+            assert await anext(parts) == "the "
+            gate.set()
+            assert "".join([str(part) async for part in parts]) == "*" * 12
+
+
+async def test_frames_that_are_not_valid_end_a_websocket_with_a_secret(proxy: Proxy) -> None:
+    async def wrong(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        key = head.lower().partition(b"sec-websocket-key: ")[2].partition(b"\r\n")[0]
+        key = head[head.lower().index(key) :][: len(key)]
+        accept = base64.b64encode(hashlib.sha1(key + GUID, usedforsecurity=False).digest())
+        writer.write(b"HTTP/1.1 101 Yes\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n")
+        writer.write(b"Sec-WebSocket-Accept: %b\r\n\r\n\xc1\x0cs3cret-value" % accept)  # RSV1: compressed
+        await reader.read()
+        writer.close()
+
+    async with await asyncio.start_server(wrong, "127.0.0.1", 0, ssl=proxy.trusted.context("api.test")) as server:
+        port = server.sockets[0].getsockname()[1]
+        async with websocket(proxy, port) as connection:
+            with pytest.raises(ConnectionClosedError):
+                await connection.recv()
 
 
 async def test_new_terms_close_a_websocket(proxy: Proxy) -> None:

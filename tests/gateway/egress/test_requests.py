@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from gateway.egress.refusals import RefusedError
-from gateway.egress.requests import Checked, Origin, answer_headers, check_request, is_encoded, tunnel_origin
+from gateway.egress.requests import Checked, Origin, answer_headers, check_request, is_encoded, is_piece, tunnel_origin
 
 TUNNEL = Origin("api.test", 443, tls=True)
 
@@ -102,6 +102,16 @@ def test_a_header_cannot_name_another_method(name: str) -> None:
     assert check("/", "Host: api.test", f"{name}: get", tunnel=TUNNEL).method == "GET"
 
 
+@pytest.mark.parametrize(
+    "method", ["delete", "Delete", "trace", "gET", "GET1", "X_A", "-A", "A-", "A" * 33, "WEBSOCKET"]
+)
+@pytest.mark.parametrize("tunnel", [None, TUNNEL])
+def test_a_method_has_upper_case_letters_only(method: str, tunnel: Origin | None) -> None:
+    target = "/" if tunnel else "http://api.test/"
+    assert refused(target, method=method, tunnel=tunnel) == "method"
+    assert check(target, method="VERSION-CONTROL", tunnel=tunnel).method == "VERSION-CONTROL"
+
+
 def test_connection_cannot_remove_the_length() -> None:
     checked = check("/", "Host: api.test", "Connection: content-length", "Content-Length: 3", tunnel=TUNNEL)
     assert (b"content-length", b"3") in checked.headers
@@ -120,6 +130,12 @@ def test_answers() -> None:
     assert kept == [(b"content-length", b"3"), (b"content-encoding", b"gzip")]
     assert is_encoded(kept)
     assert not is_encoded([(b"content-encoding", b"Identity")])
+    assert is_encoded([(b"sec-websocket-extensions", b"permessage-deflate")])
+
+
+@pytest.mark.parametrize(("status", "expected"), [(200, False), (206, True), (226, True), (416, False)])
+def test_a_part_of_a_content_is_a_piece(status: int, expected: bool) -> None:
+    assert is_piece(h11.Response(status_code=status, headers=[])) is expected
 
 
 @given(st.binary(max_size=80))

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
+from gateway.egress.addresses import normalized
 from gateway.egress.rules import Rule, Rules
 from hawse.api.egress import EgressPolicy
 
@@ -19,6 +20,19 @@ def test_without_a_rule_everything_is_refused() -> None:
 def test_a_rule_without_a_port_is_about_80_and_443() -> None:
     decide = rules("example.org").refuse_request
     assert [decide("example.org", port, "GET") for port in (80, 443, 22)] == [None, None, "rule"]
+
+
+def test_a_rule_of_deny_without_a_port_is_about_every_port() -> None:
+    decide = rules("*:*", deny=("example.org", "POST up.example.org", "one.example.org:443")).refuse_request
+    assert [decide("example.org", port, "GET") for port in (80, 443, 8443)] == ["rule"] * 3
+    assert decide("up.example.org", 8443, "POST") == "method"
+    assert [decide("one.example.org", port, "GET") for port in (443, 8443)] == ["rule", None]
+
+
+def test_an_address_is_denied_in_each_of_its_forms() -> None:
+    decide = rules("*", deny=("1.2.3.4", "[2606:4700::1111]"))
+    for host in ("1.2.3.4", "[::ffff:1.2.3.4]", "[::FFFF:102:304]", "[2606:4700:0:0::1111]"):
+        assert decide.refuse_connection(normalized(host), 443) == "rule"
 
 
 def test_a_port_or_every_port_can_be_given() -> None:

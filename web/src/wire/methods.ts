@@ -1082,7 +1082,7 @@ export interface EgressLost {
 export interface EgressPolicy {
   /** Rules `[METHODS ]HOST[:PORT]`, such as `GET,HEAD *.example.org:443`. Without a port: 80 and 443. */
   allow?: string[];
-  /** Rules of the same form. They decide before those of `allow`. */
+  /** Rules of the same form. They decide before those of `allow`. Without a port: every port. */
   deny?: string[];
   /** Names of secrets of the gateway, which its proxy adds to requests. */
   secrets?: string[];
