@@ -187,6 +187,7 @@ async def test_a_paste_of_1_mb_arrives_whole(open_page: Open, stack: Stack) -> N
     await view.run(f"stty raw -echo; echo g''o; head -c {len(expected)} > big; stty sane; echo all''there")
     await view.until_text("go")
     await view.page.evaluate("text => window.hawse.terminal.paste(text)", text)
+    await view.page.get_by_role("alertdialog").get_by_role("button", name="Paste").click()
     await view.until_text("allthere")
     received = (workspace(stack) / "big").read_bytes()
     assert hashlib.sha256(received).hexdigest() == hashlib.sha256(expected).hexdigest()

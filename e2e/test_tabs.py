@@ -91,12 +91,12 @@ async def test_a_terminal_with_a_running_command_is_closed_only_after_a_question
     await page.locator("#close-of-shell-2").click()
     dialog = page.get_by_role("alertdialog", name="Close ")
     await expect(dialog).to_contain_text("This command is running in it: sleep 1000")
-    await expect(page.locator("#close-keep")).to_be_focused()
+    await expect(page.get_by_role("button", name="Keep")).to_be_focused()
     await view.press("Escape")
     await expect(dialog).to_be_hidden()
     assert (await call(view, "terminal.get", {"id": "shell-2"}))["state"] == "running"
     await page.locator("#close-of-shell-2").click()
-    await page.locator("#close-end").click()
+    await page.get_by_role("button", name="End it and close").click()
     await until_shown(view, "main")
     assert (await call(view, "terminal.get", {"id": "shell-2"}))["state"] == "exited"
 

@@ -229,7 +229,8 @@ class TerminalSend(Params[TerminalSendResult], kw_only=True):
         id: Id of the terminal.
         instance: Instance that the call is for, otherwise `stale_handle`; null: the current one.
         text: Text to type as it is; null: none.
-        paste: Text to paste: enclosed in brackets if the program has set that mode, else with CR for LF. Null: none.
+        paste: Text to paste, with CR for each line end and a space for every other control character except tab;
+            enclosed in brackets if the program has set that mode. Null: none.
         keys: Names of the keys to press, such as `enter` or `ctrl+c`; null: none.
         viewer: Key of the viewer that types; null: a client that is not a viewer.
     """

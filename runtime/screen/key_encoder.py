@@ -1,9 +1,10 @@
-"""Encodes named keys and pasted text as a terminal in its current modes would send them, with libghostty's encoders.
+"""Encodes named keys and pasted text as a terminal in its current modes would send them.
 
 `ctrl+c`, `up`, `shift+tab`, `alt+x`, `f5`, `ctrl++`: modifiers and a key, joined by `+`. Characters are where a US
 layout has them.
 """
 
+import re
 from typing import Any
 
 from hawse.wire import HawseError
@@ -27,6 +28,9 @@ _CHARACTERS = {
     **{"=": "EQUAL", "-": "MINUS", ".": "PERIOD", "'": "QUOTE", ";": "SEMICOLON", "/": "SLASH"},
 }
 _UNSHIFTED = dict(zip('~|{}<+_>":?!@#$%^&*()', "`\\[],=-.';/1234567890", strict=True))
+# All control characters but tab, line feed and carriage return. web/src/terminal/paste.ts has the same rule.
+_PASTE_CONTROLS = re.compile(r"[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_PASTE_BEGIN, _PASTE_END = b"\x1b[200~", b"\x1b[201~"
 # Ctrl with these characters in the legacy encoding (ECMA-48: the C0 controls).
 _CONTROLS = {"[": b"\x1b", "i": b"\t", "m": b"\r"}
 
@@ -50,16 +54,12 @@ def encode_keys(names: list[str], emulator: Emulator) -> bytes:
 
 
 def encode_paste(text: str, emulator: Emulator) -> bytes:
-    """Return pasted text: bracketed if the program set mode 2004, otherwise with CR for each line feed.
+    """Return pasted text with CR for each line end, in brackets if the program has set mode 2004.
 
-    Control characters that could end the bracket or have an effect are replaced by spaces.
+    Control characters become spaces: they could end the bracket, or have an effect without one.
     """
-    data = text.encode()
-    source, size = ffi.new("char[]", data), ffi.new("size_t*")
-    out = ffi.new("char[]", len(data) + 64)
-    bracketed = emulator.mode(2004)
-    check(lib.ghostty_paste_encode(source, len(data), bracketed, out, len(out), size), "paste")
-    return bytes(ffi.buffer(out, size[0]))
+    data = re.sub("\r\n|\n", "\r", _PASTE_CONTROLS.sub(" ", text)).encode()
+    return _PASTE_BEGIN + data + _PASTE_END if emulator.mode(2004) else data
 
 
 def _encode(name: str, encoder: Any, event: Any, legacy: bool) -> bytes:

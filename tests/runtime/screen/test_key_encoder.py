@@ -5,6 +5,7 @@ from pyghostty import Terminal as Emulator
 
 from hawse.wire import HawseError
 from runtime.screen.key_encoder import NAMES, encode_keys, encode_paste
+from tests.support import wire as kit
 
 
 def keys(*names: str, modes: bytes = b"") -> bytes:
@@ -75,8 +76,15 @@ def test_every_name_is_a_key() -> None:
     assert all(keys(name) for name in NAMES)
 
 
-def test_a_paste_is_bracketed_if_the_mode_is_set_and_cannot_contain_the_end_of_the_bracket() -> None:
+@pytest.mark.parametrize("entry", kit.vectors("pastes.json", "pastes"), ids=kit.called)
+def test_pasted_text_cannot_leave_its_brackets_and_has_no_control_characters(entry: kit.Entry) -> None:
     with Emulator(80, 24) as emulator:
-        assert encode_paste("a\nb\tü", emulator) == "a\rb\tü".encode()
+        assert encode_paste(entry["text"], emulator) == entry["plain"].encode()
         emulator.feed(b"\x1b[?2004h")
-        assert encode_paste("a\nb\x1b[201~rm\x03", emulator) == b"\x1b[200~a\nb [201~rm \x1b[201~"
+        assert encode_paste(entry["text"], emulator) == entry["bracketed"].encode()
+
+
+def test_every_control_character_but_tab_and_line_ends_becomes_a_space() -> None:
+    controls = [chr(c) for c in (*range(32), *range(0x7F, 0xA0)) if chr(c) not in "\t\r\n"]
+    with Emulator(80, 24) as emulator:
+        assert encode_paste("".join(controls), emulator) == b" " * len(controls)

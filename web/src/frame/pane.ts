@@ -100,8 +100,8 @@ export interface AppContext {
   toast(text: string): void;
   /** Returns a new ticket for a download or another request by URL. Throws HawseError. */
   ticket(): Promise<string>;
-  /** Types text into the active terminal, as the user would. Returns false if there is none. */
-  type(text: string): boolean;
+  /** Runs a command line in the shell of the active terminal. */
+  run(line: string): void;
   /** Gives the focus back to the active pane. */
   focus(): void;
 }

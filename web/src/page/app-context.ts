@@ -42,9 +42,9 @@ export function appContext(page: PageCore): AppContext {
     screen: async (element, host) =>
       (await import("./screen")).openScreen(element, host, page.settings.value, page.theme),
     ticket: () => session.downloadTicket(),
-    type: text => {
-      page.opened?.terminal.input(text);
-      return page.opened !== undefined;
+    run: line => {
+      page.opened?.terminal.paste(line);
+      page.opened?.terminal.input("\r");
     },
     focus: page.focus,
   };

@@ -75,6 +75,14 @@ export class Commands implements Disposable {
     return textOf(active, output.isDisposed ? 0 : output.line, to);
   }
 
+  /** Whether the buffer shows the command's line between its prompt and its output. */
+  shows({ prompt, output, line }: Command): boolean {
+    if (prompt.isDisposed || output.isDisposed) return false;
+    const packed = (text: string) => text.replace(/\s+/g, ""); // the shell breaks and indents lines in its own way
+    const { normal } = this.#terminal.buffer;
+    return packed(textOf(normal, prompt.line, Math.max(output.line, prompt.line + 1))).endsWith(packed(line));
+  }
+
   /** Scrolls to the prompt before (-1) or after (1) the first visible line. */
   jump(by: 1 | -1): void {
     const lines = this.list.map(({ prompt }) => prompt.line);

@@ -94,7 +94,7 @@ export class PageDialogs {
       {
         label: "Run again",
         disabled: !command.line || readOnly.peek(),
-        run: () => this.#runAgain(command),
+        run: () => void this.#runAgain(commands, command),
       },
       {
         label: "Copy link to it",
@@ -109,7 +109,7 @@ export class PageDialogs {
     const last = commands?.last;
     if (!commands || !last) toast("The shell has not reported a command since this page shows it.");
     else if (what === "copy") void this.#copy(commands.outputOf(last));
-    else this.#runAgain(last);
+    else void this.#runAgain(commands, last);
   }
 
   /**
@@ -149,10 +149,21 @@ export class PageDialogs {
     }
   }
 
-  #runAgain({ line }: Command): void {
-    const { type, focus } = this.#options.app;
+  /** Any program can report a command line (OSC 633), so a line that the screen does not show is shown first. */
+  async #runAgain(commands: Commands, command: Command): Promise<void> {
+    const { run, focus, toast } = this.#options.app;
+    const { line } = command;
     focus();
-    if (line) type(`${line}\r`);
+    if (!line) return;
+    if (!commands.atPrompt) return toast("A program is running in this terminal.");
+    const question = {
+      title: "Run this command again?",
+      text: "The terminal does not show this line any more, or never did.",
+      quote: line,
+      no: "Cancel",
+      yes: "Run",
+    };
+    if (commands.shows(command) || (await (await import("./question")).ask(question)).yes) run(line);
   }
 
   /** Shows the actions `ids`, or those of the page's menu. */

@@ -49,8 +49,7 @@ export class PaneActions {
     if (readOnly.peek()) return workspace.remove(id);
     const loss = await terminals.lossOf(terminal);
     if (loss === undefined) return;
-    if (loss && !(await (await import("./question")).ask(`Close ${pane?.title.peek() ?? terminal}?`, loss)))
-      return;
+    if (loss && !(await mayEnd(pane?.title.peek() ?? terminal, loss))) return;
     if (!(await terminals.end(terminal))) return;
     const [first, ...others] = workspace.tabs.peek();
     // The last pane stays, with the end of its shell.
@@ -89,4 +88,10 @@ export class PaneActions {
     const { me, lease } = this.#page.people.value?.people ?? {};
     return me !== undefined && lease?.holder === me.id;
   }
+}
+
+async function mayEnd(name: string, loss: string): Promise<boolean> {
+  const { ask } = await import("./question");
+  const question = { title: `Close ${name}?`, text: loss, no: "Keep", yes: "End it and close", danger: true };
+  return (await ask(question)).yes;
 }

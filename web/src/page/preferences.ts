@@ -11,10 +11,14 @@ export type Predict = "slow" | "always" | "never";
 /** Whether programs in the terminal may write to the clipboard. */
 export type ClipboardAccess = "ask" | "allow" | "deny";
 
+/** Whether several lines may be pasted into a program that takes each line end for the Enter key. */
+export type PasteLines = "ask" | "allow";
+
 export interface Preferences {
   copyOnSelect: boolean;
   rightClick: RightClick;
   clipboard: ClipboardAccess;
+  pasteLines: PasteLines;
   /** Whether programs may show notifications of the system. */
   notify: boolean;
   images: boolean;
@@ -29,6 +33,7 @@ export const DEFAULTS: Preferences = {
   copyOnSelect: false,
   rightClick: "platform",
   clipboard: "ask",
+  pasteLines: "ask",
   notify: true,
   images: true,
   sticky: true,
@@ -37,6 +42,7 @@ export const DEFAULTS: Preferences = {
 };
 export const RIGHT_CLICKS: readonly RightClick[] = ["platform", "menu", "paste", "browser"];
 export const CLIPBOARD_ACCESSES: readonly ClipboardAccess[] = ["ask", "allow", "deny"];
+export const PASTE_LINES: readonly PasteLines[] = ["ask", "allow"];
 export const PREDICTS: readonly Predict[] = ["slow", "always", "never"];
 /** Maximum number of imported schemes; the oldest goes. */
 export const MAX_SCHEMES = 12;
@@ -51,6 +57,7 @@ export function loadPreferences(storage: () => Storage): Preferences {
     copyOnSelect: flag("copyOnSelect"),
     rightClick: RIGHT_CLICKS.find(each => each === found.rightClick) ?? DEFAULTS.rightClick,
     clipboard: CLIPBOARD_ACCESSES.find(each => each === found.clipboard) ?? DEFAULTS.clipboard,
+    pasteLines: PASTE_LINES.find(each => each === found.pasteLines) ?? DEFAULTS.pasteLines,
     notify: flag("notify"),
     images: flag("images"),
     sticky: flag("sticky"),

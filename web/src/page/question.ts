@@ -1,18 +1,65 @@
-// Asks before something is lost.
+// A question in a dialog, before something is lost or runs.
 
-import { byId, setText } from "./dom";
+import { make } from "./dom";
 
-/** Shows the question and resolves with whether the user wants to go on; Escape keeps. */
-export function ask(title: string, text: string): Promise<boolean> {
-  const dialog = byId<HTMLDialogElement>("close-dialog");
-  setText(byId("close-title"), title);
-  setText(byId("close-text"), text);
-  dialog.returnValue = "";
+export interface Question {
+  readonly title: string;
+  readonly text: string;
+  /** Shown as it is, in several lines: a text that the answer is about. */
+  readonly quote?: string;
+  /** Labels of the two answers. The focus is on `no`, which Escape chooses too. */
+  readonly yes: string;
+  readonly no: string;
+  /** Whether `yes` destroys something. */
+  readonly danger?: boolean;
+  /** Label of a check box that makes the answer hold for later. */
+  readonly remember?: string;
+}
+
+export interface Answer {
+  readonly yes: boolean;
+  readonly remember: boolean;
+}
+
+/** Shows the question and resolves with the answer. */
+export function ask(question: Question): Promise<Answer> {
+  const before = document.activeElement;
+  const title = make("h2", "", question.title);
+  title.id = "question-title";
+  const text = make("p", "", question.text);
+  text.id = "question-text";
+  const no = make("button", "plain", question.no);
+  const yes = make("button", question.danger ? "danger" : "primary", question.yes);
+  no.type = yes.type = "button";
+  const dialog = make("dialog", "card question-card", title, text);
+  dialog.role = "alertdialog";
+  dialog.setAttribute("aria-labelledby", title.id);
+  dialog.setAttribute("aria-describedby", text.id);
+  if (question.quote) dialog.append(make("pre", "", ...linesOf(question.quote)));
+  const box = make("input", "");
+  box.type = "checkbox";
+  if (question.remember) dialog.append(make("label", "", box, question.remember));
+  dialog.append(make("div", "buttons", no, yes));
+  no.addEventListener("click", () => dialog.close());
+  yes.addEventListener("click", () => dialog.close("yes"));
+  document.body.append(dialog);
   dialog.showModal();
-  byId("close-keep").focus();
+  no.focus();
   return new Promise(resolve => {
-    byId("close-keep").onclick = () => dialog.close();
-    byId("close-end").onclick = () => dialog.close("end");
-    dialog.addEventListener("close", () => resolve(dialog.returnValue === "end"), { once: true });
+    dialog.addEventListener(
+      "close",
+      () => {
+        dialog.remove();
+        if (before instanceof HTMLElement && before.isConnected) before.focus();
+        resolve({ yes: dialog.returnValue === "yes", remember: box.checked });
+      },
+      { once: true },
+    );
   });
+}
+
+function linesOf(text: string): (Node | string)[] {
+  return text
+    .split(/\r\n|[\r\n]/)
+    .flatMap((line, index) => (index ? [document.createTextNode("\n"), line] : [line]));
 }

@@ -8,6 +8,7 @@ import { Icon } from "../frame/icon";
 import {
   type ClipboardAccess,
   MAX_SCHEMES,
+  type PasteLines,
   type Predict,
   type Preferences,
   type PreferencesStore,
@@ -314,6 +315,15 @@ function Behaviour({ stored }: State) {
             ["deny", "Never"],
           ]}
           choose={clipboard => stored.update({ clipboard } satisfies Partial<Preferences>)}
+        />
+        <Select<PasteLines>
+          label="Paste several lines"
+          value={value.pasteLines}
+          options={[
+            ["ask", "Ask if the program would run them"],
+            ["allow", "Paste"],
+          ]}
+          choose={pasteLines => stored.update({ pasteLines } satisfies Partial<Preferences>)}
         />
       </section>
       <section aria-labelledby="settings-output">

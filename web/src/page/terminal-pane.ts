@@ -20,6 +20,7 @@ import { hasGpu, loadGpuRenderer } from "./gpu-renderer";
 import { Layout } from "./layout";
 import { localAddress, openLink } from "./local-links";
 import { PaneNotices } from "./pane-notices";
+import { mayPaste } from "./paste-lines";
 import { persistently } from "./persistently";
 import { RecordingControl } from "./recordings";
 import { ensureTerminal, Shell } from "./shell";
@@ -219,7 +220,7 @@ export class TerminalPane implements Pane {
       const viewer = { key: viewerKey, kind: "person" as const, focus: this.#inUse };
       return { viewer: name ? { ...viewer, name } : viewer, ...layout.fitting() };
     };
-    const attached = attachXterm(terminal, client, this.#address, { translate, introduce });
+    const attached = attachXterm(terminal, client, this.#address, { translate, introduce, mayPaste });
     const { channel } = attached;
     const shell = new Shell(client, channel, viewerKey, () => layout.fitting());
     const sizing = new Sizing(host, terminal, layout, attached, {

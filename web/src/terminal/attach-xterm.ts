@@ -5,6 +5,7 @@ import { type Disposable, DisposableList, Emitter } from "../base/disposables";
 import type { TerminalAttach } from "../wire/methods";
 import { EmulatorInput, type EmulatorInputOptions } from "./emulator-input";
 import { OrderedWriter } from "./ordered-writer";
+import { type MayPaste, type Pastable, takePastes } from "./paste";
 import { type ChannelSource, type TerminalAddress, TerminalChannel } from "./terminal-channel";
 
 export interface AttachedTerminal extends Disposable {
@@ -18,19 +19,25 @@ export interface AttachedTerminal extends Disposable {
 type Xterm = Pick<
   Terminal,
   "cols" | "rows" | "options" | "write" | "resize" | "reset" | "onData" | "onBinary"
->;
+> &
+  Pastable;
+
+export interface AttachOptions extends Pick<EmulatorInputOptions, "translate"> {
+  /** Returns additional parameters of each attach. */
+  introduce?: () => Partial<TerminalAttach>;
+  /** Asks before a text of several lines is pasted into a program that would run each of them. */
+  mayPaste?: MayPaste;
+}
 
 /**
  * Connects `terminal` with the terminal at `address`. Call `channel.attach()` to start. Disposing detaches and leaves
- * the xterm.js terminal as it is.
- *
- * `translate` changes the user's text before it is sent. `introduce` returns additional parameters of each attach.
+ * the xterm.js terminal as it is. While it is connected, pasted text cannot contain control sequences (`paste.ts`).
  */
 export function attachXterm(
   terminal: Xterm,
   client: ChannelSource,
   address: TerminalAddress,
-  options: Pick<EmulatorInputOptions, "translate"> & { introduce?: () => Partial<TerminalAttach> } = {},
+  options: AttachOptions = {},
 ): AttachedTerminal {
   const disposables = new DisposableList();
   const onUserInput = new Emitter<void>();
@@ -47,7 +54,8 @@ export function attachXterm(
   const replayed = channel.onState(({ phase }) => {
     if (phase === "live" || phase === "ended") writer.afterwards(() => onReplayed.emit());
   });
-  disposables.add(writer, input, channel, replayed);
+  const pastes = takePastes(terminal, options.mayPaste, send => input.verbatim(send));
+  disposables.add(writer, input, pastes, channel, replayed);
   return {
     channel,
     onUserInput: onUserInput.on,

@@ -30,6 +30,7 @@ export class EmulatorInput implements Disposable {
   readonly #encoder = new TextEncoder();
   #gateOpen = false;
   #byUser = false;
+  #verbatim = false;
 
   constructor(terminal: EmulatorOutput, options: EmulatorInputOptions) {
     this.#send = options.send;
@@ -54,6 +55,16 @@ export class EmulatorInput implements Disposable {
     );
   }
 
+  /** Sends what `input` makes the terminal emit as it is: a sticky Ctrl applies to keys, not to pasted text. */
+  verbatim(input: () => void): void {
+    this.#verbatim = true;
+    try {
+      input();
+    } finally {
+      this.#verbatim = false;
+    }
+  }
+
   setGate(open: boolean): void {
     this.#gateOpen = open;
   }
@@ -66,6 +77,6 @@ export class EmulatorInput implements Disposable {
     const byUser = this.#byUser;
     this.#byUser = false;
     if (!text || !(byUser || this.#gateOpen)) return;
-    this.#send(this.#encoder.encode(byUser ? this.#translate(text) : text), byUser);
+    this.#send(this.#encoder.encode(byUser && !this.#verbatim ? this.#translate(text) : text), byUser);
   }
 }

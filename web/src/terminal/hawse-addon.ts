@@ -15,6 +15,11 @@ export interface HawseAddonOptions extends Partial<TerminalAddress> {
   fit?: () => Size | undefined;
   /** The user's name, shown to other viewers. */
   name?: string;
+  /**
+   * Asks before a text of several lines is pasted into a program without bracketed paste, which would run each of them.
+   * Without it, the text is pasted.
+   */
+  mayPaste?: (text: string) => boolean | Promise<boolean>;
 }
 
 /**
@@ -49,7 +54,11 @@ export class HawseAddon implements ITerminalAddon {
     const { name } = this.#options;
     const viewer = { key: this.#viewer, kind: "person" as const, ...(name === undefined ? {} : { name }) };
     const introduce = () => ({ viewer, ...this.#options.fit?.() });
-    const attached = attachXterm(terminal, this.#client, this.#address, { introduce });
+    const { mayPaste } = this.#options;
+    const attached = attachXterm(terminal, this.#client, this.#address, {
+      introduce,
+      ...(mayPaste && { mayPaste }),
+    });
     this.#attached = attached;
     this.#disposables.add(correctXterm(terminal), attached, this.#proposeSizes(terminal, attached.channel));
     void this.#start(terminal, attached.channel);

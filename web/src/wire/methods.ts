@@ -3887,7 +3887,7 @@ export interface TerminalSend {
   instance?: string | null;
   /** Text to type as it is; null: none. */
   text?: string | null;
-  /** Text to paste: enclosed in brackets if the program has set that mode, else with CR for LF. Null: none. */
+  /** Text to paste, with CR for each line end and a space for every other control character except tab; enclosed in brackets if the program has set that mode. Null: none. */
   paste?: string | null;
   /** Names of the keys to press, such as `enter` or `ctrl+c`; null: none. */
   keys?: string[] | null;

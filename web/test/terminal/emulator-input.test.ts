@@ -61,6 +61,13 @@ test("only what the user types is translated", async () => {
   expect(sent.map(({ text }) => text)).toEqual(["C", "\x1b[?1;2c"]);
 });
 
+test("pasted text is not translated", () => {
+  const { terminal, input, sent } = make({ translate: text => text.toUpperCase() });
+  input.verbatim(() => terminal.input("pasted"));
+  terminal.input("typed");
+  expect(sent.map(({ text }) => text)).toEqual(["pasted", "TYPED"]);
+});
+
 test("after dispose nothing is sent", async () => {
   const { terminal, input, sent, write } = make();
   input.setGate(true);

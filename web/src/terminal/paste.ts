@@ -1,0 +1,87 @@
+// Pasted text on its way into a terminal. A person has chosen it, but has not typed it, and may not have seen all of it: it
+// must not run anything by itself. xterm.js sends it as it is; a text that contains the end of the bracket would leave it.
+// So all of xterm.js's ways to paste end here: its method, the browser's paste (a key, the middle button, a menu, a phone)
+// and text that is dropped on its input field or inserted there by a keyboard.
+
+import type { Terminal } from "@xterm/xterm";
+import { type Disposable, DisposableList } from "../base/disposables";
+
+const BEGIN = "\x1b[200~";
+const END = "\x1b[201~";
+/** All control characters but tab, line feed and carriage return. `runtime/screen/key_encoder.py` has the same rule. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+const CONTROLS = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g;
+const LINE_END = /\r\n|\n/g;
+/** Input events of text that no key has typed (Input Events Level 2). */
+const INSERTED = new Set([
+  "insertFromPaste",
+  "insertFromPasteAsQuotation",
+  "insertFromDrop",
+  "insertFromYank",
+]);
+
+export type Pastable = Pick<Terminal, "input" | "modes" | "options"> &
+  Partial<Pick<Terminal, "element" | "paste">>;
+
+/** Whether the text may be pasted, although the program would take each of its line ends for the Enter key. */
+export type MayPaste = (text: string) => boolean | Promise<boolean>;
+
+/** Returns what is sent for pasted text. Control characters become spaces, and each line end the Enter key (CR). */
+export function encodePaste(text: string, bracketed: boolean): string {
+  const clean = text.replace(CONTROLS, " ").replace(LINE_END, "\r");
+  return bracketed ? BEGIN + clean + END : clean;
+}
+
+/**
+ * Replaces `terminal.paste` and takes the browser's events over, until it is disposed. `send` calls its argument, which sends
+ * the text as input of the user.
+ */
+export function takePastes(
+  terminal: Pastable,
+  mayPaste: MayPaste | undefined,
+  send: (input: () => void) => void,
+): Disposable {
+  const disposables = new DisposableList();
+  const original = terminal.paste;
+  let gone = false;
+  const paste = async (text: string): Promise<void> => {
+    if (!text || terminal.options.disableStdin) return;
+    const runs = !terminal.modes.bracketedPasteMode && /[\r\n]/.test(text);
+    if (runs && mayPaste && !(await mayPaste(text))) return;
+    if (!gone) send(() => terminal.input(encodePaste(text, terminal.modes.bracketedPasteMode)));
+  };
+  terminal.paste = text => void paste(text);
+  disposables.defer(() => {
+    gone = true;
+    if (original) terminal.paste = original;
+  });
+  const take = (event: Event, text: string | null | undefined) => {
+    const { element } = terminal;
+    if (!element || !event.composedPath().includes(element)) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    void paste(text ?? "");
+  };
+  if (typeof document === "undefined") return disposables;
+  // Before xterm.js, whose listeners are on its elements.
+  const first = { capture: true };
+  disposables.listen<ClipboardEvent>(
+    document,
+    "paste",
+    event => take(event, event.clipboardData?.getData("text/plain")),
+    first,
+  );
+  disposables.listen<InputEvent>(
+    document,
+    "beforeinput",
+    event => {
+      const { inputType, data, dataTransfer } = event;
+      const text = data ?? dataTransfer?.getData("text/plain");
+      // A phone's keyboard inserts the text of its clipboard like typed text.
+      const several = inputType === "insertText" && !!text && text.length > 1 && /\p{Cc}/u.test(text);
+      if (INSERTED.has(inputType) || several) take(event, text);
+    },
+    first,
+  );
+  return disposables;
+}
