@@ -52,8 +52,8 @@ class FileExtract(FileTarget, Params[FileExtractResult], kw_only=True):
     Nothing is written outside `to`: a name that leaves it, by `..`, by a symlink or because it is absolute, and a
     symlink whose target leaves it, are `permission_denied` (`details.entry`). Owners and the bits for set-user-id and
     the like are not restored. What was extracted before an error, or before the call was cancelled, stays. An archive
-    that is damaged or encrypted is `invalid_params`. One that expands to more than 1 GiB and 2000 times its size is
-    `too_large`; with zstd, a runtime without it is `unavailable`.
+    that is damaged, cut or encrypted is `invalid_params`. One that expands to more than 1 GiB and 200 times its size is
+    `too_large`; with zstd, a runtime without it is `unavailable`. Of entries with the same name, the last one stays.
 
     Args:
         to: The directory to extract to, which is created if it is missing; resolved as `path` is.

@@ -24,20 +24,10 @@ HEADER_MAX: Final = 1 << 20  # bytes of a header of a tar, such as a long name
 HEADERS_MAX: Final = 2 << 20  # bytes of all headers of one entry of a tar, with the map of its holes
 DIRECTORY_MAX: Final = 16 << 20  # bytes of the central directory of a zip: about 150,000 entries
 RATIO_FREE: Final = 1 << 30  # bytes, decompressed: fewer are no bomb, however small the archive is
-RATIO_MAX: Final = 2000  # bytes for each byte of the archive, beyond that: gzip has at most 1032
+RATIO_MAX: Final = 200  # bytes for each byte of the archive, beyond that: zeros have 1032 with gzip, text about 20
 XZ_MEMORY: Final = 128 << 20  # bytes of memory to decompress xz: `xz -9` needs 65 MiB
 LINK_MAX: Final = 4096  # bytes of the target of a symlink (PATH_MAX)
 _ZIP_METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # the others decompress without a bound
-_DAMAGED: Final = (
-    tarfile.TarError,
-    zipfile.BadZipFile,
-    zlib.error,
-    lzma.LZMAError,
-    EOFError,
-    ValueError,
-    NotImplementedError,
-    RecursionError,  # headers in a row about the next header, of which `tarfile` has one call each
-)
 
 Kind = Literal["file", "directory", "symlink", "link", "special"]
 
@@ -61,15 +51,16 @@ def entries(fd: int, *, free: int = RATIO_FREE) -> Iterator[ArchiveEntry]:
         free: Bytes that may be decompressed whatever the ratio is.
 
     Raises:
-        HawseError: `invalid_params` if it is not an archive, is damaged or encrypted; `too_large` for a header, or if
-            it expands more than RATIO_MAX times.
+        HawseError: `invalid_params` if it is not an archive, is damaged, cut or encrypted; `too_large` for a header, or
+            if it expands more than RATIO_MAX times.
     """
     magic = os.pread(fd, 6, 0)
+    limit = max(free, RATIO_MAX * os.fstat(fd).st_size)
     with damaged():
         if magic[:4] in (b"PK\3\4", b"PK\5\6"):
-            yield from _zip(fd)
+            yield from _zip(fd, _Bound(limit))
         else:
-            yield from _tar(ArchiveStream(fd, _decoder(magic), free=free))
+            yield from _tar(ArchiveStream(fd, _decoder(magic), _Bound(limit)), _Bound(limit))
 
 
 def decompressed(fd: int) -> "ArchiveStream":
@@ -87,21 +78,39 @@ def next_entry(tar: tarfile.TarFile, stream: "ArchiveStream") -> tarfile.TarInfo
 
 @contextmanager
 def damaged() -> Iterator[None]:
-    """Raise `invalid_params` for what shows that an archive is damaged."""
+    """Raise `invalid_params` for what shows that an archive is damaged.
+
+    The libraries raise exceptions of any kind for it, such as `IndexError` and `struct.error`, beside their own.
+    """
     try:
         yield
-    except _DAMAGED as error:
-        raise _invalid(f"the archive cannot be read: {error}") from error
+    except (HawseError, MemoryError):
+        raise
     except OSError as error:
         if error.errno is not None:
-            raise
+            raise  # the file cannot be read
         raise _invalid(f"the archive cannot be read: {error}") from error  # as bz2 reports it
+    except Exception as error:
+        raise _invalid(f"the archive cannot be read: {error}") from error
 
 
-def _blocks(content: IO[bytes]) -> Callable[[], bytes]:
+class _Bound:
+    """Counts bytes that an archive has expanded to. Raises `too_large` for more than `limit` of them."""
+
+    def __init__(self, limit: int) -> None:
+        self._left = limit
+
+    def count(self, data: bytes) -> bytes:
+        self._left -= len(data)
+        if self._left < 0:
+            raise HawseError("too_large", f"the archive expands to more than {RATIO_MAX} times its size")
+        return data
+
+
+def _blocks(content: IO[bytes], bound: _Bound) -> Callable[[], bytes]:
     def read() -> bytes:
         with damaged():
-            return content.read(BLOCK)
+            return bound.count(content.read(BLOCK))
 
     return read
 
@@ -160,13 +169,13 @@ def _decoder(magic: bytes) -> Callable[[], _Decoder] | None:
 class ArchiveStream:
     """A file, decompressed, that is read forward: what `tarfile` needs of a file object."""
 
-    def __init__(self, fd: int, decoder: Callable[[], _Decoder] | None, *, free: int | None = None) -> None:
-        """Begin at the position of `fd`. `free`: bytes without a bound of the ratio; None: there is no bound."""
+    def __init__(self, fd: int, decoder: Callable[[], _Decoder] | None, bound: _Bound | None = None) -> None:
+        """Begin at the position of `fd`. `bound`: of the bytes that it is decompressed to; None: there is no bound."""
         self._fd = fd
-        self._free = free
-        self._taken = self._made = 0  # bytes of the file, and decompressed
+        self._bound = bound
         self._make = decoder
         self._decoder = decoder() if decoder is not None else None
+        self._padding = b""  # follows zeros behind the end of a stream
         self._ready = bytearray()
         self._position = 0
         self._headers: int | None = None  # bytes of headers that may be read
@@ -197,6 +206,11 @@ class ArchiveStream:
         self._position += len(taken)
         return taken
 
+    def drain(self) -> None:
+        """Read to the end: only there it shows whether a compressed file is complete."""
+        while self._read(BLOCK):
+            pass
+
     def seekable(self) -> bool:
         return True  # forward
 
@@ -214,30 +228,26 @@ class ArchiveStream:
         """Return more bytes, perhaps none; None at the end."""
         if self._decoder is None:
             return os.read(self._fd, BLOCK) or None
-        if self._decoder.eof:  # another stream may follow
-            data = self._decoder.unused_data or self._take()
+        if self._decoder.eof:  # another stream may follow, after zeros that fill a block
+            data = self._padding or self._decoder.unused_data or os.read(self._fd, BLOCK)
             if not data or self._make is None:
                 return None
+            if not (data := data.lstrip(b"\0")):
+                self._padding = os.read(self._fd, BLOCK)
+                return b"" if self._padding else None
+            self._padding = b""
             self._decoder = self._make()
             return self._count(self._decoder.decompress(data, BLOCK))
-        data = self._take() if self._decoder.needs_input else b""
+        data = os.read(self._fd, BLOCK) if self._decoder.needs_input else b""
         if not data and self._decoder.needs_input:
             raise EOFError("it ends early")
         return self._count(self._decoder.decompress(data, BLOCK))
 
-    def _take(self) -> bytes:
-        data = os.read(self._fd, BLOCK)
-        self._taken += len(data)
-        return data
-
     def _count(self, data: bytes) -> bytes:
-        self._made += len(data)
-        if self._free is not None and self._made > max(self._free, RATIO_MAX * self._taken):
-            raise HawseError("too_large", f"the archive expands to more than {RATIO_MAX} times its size")
-        return data
+        return data if self._bound is None else self._bound.count(data)
 
 
-def _tar(stream: ArchiveStream) -> Iterator[ArchiveEntry]:
+def _tar(stream: ArchiveStream, bound: _Bound) -> Iterator[ArchiveEntry]:
     with stream.headers():
         tar = tarfile.open(fileobj=cast("IO[bytes]", stream), mode="r:", errorlevel=2)  # noqa: SIM115  # closed below
     with tar:
@@ -246,7 +256,7 @@ def _tar(stream: ArchiveStream) -> Iterator[ArchiveEntry]:
             if member.isfile():
                 content = tar.extractfile(member)
                 assert content is not None
-                yield ArchiveEntry(member.name, "file", *fields, read=_blocks(content))
+                yield ArchiveEntry(member.name, "file", *fields, read=_blocks(content, bound))
             elif member.isdir():
                 yield ArchiveEntry(member.name, "directory", *fields)
             elif member.issym():
@@ -257,13 +267,22 @@ def _tar(stream: ArchiveStream) -> Iterator[ArchiveEntry]:
                 yield ArchiveEntry(member.name, "special", *fields)
             else:
                 raise tarfile.ReadError(f"the type {member.type!r} of {member.name!r} is not known")
+    stream.drain()
 
 
 # ---- zip
 
 
 class _Bounded(io.FileIO):
-    """A file whose single reads have a bound: `zipfile` reads the whole central directory by one."""
+    """A file whose single reads have a bound: `zipfile` reads the whole central directory by one.
+
+    A position before its start, which a damaged directory names, is a `ValueError`, and not an `OSError`.
+    """
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
+        if whence == os.SEEK_SET and not 0 <= offset <= os.fstat(self.fileno()).st_size:
+            raise ValueError(f"it has no position {offset}")
+        return super().seek(offset, whence)
 
     def read(self, size: int | None = -1) -> bytes:
         data = super().read(DIRECTORY_MAX + 1 if size is None or size < 0 else min(size, DIRECTORY_MAX + 1)) or b""
@@ -272,7 +291,7 @@ class _Bounded(io.FileIO):
         return data
 
 
-def _zip(fd: int) -> Iterator[ArchiveEntry]:
+def _zip(fd: int, bound: _Bound) -> Iterator[ArchiveEntry]:
     with _Bounded(fd, closefd=False) as file, zipfile.ZipFile(cast("IO[bytes]", file)) as archive:
         for info in archive.infolist():
             mode = info.external_attr >> 16 if info.create_system == 3 else 0  # 3: Unix
@@ -289,7 +308,7 @@ def _zip(fd: int) -> Iterator[ArchiveEntry]:
                     target = os.fsdecode(content.read(LINK_MAX))
                     yield ArchiveEntry(info.filename, "symlink", *fields, target=target)
                 elif stat.S_IFMT(mode) in (0, stat.S_IFREG):
-                    yield ArchiveEntry(info.filename, "file", *fields, read=_blocks(content))
+                    yield ArchiveEntry(info.filename, "file", *fields, read=_blocks(content, bound))
                 else:
                     yield ArchiveEntry(info.filename, "special", *fields)
 

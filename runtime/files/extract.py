@@ -60,7 +60,9 @@ class _Extraction:
         self._turns = Turns()
         self._reports = Turns(PROGRESS_INTERVAL)
         self._entries = self._bytes = self._skipped = self._seen = 0
-        self._directories: list[tuple[Names, ArchiveEntry]] = []  # get their modes and times in the end
+        self._own: set[int] = set()  # inodes of what was extracted: a later entry of the same name replaces it
+        self._device = os.fstat(root).st_dev
+        self._directories: dict[Names, ArchiveEntry] = {}  # get their modes and times in the end
         self._symlinks: list[Names] = []  # are checked in the end, when everything that they lead to exists
 
     def run(self, archive: int) -> Work:
@@ -79,7 +81,7 @@ class _Extraction:
             raise
         for names in self._symlinks:
             self._check(names)
-        for names, entry in reversed(self._directories):
+        for names, entry in reversed(self._directories.items()):
             with suppress(OSError):
                 self._finish(
                     open_beneath(self._root, "/".join(names), os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW), entry
@@ -100,9 +102,10 @@ class _Extraction:
         if not names:
             return
         if entry.kind == "directory":
+            self._replace_file(names)
             os.close(self._directory(names))
-            self._directories.append((names, entry))
-        else:
+            self._directories[names] = entry
+        elif entry.kind != "link" or names != self._source(entry):  # as tar appends the other name of a file again
             with self._parent(names, entry) as folder:
                 if entry.kind == "file":
                     yield from self._file(folder, names[-1], entry)
@@ -110,6 +113,7 @@ class _Extraction:
                     self._symlink(folder, names, entry)
                 else:
                     self._link(folder, names[-1], entry)
+                self._own.add(os.stat(names[-1], dir_fd=folder, follow_symlinks=False).st_ino)
         self._entries += 1
 
     # ---- entries
@@ -139,15 +143,23 @@ class _Extraction:
         os.symlink(entry.target, names[-1], dir_fd=folder)
         self._symlinks.append(names)
 
+    def _source(self, entry: ArchiveEntry) -> Names:
+        return _parts(entry.target, entry.name)[self._params.strip :]
+
     def _link(self, folder: int, name: str, entry: ArchiveEntry) -> None:
-        source = _parts(entry.target, entry.name)[self._params.strip :]
+        source = self._source(entry)
         if not source:
             raise _leaves(entry.name, "it is a link to nothing")
-        above = open_beneath(self._root, "/".join(source[:-1]) or ".", _DIRECTORY)
+        try:
+            above = open_beneath(self._root, "/".join(source[:-1]) or ".", _DIRECTORY)
+        except FileNotFoundError:
+            raise _missing(entry) from None
         try:
             if not stat.S_ISREG(os.stat(source[-1], dir_fd=above, follow_symlinks=False).st_mode):
                 raise _leaves(entry.name, "it is a link to something that is not a file")
             os.link(source[-1], name, src_dir_fd=above, dst_dir_fd=folder, follow_symlinks=False)
+        except FileNotFoundError:
+            raise _missing(entry) from None
         finally:
             os.close(above)
 
@@ -194,10 +206,26 @@ class _Extraction:
             status = os.stat(names[-1], dir_fd=folder, follow_symlinks=False)
         except FileNotFoundError:
             return
-        if not self._params.overwrite or stat.S_ISDIR(status.st_mode):
+        own = status.st_ino in self._own and status.st_dev == self._device
+        if not (own or self._params.overwrite) or stat.S_ISDIR(status.st_mode):
             details = {"entry": to_text(entry.name)}
             raise HawseError("conflict", f"{to_text(entry.name)} exists", admitted="yes", details=details)
         os.unlink(names[-1], dir_fd=folder)
+
+    def _replace_file(self, names: Names) -> None:
+        """Remove a file that an earlier entry of the archive has under the name of a directory."""
+        try:
+            folder = open_beneath(self._root, "/".join(names[:-1]) or ".", _DIRECTORY)
+        except (OSError, HawseError):
+            return
+        try:
+            status = os.stat(names[-1], dir_fd=folder, follow_symlinks=False)
+            if stat.S_ISREG(status.st_mode) and status.st_ino in self._own and status.st_dev == self._device:
+                os.unlink(names[-1], dir_fd=folder)
+        except FileNotFoundError:
+            pass
+        finally:
+            os.close(folder)
 
     def _directory(self, names: Names) -> int:
         """Open a directory below the root; it is made if it is missing."""
@@ -225,6 +253,12 @@ def _parts(name: str, entry: str) -> Names:
     if len(parts) > DEPTH_MAX:
         raise HawseError("too_large", f"an entry is more than {DEPTH_MAX} directories deep")
     return parts
+
+
+def _missing(entry: ArchiveEntry) -> HawseError:
+    text = to_text(entry.name[:1000])
+    why = f"{text}: it is a link to an entry that is not before it in the archive"
+    return HawseError("invalid_params", why, admitted="yes", details={"entry": text})
 
 
 def _leaves(entry: str, why: str) -> HawseError:

@@ -141,7 +141,7 @@ def test_a_symlink_that_leaves_through_another_one_does_not_stay_after_an_error(
         ("p/q/up", link("../.."), b""),
         ("p/q/up/out", link("../../../tmp"), b""),
         ("p/same", {}, b""),
-        ("p/same", {}, b""),
+        ("p", {}, b"a file"),
     )
     with pytest.raises(HawseError, match="conflict"):
         extracted(archive, tmp_path / "t")
@@ -172,6 +172,45 @@ def test_existing_files_are_replaced_only_if_that_is_asked_for(tmp_path: Path) -
     extracted(archive, tmp_path / "t", overwrite=True)
     assert (tmp_path / "t/f").read_text() == "new"
     assert (tmp_path / "outside").read_text() == "old", "a symlink is replaced, not followed"
+
+
+@pytest.mark.parametrize("mode", ["w", "w:gz"])
+def test_of_entries_with_the_same_name_the_last_one_stays_as_with_tar(tmp_path: Path, mode: str) -> None:
+    archive = tar(
+        tmp_path / "a",
+        ("f", {"mode": 0o600}, b"old"),
+        ("other", link("f", tarfile.LNKTYPE), b""),
+        ("d", {"type": tarfile.DIRTYPE, "mode": 0o700}, b""),
+        ("s", link("f"), b""),
+        ("was a file", {}, b"x"),
+        ("f", {"mode": 0o640}, b"new"),
+        ("other", link("other", tarfile.LNKTYPE), b""),
+        ("s", {}, b"a file now"),
+        ("d", {"type": tarfile.DIRTYPE, "mode": 0o750}, b""),
+        ("was a file", {"type": tarfile.DIRTYPE, "mode": 0o755}, b""),
+        ("was a file/g", {}, b"g"),
+        mode=mode,
+    )
+    assert extracted(archive, tmp_path / "t").entries == 11
+    (tmp_path / "expected").mkdir()
+    subprocess.run(["tar", "xpf", archive, "-C", tmp_path / "expected"], check=True)
+    assert seen(tmp_path / "t") == seen(tmp_path / "expected")
+
+
+def test_a_file_that_was_there_before_is_not_replaced_by_any_of_them(tmp_path: Path) -> None:
+    archive = tar(tmp_path / "a", ("f", {}, b"old"), ("f", {}, b"new"))
+    (tmp_path / "t").mkdir()
+    (tmp_path / "t/f").write_text("mine")
+    with pytest.raises(HawseError, match="conflict"):
+        extracted(archive, tmp_path / "t")
+    assert (tmp_path / "t/f").read_text() == "mine"
+
+
+def test_a_link_to_an_entry_that_is_missing_is_not_valid(tmp_path: Path) -> None:
+    for target in ("missing", "d/missing"):
+        archive = tar(tmp_path / "a", ("l", link(target, tarfile.LNKTYPE), b""))
+        with no_fd_leaked(), pytest.raises(HawseError, match="invalid_params"):
+            extracted(archive, tmp_path / "t")
 
 
 def bomb_of_zeros(path: Path) -> Path:

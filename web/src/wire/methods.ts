@@ -1411,7 +1411,7 @@ export interface FileExistsResult {
 /**
  * Extract an archive that is a file in the sandbox: tar, also with gzip, bzip2, xz or zstd, or zip.
  *
- * Nothing is written outside `to`: a name that leaves it, by `..`, by a symlink or because it is absolute, and a symlink whose target leaves it, are `permission_denied` (`details.entry`). Owners and the bits for set-user-id and the like are not restored. What was extracted before an error, or before the call was cancelled, stays. An archive that is damaged or encrypted is `invalid_params`. One that expands to more than 1 GiB and 2000 times its size is `too_large`; with zstd, a runtime without it is `unavailable`.
+ * Nothing is written outside `to`: a name that leaves it, by `..`, by a symlink or because it is absolute, and a symlink whose target leaves it, are `permission_denied` (`details.entry`). Owners and the bits for set-user-id and the like are not restored. What was extracted before an error, or before the call was cancelled, stays. An archive that is damaged, cut or encrypted is `invalid_params`. One that expands to more than 1 GiB and 200 times its size is `too_large`; with zstd, a runtime without it is `unavailable`. Of entries with the same name, the last one stays.
  */
 export interface FileExtract {
   /** The file or directory. A relative path begins in `root`, or else in the workspace. */
