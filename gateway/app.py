@@ -310,6 +310,8 @@ def create_app(
                 owns=owners.owns,
                 limits=call_limits,
                 machines=machines,
+                alone_for=sandboxes.vacancy.seconds,
+                shared=sandboxes.store.limits is not None,
             )
             stop_listening = sandboxes.store.listen(
                 lambda name, key: table.retry_waiting() if name in (RUNS, ANY_TABLE) else None

@@ -57,10 +57,14 @@ class BridgeHost(Protocol):
 
 
 class BridgeLink(Protocol):
-    """What a bridge needs of a `StreamLink`."""
+    """What a bridge needs of a `RuntimeLink`."""
 
     @property
     def connection(self) -> Connection: ...
+
+    @property
+    def alone(self) -> float:
+        """Seconds for which no other runtime has been in the sandbox; below 0 if that is not known."""
 
     @property
     def writer(self) -> FairWriter: ...
@@ -109,7 +113,7 @@ class ChannelBridge:
             call.params,
             key=call.key,
             timeout=None if call.timeout is None else max(call.timeout - waited, SECONDS_MIN),
-            age=None if call.age is None else min(call.age + waited, SECONDS_MAX),
+            age=self._age(link, waited),
             trace=str(self.context.trace),
             principal=self.principal,  # never the one that the client sends
             window=0 if self._host.paced else self._budget.more(self.ch, self._connection.window(self.ch)),
@@ -207,6 +211,13 @@ class ChannelBridge:
             link.flush()
 
     # ---- both
+
+    def _age(self, link: BridgeLink, waited: float) -> float | None:
+        """Return the age of a repeat. None: no other runtime can have run the call, so it needs none."""
+        if self.call.age is None:
+            return None
+        age = self.call.age + waited
+        return None if age < link.alone else min(age, SECONDS_MAX)
 
     def _fits(self, item: Data | End | Cancel, link: BridgeLink) -> bool:
         return not isinstance(item, Data) or len(item.payload) <= link.connection.window(self.link_ch)

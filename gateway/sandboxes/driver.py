@@ -19,6 +19,7 @@ from gateway.providers.base import Endpoint, Progress, Provider, SandboxSpec
 from gateway.sandboxes import records
 from gateway.sandboxes.records import Failure, R, Rows, Run, SandboxRecord, Stored
 from gateway.sandboxes.steps import Step, next_step
+from gateway.sandboxes.vacancy import Vacancy, vacated
 from gateway.store.base import Change, ConflictError, Lease, LeaseLostError, Store, StoreError
 from gateway.store.clock import Clock
 from hawse.wire import HawseError
@@ -70,6 +71,7 @@ class Driver:
         self._report = report
         self._admit = admit
         self._spec = spec
+        self._vacancy = Vacancy(store, clock)
         self._admitting = asyncio.Lock()  # from the look at the capacity until the run is written, which takes some
         self._work: dict[str, asyncio.Task[None]] = {}
         self._again: set[str] = set()  # whose rows have changed since their task last read them
@@ -163,6 +165,7 @@ class Driver:
             runtime=secrets.token_hex(8),
             state="starting",
             since=self._clock.now(),
+            unused=True,
         )
         try:
             provider = self._provider(record.provider)
@@ -185,6 +188,7 @@ class Driver:
             run.at(endpoint),
             state="running",
             since=self._clock.now(),
+            unused=False,
             isolation=capabilities.isolation,
             enforcement=capabilities.enforced(record.spec),
         )
@@ -248,7 +252,12 @@ class Driver:
             run = records.stopping(run, self._clock.now(), run.reason)
             row = Stored(run, await self._store.write(row.put(run), lease=lease))
         problem = await self._attempt(run.sandbox, run.provider, lambda provider: provider.stop(run.unit))
-        await self._store.write(self._ended(row, problem), lease=lease)
+        changes: list[Change] = [self._ended(row, problem)]
+        if problem is None and not run.unused:
+            sandbox = (await records.read(self._store, run.sandbox)).sandbox  # it may have changed meanwhile
+            if sandbox is not None:
+                changes.append(sandbox.put(vacated(sandbox.value, await self._vacancy.now())))
+        await self._store.write(*changes, lease=lease)
 
     async def _delete(self, row: Stored[SandboxRecord], lease: Lease) -> None:
         record = row.value

@@ -8,7 +8,7 @@ import asyncio
 import logging
 import secrets
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import Final
 
 import msgspec
@@ -21,16 +21,17 @@ from gateway.sandboxes.driver import Driver
 from gateway.sandboxes.egress import SandboxEgress
 from gateway.sandboxes.grants import Grants
 from gateway.sandboxes.joining import JoinedSandboxes
-from gateway.sandboxes.outcomes import cleanup_pending, not_repeated, not_started
+from gateway.sandboxes.outcomes import cleanup_pending, not_started, repeated
 from gateway.sandboxes.pool import MEMBER, Pool, stocks
 from gateway.sandboxes.progress import ProgressTable
 from gateway.sandboxes.records import AllRows, Rows, SandboxRecord, Wanted
-from gateway.sandboxes.requests import REPLACEMENT, check_request, fingerprint, free_unit, new_record
+from gateway.sandboxes.requests import REPLACEMENT, check_request, default_record, fingerprint, free_unit, new_record
 from gateway.sandboxes.run_checks import RunChecks
 from gateway.sandboxes.supervisor import SWEEP, RuntimeCalls, Supervisor
 from gateway.sandboxes.table import SandboxTable
 from gateway.sandboxes.templates import Templates
-from gateway.store.base import ConflictError, Store
+from gateway.sandboxes.vacancy import Vacancy
+from gateway.store.base import ConflictError, Store, store_errors_unavailable
 from gateway.store.clock import Clock
 from hawse.api.runtime import RuntimeConfigure
 from hawse.api.sandboxes import SandboxCreate, SandboxInfo, SandboxUpdate
@@ -82,6 +83,7 @@ class Sandboxes:
         self.calls: RuntimeCalls | None = None  # set by the application: calls to runtimes
         self.providers = providers
         self._clock = clock or Clock()
+        self.vacancy = Vacancy(store, self._clock)
         self._idle_timeout = idle_timeout
         self._holder = secrets.token_hex(8)
         self.default = next(iter(providers))
@@ -134,8 +136,7 @@ class Sandboxes:
                     begin=self._add_default,
                     policy=self.egress.grants.effective,
                 )
-                await supervisor.adopt()
-                await self._add_default()
+                await self._add_default(never=await supervisor.adopt())
                 task = tasks.create_task(supervisor.run(), name="supervise sandboxes")
                 yield
                 task.cancel()
@@ -214,19 +215,20 @@ class Sandboxes:
         record = msgspec.structs.replace(
             record, fingerprint=fingerprint(params, id), files=files, grants=dict(grants or {})
         )
-        record = self.joining.waiting(record)
+        with store_errors_unavailable():
+            record = self.joining.waiting(await self.vacancy.begin(record))
         if members and id not in rows and await self._pool.take(record, rows):
             self._supervisor.wake()
             return self.describe(await self._table.existing(id))
+        generation = record.generation
         try:
             await self._table.write(records.new(record))
         except ConflictError:
-            if (refused := not_repeated(await self._table.existing(id), record, self._clock)) is not None:
-                raise refused from None
+            generation = repeated(await self._table.existing(id), record, self._clock)
         try:
             return await self.start(id) if record.wanted == "running" else await self.get(id)
         except HawseError:
-            await self._discard(id, record.generation)
+            await self._discard(id, generation)
             raise
 
     async def update(self, params: SandboxUpdate) -> SandboxInfo:
@@ -253,7 +255,7 @@ class Sandboxes:
         """Start a sandbox, also one that is stopped or paused. Raises why it did not start."""
         rows = await self._bring(sandbox, "running")
         if rows.live is None or rows.live.value.state != "running":
-            raise not_started(rows, self._clock)
+            raise not_started(rows, sandbox, self._clock)
         return self.describe(rows)
 
     async def stop(self, sandbox: str) -> SandboxInfo:
@@ -328,7 +330,7 @@ class Sandboxes:
             if rows.live is not None and (endpoint := rows.live.value.endpoint) is not None:
                 return endpoint
             if rows.sandbox is None or rows.sandbox.value.wanted != "running":
-                raise not_started(rows, self._clock)
+                raise not_started(rows, sandbox, self._clock)
         raise HawseError("unavailable", f"sandbox {sandbox!r} did not start")
 
     async def configuration(self, sandbox: str) -> RuntimeConfigure | None:
@@ -342,16 +344,16 @@ class Sandboxes:
 
     # ---- inside
 
-    async def _add_default(self) -> None:
-        """Create the row of the default sandbox, unless it exists. It sleeps until it is needed."""
-        params = SandboxCreate(id=records.DEFAULT, keep_alive=True)
-        record = new_record(
-            params, records.DEFAULT, self.default, self._clock.now(), records.DEFAULT, self._idle_timeout
-        )
-        try:
-            await self.store.write(records.new(msgspec.structs.replace(record, wanted="sleeping")))
-        except ConflictError:
-            pass  # it exists
+    async def _add_default(self, *, never: bool = False) -> None:
+        """Create the row of the default sandbox, unless it exists. It sleeps until it is needed.
+
+        Args:
+            never: Whether it never existed before: the store is new, and no provider has a unit of this name.
+        """
+        record = default_record(self.default, self._clock.now(), self._idle_timeout)
+        record = await self.vacancy.begin(record, never=never)
+        with suppress(ConflictError):  # it exists
+            await self.store.write(records.new(record))
 
     async def _admit(self, record: SandboxRecord) -> None:
         """Refuse a sandbox for which there is no room. Raises `HawseError` `capacity_exceeded`, `StoreError`."""

@@ -23,32 +23,46 @@ def cleanup_pending(rows: Rows, clock: Clock) -> HawseError:
     return HawseError("cleanup_pending", text, details={"retry_after": round(delay, 1)})
 
 
-def not_started(rows: Rows, clock: Clock) -> HawseError:
-    """Return the error for a sandbox that was to be started and does not run."""
+def not_started(rows: Rows, sandbox: str, clock: Clock) -> HawseError:
+    """Return the error for a sandbox that was to be started and does not run.
+
+    Args:
+        rows: What is stored of it.
+        sandbox: Its id.
+        clock: Measures the time until its end is tried again.
+    """
     if rows.sandbox is not None and rows.sandbox.value.wanted == "sleeping" and rows.sandbox.value.failure is not None:
         return rows.sandbox.value.failure.to_exception()  # also while what was started has not ended yet
     if rows.run is not None:
         return cleanup_pending(rows, clock)
-    if rows.sandbox is None or rows.sandbox.value.wanted == "deleted":
-        return HawseError("not_found", f"sandbox {rows.id!r} was deleted while it was started")
+    if rows.sandbox is None:  # a store that was emptied has no trace of it, as after a deletion
+        text = f"sandbox {sandbox!r} does not exist any more: it was deleted, or the store has lost it"
+        return HawseError("not_found", text)
+    if rows.sandbox.value.wanted == "deleted":
+        return HawseError("not_found", f"sandbox {sandbox!r} was deleted while it was started")
     if rows.sandbox.value.failure is not None:
         return rows.sandbox.value.failure.to_exception()
-    return HawseError("stopped", f"sandbox {rows.id!r} was stopped while it was started")
+    return HawseError("stopped", f"sandbox {sandbox!r} was stopped while it was started")
 
 
-def not_repeated(rows: Rows, record: SandboxRecord, clock: Clock) -> HawseError | None:
-    """Return the error of a creation whose id is in use. None: it repeats the one that has made the sandbox.
+def repeated(rows: Rows, record: SandboxRecord, clock: Clock) -> str:
+    """Return the generation of the sandbox that a repeated creation has found.
 
     Args:
         rows: What is stored of the sandbox that has the id.
         record: What the creation would have written.
-        clock: Tells when its deletion is tried again.
+        clock: Measures the time until its deletion is tried again.
+
+    Raises:
+        HawseError: `conflict` if it was created with other parameters, `cleanup_pending` if it is being deleted, or why
+            the creation has failed.
     """
     assert rows.sandbox is not None
     found = rows.sandbox.value
     same = found.fingerprint == record.fingerprint
     if found.wanted == "deleted":
         # A client may repeat a creation that has failed before what was started of it has ended.
-        return found.failure.to_exception() if same and found.failure is not None else cleanup_pending(rows, clock)
-    text = f"sandbox {found.id!r} exists, and was created with other parameters"
-    return None if same else HawseError("conflict", text)
+        raise found.failure.to_exception() if same and found.failure is not None else cleanup_pending(rows, clock)
+    if not same:
+        raise HawseError("conflict", f"sandbox {found.id!r} exists, and was created with other parameters")
+    return found.generation

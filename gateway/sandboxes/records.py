@@ -62,6 +62,8 @@ class SandboxRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
         expires: When it is deleted. None: never.
         idle_timeout: Seconds without activity after which it sleeps. None: it never sleeps.
         made: Whether the provider has created its unit.
+        vacant_since: When the last runtime that accepted links before that of the present run had ended: at the latest
+            when the sandbox was created. None: it is not known.
         failure: Of its last start; None if that succeeded.
         owner: The id of the principal that created it.
         pool: Whether it is a member of the pool, which no client sees.
@@ -87,6 +89,7 @@ class SandboxRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     expires: Moment | None = None
     idle_timeout: float | None = None
     made: bool = False
+    vacant_since: Moment | None = None
     failure: Failure | None = None
     owner: str = "owner"
     pool: bool = False
@@ -106,6 +109,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         state: `starting`: something may run. `running`: its runtime has accepted links. `paused`. `stopping`: it is
             being ended.
         since: When it came into this state.
+        unused: Whether its runtime has never accepted links, so that no call can have run in it.
         address: Where its runtime accepts links: a path, `HOST:PORT`, or `machine:UNIT`. None unless `running`.
         token: What the runtime expects in `hello`.
         uid: The user whose process must listen there. None: any.
@@ -124,6 +128,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     runtime: str
     state: Literal["starting", "running", "paused", "stopping"]
     since: Moment
+    unused: bool = False
     address: str | None = None
     token: str | None = None
     uid: int | None = None

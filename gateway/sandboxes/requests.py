@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import msgspec
 
 from gateway.providers.base import Capabilities, SandboxSpec
-from gateway.sandboxes.records import Rows, SandboxRecord
+from gateway.sandboxes.records import DEFAULT, Rows, SandboxRecord
 from gateway.store.clock import Moment
 from hawse.api.sandboxes import ENV_MAX, LABELS_MAX, PORTS_MAX, SandboxCreate, SandboxUpdate
 from hawse.wire import HawseError
@@ -111,6 +111,12 @@ def new_record(
         expires=None if params.timeout is None else now.after(params.timeout),
         idle_timeout=None if params.keep_alive else idle,
     )
+
+
+def default_record(provider: str, now: Moment, idle_timeout: float) -> SandboxRecord:
+    """Return the row of the default sandbox, which sleeps until it is needed. For the arguments, see `new_record`."""
+    record = new_record(SandboxCreate(id=DEFAULT, keep_alive=True), DEFAULT, provider, now, DEFAULT, idle_timeout)
+    return msgspec.structs.replace(record, wanted="sleeping")
 
 
 def fingerprint(params: SandboxCreate, id: str) -> str:

@@ -99,18 +99,21 @@ class Supervisor:
         self._asked: dict[str, Moment] = {}  # when a runtime may be idle for long enough, by its id
         self._orphans: dict[tuple[str, str], Moment] = {}  # since when, by provider and unit
 
-    async def adopt(self) -> None:
+    async def adopt(self) -> bool:
         """Give rows to the units that an empty store does not know: of a version without one, or before it was lost.
 
         What runs of them goes on running, if the provider can say how it is reached; otherwise it is ended. Members of
         pools without files of their own are deleted then: only the store knew which sandboxes they were.
+
+        Returns:
+            Whether the store was empty.
 
         Raises:
             HawseError: A provider cannot list its units.
             StoreError: The store cannot be used.
         """
         if await self._store.get("meta", ADOPTED) is not None:
-            return
+            return False
         puts = [Put("meta", ADOPTED, b"true")]
         units = {name: await provider.discover() for name, provider in self._providers.items()}
         rows = await self._rows.read()  # after the look: what was created meanwhile has rows
@@ -123,7 +126,8 @@ class Supervisor:
         try:
             await self._store.write(*puts)
         except ConflictError:
-            pass  # another gateway has done it, or creates one of them now: then the next sweep does it
+            return False  # another gateway has done it, or creates one of them now: then the next sweep does it
+        return True
 
     def _adopted(self, provider: str, seen: Observation) -> list[SandboxRecord | Run]:
         now = self._clock.now()

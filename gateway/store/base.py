@@ -200,6 +200,10 @@ class Store(Protocol):
         """
         ...
 
+    async def time(self) -> float | None:
+        """Return the seconds since 1970 by a clock that all gateways share. None: there is one gateway."""
+        ...
+
     async def acquire(self, name: str, holder: str, seconds: float) -> Lease | None:
         """Take a lease for `seconds`. Returns None while another lease of that name has not expired."""
         ...

@@ -127,6 +127,10 @@ class RedisStore(Listeners):
             raise ConflictError(f"row {key} of {table} has version {version}, and another was to be replaced")
         return int(answer[0])
 
+    async def time(self) -> float:
+        seconds, microseconds = await self._ask(self._redis.time())
+        return seconds + microseconds / 1e6
+
     async def acquire(self, name: str, holder: str, seconds: float) -> Lease | None:
         epoch = await self._run(ACQUIRE, name, holder, _milliseconds(seconds))
         return Lease(name, holder, epoch) if epoch else None

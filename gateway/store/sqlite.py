@@ -115,6 +115,9 @@ class SqliteStore(Listeners):
             self.notify(change.table, change.key)
         return version
 
+    async def time(self) -> None:
+        """Return None: there is one gateway."""
+
     async def acquire(self, name: str, holder: str, seconds: float) -> Lease | None:
         def take() -> Lease | None:
             now = self._clock()

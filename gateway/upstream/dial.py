@@ -1,6 +1,7 @@
 """Connect to one runtime, over a Unix socket or TCP, and abandon a link whose runtime neither reads nor answers."""
 
 import asyncio
+import math
 import socket
 import ssl
 from collections.abc import Callable, Sequence
@@ -44,6 +45,7 @@ class RuntimeLink(StreamLink):
         ready: Done when the runtime has sent `welcome`. Fails with the link's error, or with the runtime's refusal.
         lost: Set when the link is closed.
         abilities: What the runtime announced in `welcome`.
+        alone_since: When the last other runtime of the sandbox had ended, by the clock of the loop. Infinite: unknown.
     """
 
     def __init__(
@@ -56,6 +58,7 @@ class RuntimeLink(StreamLink):
         self.ready: asyncio.Future[None] = loop.create_future()
         self.lost = asyncio.Event()
         self.abilities: Sequence[str] = ()
+        self.alone_since = math.inf
         self._owner = owner
         self._uid = uid
         self._clock = loop.time
@@ -65,6 +68,11 @@ class RuntimeLink(StreamLink):
     def silence(self) -> float:
         """Seconds since the last message."""
         return self._clock() - self._last_received
+
+    @property
+    def alone(self) -> float:
+        """Seconds for which no other runtime has been in the sandbox; below 0 if that is not known."""
+        return self._clock() - self.alone_since
 
     def ping(self) -> None:
         self.connection.ping(self._clock())

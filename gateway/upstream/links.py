@@ -1,7 +1,7 @@
 """The links to all sandboxes, and the gateway's own methods, which are called in the same way."""
 
 import asyncio
-from collections.abc import Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from functools import partial
 from typing import Any, Final, Protocol
 from weakref import WeakValueDictionary
@@ -59,6 +59,8 @@ class Links:
         owns: Owns = owns_nothing,
         limits: CallLimits | None = None,
         machines: MachineConnector | None = None,
+        alone_for: Callable[[str], Awaitable[float]] | None = None,
+        shared: bool = False,
     ) -> None:
         """Create the table, without links.
 
@@ -70,7 +72,11 @@ class Links:
             owns: Returns whether a sandbox belongs to a caller.
             limits: Limits the calls of each user. It must be notified of the calls as well. None: there is no limit.
             machines: The machines that have joined. None: there are none.
+            alone_for: Returns the seconds for which no runtime but the present one has been in a sandbox; 0 if that is
+                not known. Raises `HawseError`. None: it never is.
+            shared: Whether other gateways serve the same sandboxes.
         """
+        self._alone_for = alone_for
         self._machines = machines
         self.keystrokes = Keystrokes()  # of all clients
         self._limits = limits
@@ -81,7 +87,7 @@ class Links:
         # A `SandboxLink` lives as long as its task or one of its calls: a name that a client made up costs nothing.
         self._links: WeakValueDictionary[str, SandboxLink] = WeakValueDictionary()
         self._running: set[asyncio.Task[None]] = set()  # calls of the gateway's own methods
-        self.dispatcher = Dispatcher(self._start, IdempotencyTable())
+        self.dispatcher = Dispatcher(self._start, IdempotencyTable(shared=shared))
         for part in methods:
             self.dispatcher.add(part)
         self._server = Server(self.dispatcher, name="hawse-gateway")
@@ -142,6 +148,8 @@ class Links:
         try:
             if (params := await self._sandboxes.configuration(sandbox)) is not None:
                 await owner.request(params, link)
+            if self._alone_for is not None:
+                link.alone_since = asyncio.get_running_loop().time() - await self._alone_for(sandbox)
         except HawseError as error:
             if error.code != "unknown_method":  # a runtime of an earlier version has no configuration
                 link.abort()

@@ -174,7 +174,7 @@ class TokenList(Params[TokenListResult], kw_only=True):
     """List the tokens that the caller may revoke: its own, or all if it has every right in all sandboxes."""
 
 
-@method("token.revoke", requires=ACCESS, terminal=SELECTED, sandbox=False, raises=("not_found",))
+@method("token.revoke", requires=ACCESS, terminal=SELECTED, sandbox=False, names="id", ends=True, raises=("not_found",))
 class TokenRevoke(CredentialTarget, Params[Nothing], kw_only=True):
     """Revoke a token and what was created with it. Their connections are closed at once."""
 
@@ -206,6 +206,6 @@ class ShareList(Params[ShareListResult], kw_only=True):
     """List the links that the caller may revoke, and which clients use them now."""
 
 
-@method("share.revoke", requires=ACCESS, terminal=SELECTED, sandbox=False, raises=("not_found",))
+@method("share.revoke", requires=ACCESS, terminal=SELECTED, sandbox=False, names="id", ends=True, raises=("not_found",))
 class ShareRevoke(CredentialTarget, Params[Nothing], kw_only=True):
     """Revoke a link. Its connections are closed at once."""

@@ -270,7 +270,7 @@ class BackupGet(BackupTarget, Params[BackupInfo], kw_only=True):
     """Return a backup."""
 
 
-@method("backup.delete", terminal=SELECTED, sandbox=False, raises=("not_found",))
+@method("backup.delete", terminal=SELECTED, sandbox=False, names="backup", ends=True, raises=("not_found",))
 class BackupDelete(BackupTarget, Params[Nothing], kw_only=True):
     """Delete a backup."""
 

@@ -130,7 +130,7 @@ class EgressGet(Params[EgressInfo], kw_only=True):
     id: Id
 
 
-@method("egress.set", sandbox=False, target="id", raises=("not_found", "forbidden"))
+@method("egress.set", sandbox=False, target="id", names="id", raises=("not_found", "forbidden"))
 class EgressSet(Params[EgressInfo], kw_only=True):
     """Replace the rules of a sandbox with the network `filtered`, also while it runs.
 

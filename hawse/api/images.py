@@ -78,6 +78,6 @@ class ImagePull(ImageTarget, Params[ImageInfo], kw_only=True):
     """
 
 
-@method("image.remove", sandbox=False, raises=("not_found", "conflict"))
+@method("image.remove", sandbox=False, names="image", ends=True, raises=("not_found", "conflict"))
 class ImageRemove(ImageTarget, Params[Nothing], kw_only=True):
     """Remove a name of an image, and its files with the last name. One that a sandbox uses is a `conflict`."""

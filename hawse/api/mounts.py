@@ -120,7 +120,14 @@ class MountList(Params[MountListResult], kw_only=True):
     sandbox: Id
 
 
-@method("mount.delete", sandbox=False, target="sandbox", raises=("not_found", "conflict", "io_error"))
+@method(
+    "mount.delete",
+    sandbox=False,
+    target="sandbox",
+    names="mount",
+    ends=True,
+    raises=("not_found", "conflict", "io_error"),
+)
 class MountDelete(Params[Nothing], kw_only=True):
     """Remove a mount from a sandbox. It returns when all that was written is uploaded. The content of the bucket stays.
 

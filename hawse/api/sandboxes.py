@@ -219,6 +219,7 @@ STARTS: Final = ("capacity_exceeded", "stopped")  # errors of methods that start
     "sandbox.create",
     terminal=SELECTED,
     sandbox=False,
+    names="id",
     raises=("forbidden", "not_found", "conflict", "cleanup_pending", *STARTS),
 )
 class SandboxCreate(Params[SandboxInfo], kw_only=True):
@@ -289,7 +290,7 @@ class SandboxList(Params[SandboxListResult], kw_only=True):
     limit: Annotated[int, Meta(ge=1)] | None = None
 
 
-@method("sandbox.update", sandbox=False, target="id", raises=("not_found",))
+@method("sandbox.update", sandbox=False, target="id", names="id", raises=("not_found",))
 class SandboxUpdate(SandboxTarget, Params[SandboxInfo], kw_only=True):
     """Change a sandbox. What is not given stays as it is.
 
@@ -308,12 +309,12 @@ class SandboxUpdate(SandboxTarget, Params[SandboxInfo], kw_only=True):
     keep_alive: bool | None = None
 
 
-@method("sandbox.start", sandbox=False, target="id", raises=(*CHANGES, *STARTS))
+@method("sandbox.start", sandbox=False, target="id", names="id", raises=(*CHANGES, *STARTS))
 class SandboxStart(SandboxTarget, Params[SandboxInfo], kw_only=True):
     """Start a sandbox, also one that is `stopped`. One that runs is returned as it is."""
 
 
-@method("sandbox.stop", sandbox=False, target="id", raises=CHANGES)
+@method("sandbox.stop", sandbox=False, target="id", names="id", raises=CHANGES)
 class SandboxStop(SandboxTarget, Params[SandboxInfo], kw_only=True):
     """End everything that runs in a sandbox. Its files remain, and calls to it are refused until `sandbox.start`.
 
@@ -322,17 +323,17 @@ class SandboxStop(SandboxTarget, Params[SandboxInfo], kw_only=True):
     """
 
 
-@method("sandbox.pause", sandbox=False, target="id", raises=(*CHANGES, "stopped"))
+@method("sandbox.pause", sandbox=False, target="id", names="id", raises=(*CHANGES, "stopped"))
 class SandboxPause(SandboxTarget, Params[SandboxInfo], kw_only=True):
     """Suspend everything that runs in a sandbox, if its provider supports that. Calls to it are refused."""
 
 
-@method("sandbox.resume", sandbox=False, target="id", raises=(*CHANGES, *STARTS))
+@method("sandbox.resume", sandbox=False, target="id", names="id", raises=(*CHANGES, *STARTS))
 class SandboxResume(SandboxTarget, Params[SandboxInfo], kw_only=True):
     """Let a paused sandbox go on."""
 
 
-@method("sandbox.delete", sandbox=False, target="id", raises=CHANGES)
+@method("sandbox.delete", sandbox=False, target="id", names="id", ends=True, raises=CHANGES)
 class SandboxDelete(SandboxTarget, Params[Nothing], kw_only=True):
     """End everything that runs in a sandbox, and remove its files.
 

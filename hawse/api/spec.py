@@ -51,6 +51,8 @@ class Spec(NamedTuple):
     safe: bool = False  # it changes nothing, so a client may repeat it without a key (RFC 9110, section 9.2.1)
     audit: bool = True  # whether the audit log gets its calls, if they change something
     target: str | None = None  # of a method of the gateway: the parameter that names the sandbox it acts on
+    names: str | None = None  # the parameter that names what the method creates, changes or ends, see `method`
+    ends: bool = False  # whether it ends what it names
 
     @property
     def stream(self) -> bool:
@@ -109,6 +111,8 @@ def method(
     sandbox: bool = True,
     audit: bool = True,
     target: str | None = None,
+    names: str | None = None,
+    ends: bool = False,
 ) -> Callable[[type[P]], type[P]]:
     """Declare the decorated `Params[R]` as the parameters of a method with the result `R`.
 
@@ -127,6 +131,9 @@ def method(
         audit: False for a method that is called often and changes nothing that matters later: input, and streams that
             only read. Methods that are `safe` or `passive` are not audited anyway.
         target: The parameter of such a method that names a sandbox, so that the right in this sandbox is enough.
+        names: The parameter that names what the method creates, changes or ends, if calling it again with this name
+            does no harm. A repeat whose key the server does not know then runs, even if another server may have run it.
+        ends: Whether the method ends what it names: such a repeat succeeds if that does not exist any more.
 
     Raises:
         ValueError: The name is taken, the struct's name does not follow from it, or an error code is unknown.
@@ -145,7 +152,9 @@ def method(
         types = (name, params, _result_of(params), events or {}, output, input)
         if target not in (None, *params.__struct_fields__):
             raise ValueError(f"{name} has no parameter {target!r}")
-        spec = Spec(*types, requires, terminal, raises, passive, safe, audit, target)
+        if names not in (None, *params.__struct_fields__):
+            raise ValueError(f"{name} has no parameter {names!r}")
+        spec = Spec(*types, requires, terminal, raises, passive, safe, audit, target, names, ends)
         (METHODS if sandbox else GATEWAY)[name] = _SPECS[params] = spec
         return params
 

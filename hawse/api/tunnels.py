@@ -66,7 +66,9 @@ class TunnelListResult(Reply, frozen=True, kw_only=True):
 # ---- methods
 
 
-@method("tunnel.create", sandbox=False, target="sandbox", raises=("not_found", "conflict", "limit_exceeded"))
+@method(
+    "tunnel.create", sandbox=False, target="sandbox", names="name", raises=("not_found", "conflict", "limit_exceeded")
+)
 class TunnelCreate(Params[TunnelInfo], kw_only=True):
     """Give a port a public address at the gateway: anyone who knows it can connect to the port, without a token.
 
@@ -117,7 +119,7 @@ class TunnelList(Params[TunnelListResult], kw_only=True):
     sandbox: Id
 
 
-@method("tunnel.delete", sandbox=False, target="sandbox", raises=("not_found",))
+@method("tunnel.delete", sandbox=False, target="sandbox", names="tunnel", ends=True, raises=("not_found",))
 class TunnelDelete(Params[Nothing], kw_only=True):
     """Delete a tunnel and end its connections. After that, any user may create one with its name.
 

@@ -8,6 +8,7 @@ from typing import NamedTuple, Unpack
 import msgspec
 
 from hawse.api.sandboxes import (
+    SandboxDelete,
     SandboxDeleted,
     SandboxGet,
     SandboxInfo,
@@ -100,16 +101,27 @@ class _Creator:
     async def create(self) -> Sandbox:
         """Create the sandbox, and return its handle."""
         try:
-            await self._calls.request(self._params, sandbox=None)
+            return await self._create()
         except HawseError as error:
             prefix = error.details.get("prefix") if isinstance(error.details, dict) else None
             if not self._random or error.code != "invalid_params" or not isinstance(prefix, str):
                 raise
             # the caller has rights in its own sandboxes only
             self._params = msgspec.structs.replace(self._params, id=_random_id(prefix))
-            await self._calls.request(self._params, sandbox=None)
-        assert self._params.id is not None
-        return self._handle(self._params.id)
+            return await self._create()
+
+    async def _create(self) -> Sandbox:
+        id = self._params.id
+        assert id is not None
+        # Nobody else knows a random id, so what may have been created with it is deleted after a failure.
+        undo = SandboxDelete(id=id) if self._random else None
+        try:
+            await self._calls.request(self._params, sandbox=None, undo=undo)
+        except HawseError as error:
+            if isinstance(error.details, dict | None):
+                error.details = {**(error.details or {}), "sandbox": id}
+            raise
+        return self._handle(id)
 
 
 def _random_id(prefix: str) -> str:
@@ -143,7 +155,8 @@ class Sandboxes:
         Raises:
             HawseError: When awaited: `conflict` for an id that was created with other arguments, `capacity_exceeded`,
                 `cleanup_pending`, `invalid_params`, `unavailable`, `forbidden` if the caller may create none,
-                `limit_exceeded` if it has as many as it may have.
+                `limit_exceeded` if it has as many as it may have. `details["sandbox"]` is the id. After an error or a
+                cancellation, a sandbox with a random id is deleted if it may exist.
         """
         return SandboxCreation(_Creator(self._calls, self._handle, id, options).create)
 

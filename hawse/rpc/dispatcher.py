@@ -4,15 +4,16 @@ import asyncio
 import inspect
 import re
 from collections.abc import Awaitable, Callable, Coroutine
+from functools import partial
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
 from hawse.api import Params, Spec, spec_of
 from hawse.api.rights import check, check_somewhere
-from hawse.api.spec import SELECTED
+from hawse.api.spec import SELECTED, Nothing
 from hawse.rpc.errors import subject_of, typed
-from hawse.rpc.idempotency import IdempotencyTable, fingerprint, own_key
+from hawse.rpc.idempotency import IdempotencyTable, Outcome, fingerprint, own_key
 from hawse.rpc.wording import worded
 from hawse.wire import HawseError, Principal
 from hawse.wire.errors import sendable
@@ -205,7 +206,8 @@ class Dispatcher:
         """Run a keyed call, or let it join the one that runs or ran with that key."""
         digest = fingerprint(call.method, bytes(call.params))
         key = own_key(call.principal, key)
-        outcome = self._idempotency.join(key, digest, call.age)
+        again = call.age is not None and _names(handler.spec, params)
+        outcome = self._idempotency.join(key, digest, None if again else call.age)
         if outcome is not None:
             outcome.notify(call.result, call.error)
             if isinstance(outcome.work, _Waiting):
@@ -213,13 +215,14 @@ class Dispatcher:
             return
         outcome = self._idempotency.begin(key, digest)
         outcome.notify(call.result, call.error)
+        fail = partial(_fail_unless_gone, outcome) if again and handler.spec.ends else outcome.fail
         try:
-            task = self._run(handler, (params, call.principal), outcome.succeed, outcome.fail)
+            task = self._run(handler, (params, call.principal), outcome.succeed, fail)
             if handler.stops and task is not None:
                 outcome.work = _Waiting(task, self._stop_delay)
                 outcome.work.add(call)
         except Exception as error:
-            outcome.fail(typed(error, subject_of(params)))
+            fail(typed(error, subject_of(params)))
 
     def _run(
         self,
@@ -296,6 +299,19 @@ def decode(params: msgspec.Raw, shape: Any) -> Any:
         if (unknown := _UNKNOWN_FIELD.match(text)) is not None:
             path = f"{path or '$'}.{sendable(unknown[1])}"
         raise HawseError("invalid_params", worded(text, shape), details={"path": path or None}) from None
+
+
+def _names(spec: Spec, params: Any) -> bool:
+    """Whether a call names what it creates, changes or ends, so that calling the method again does no harm."""
+    return spec.names is not None and getattr(params, spec.names) is not None
+
+
+def _fail_unless_gone(outcome: Outcome, error: HawseError) -> None:
+    """Settle a repeated call that ends something: it is no error if another server has ended that already."""
+    if error.code == "not_found":
+        outcome.succeed(to_raw(Nothing()))
+    else:
+        outcome.fail(error)
 
 
 def _expire(call: ServedCall) -> None:

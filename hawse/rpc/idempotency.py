@@ -5,6 +5,7 @@ One table serves all methods of a server.
 
 import asyncio
 import hashlib
+import math
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
@@ -98,17 +99,22 @@ class IdempotencyTable:
     """The outcomes by key. Settled ones are bounded in number and age."""
 
     def __init__(
-        self, limits: IdempotencyLimits = IdempotencyLimits(), clock: Callable[[], float] | None = None
+        self,
+        limits: IdempotencyLimits = IdempotencyLimits(),
+        clock: Callable[[], float] | None = None,
+        *,
+        shared: bool = False,
     ) -> None:
         """Create an empty table.
 
         Args:
             limits: How long outcomes are kept.
             clock: Returns the time in seconds. None: the running loop's.
+            shared: Whether other servers run calls at the same time, whose outcomes are not in this table.
         """
         self._limits = limits
         self._clock = clock or asyncio.get_running_loop().time
-        self._began = self._clock()
+        self._alone_since = math.inf if shared else self._clock()
         self._running: dict[str, Outcome] = {}
         self._done: OrderedDict[str, Outcome] = OrderedDict()  # the oldest first
         self._used: OrderedDict[str, None] = OrderedDict()
@@ -119,20 +125,21 @@ class IdempotencyTable:
         Args:
             key: The key of the call.
             digest: The call's `fingerprint`.
-            age: Seconds since a repeated call was first sent. If it is unknown here and older than this server, an
-                earlier server may have run it.
+            age: Seconds since a repeated call was first sent. If it is unknown here, and another server may have run it
+                since, it is not run.
 
         Raises:
             HawseError: `key_conflict` if the key belongs to another call; `outcome_unknown` if the key was used and its
-                outcome is no longer kept, or an earlier server may have run the call.
+                outcome is no longer kept, or another server may have run the call.
         """
         self._forget()
         outcome = self._running.get(key) or self._done.get(key)
         if outcome is None:
             if key in self._used:
                 raise HawseError("outcome_unknown", "the key was used; its outcome is no longer kept", admitted="yes")
-            if age is not None and age >= self._clock() - self._began:
-                raise HawseError("outcome_unknown", "the runtime was started since the call", admitted="unknown")
+            if age is not None and age >= self._clock() - self._alone_since:
+                text = "another runtime or gateway may have run the call, which this one does not know"
+                raise HawseError("outcome_unknown", text, admitted="unknown")
             return None
         if outcome.digest != digest:
             raise HawseError("key_conflict", "the key belongs to another call")

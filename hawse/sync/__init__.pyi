@@ -502,7 +502,8 @@ class Sandboxes:
         Raises:
             HawseError: When awaited: `conflict` for an id that was created with other arguments, `capacity_exceeded`,
                 `cleanup_pending`, `invalid_params`, `unavailable`, `forbidden` if the caller may create none,
-                `limit_exceeded` if it has as many as it may have.
+                `limit_exceeded` if it has as many as it may have. `details["sandbox"]` is the id. After an error or a
+                cancellation, a sandbox with a random id is deleted if it may exist.
         """
 
     def get(self, id: str) -> SandboxInfo:

@@ -32,14 +32,16 @@ class Recorded:
 
     def __init__(self) -> None:
         self.requests: list[Any] = []
+        self.undo: Any = None  # of the latest request
         self.result: Any = None
         self.results: list[Any] = []
         self.error: HawseError | None = None
         self.refusal: HawseError | None = None  # of ids that do not begin with "ada."
 
-    async def request(self, params: Any, *, sandbox: str | None) -> Any:
+    async def request(self, params: Any, *, sandbox: str | None, undo: Any = None) -> Any:
         assert sandbox is None
         self.requests.append(params)
+        self.undo = undo
         if self.error is not None and isinstance(params, SandboxDelete):
             raise self.error
         if self.refusal is not None and isinstance(params, SandboxCreate) and not (params.id or "").startswith("ada."):
@@ -118,6 +120,18 @@ async def test_a_deletion_that_fails_is_reported(sandboxes: Sandboxes, recorded:
     with pytest.raises(HawseError, match="forbidden"):
         async with sandboxes.create("a"):
             pass
+
+
+async def test_an_error_names_the_sandbox_and_only_one_with_a_random_id_is_deleted_after_it(
+    sandboxes: Sandboxes, recorded: Recorded
+) -> None:
+    recorded.refusal = HawseError("unavailable", details={"retry_after": 1.0})
+    for id in (None, "mine"):
+        with pytest.raises(HawseError) as caught:
+            await sandboxes.create(id)
+        used = recorded.requests[-1].id
+        assert caught.value.details == {"retry_after": 1.0, "sandbox": used}
+        assert recorded.undo == (SandboxDelete(id=used) if id is None else None)
 
 
 async def test_a_sandbox_is_found_and_listed(sandboxes: Sandboxes, recorded: Recorded) -> None:

@@ -26,6 +26,12 @@ class Anything(msgspec.Struct):
     """Parameters that are ignored."""
 
 
+class Named(msgspec.Struct):
+    """Parameters of which one names what the method ends."""
+
+    id: str | None = None
+
+
 class Broken:
     """A stream with a bug."""
 
@@ -67,6 +73,8 @@ class Bench:
         for name, handler in handlers.items():
             dispatcher.register(Spec(name, Anything, Any), handler)
         dispatcher.register(Spec("test.stoppable", Anything, Any), self._stoppable, stops=True)
+        dispatcher.register(Spec("test.change", Named, Any, names="id"), self._end)
+        dispatcher.register(Spec("test.end", Named, Any, names="id", ends=True), self._end)
         for name, stream in (("test.stream", Broken), ("test.deaf", Deaf)):
             dispatcher.register(
                 Spec(name, Anything, Any, input=True), lambda call, params, stream=stream: call.serve(stream())
@@ -86,6 +94,10 @@ class Bench:
     def _count(self, params: Any) -> int:
         self.runs += 1
         return self.runs
+
+    def _end(self, params: Named) -> None:
+        self.runs += 1
+        raise HawseError("not_found" if self.runs == 1 else "conflict")
 
     async def _slow(self, params: Any) -> int:
         self.runs += 1
@@ -325,3 +337,23 @@ def test_an_unknown_parameter_is_refused_by_its_path(params: Any, path: str) -> 
     with pytest.raises(HawseError) as refused:
         decode(to_raw(params), TerminalCreate)
     assert (refused.value.code, refused.value.details) == ("invalid_params", {"path": path})
+
+
+async def test_a_repeat_that_another_server_may_have_run_is_run_again_if_it_names_what_it_changes(
+    client: Client, bench: Bench
+) -> None:
+    async def code(method: str, params: Any, key: str) -> str:
+        return (await client.call(method, params, key=key, age=1e6).refusal()).code
+
+    assert await code("test.count", {}, "a") == "outcome_unknown"
+    assert await code("test.change", {}, "b") == "outcome_unknown", "it names nothing"
+    assert await code("test.change", {"id": "x"}, "c") == "not_found"
+    assert bench.runs == 1
+
+
+async def test_a_repeat_that_ends_something_succeeds_if_that_is_gone_already(client: Client, bench: Bench) -> None:
+    assert await client.call("test.end", {"id": "x"}, key="a", age=1e6).result() == {}
+    assert await client.call("test.end", {"id": "x"}, key="a", age=1e6).result() == {}, "the stored outcome"
+    assert (await client.call("test.end", {"id": "x"}, key="b", age=1e6).refusal()).code == "conflict"
+    bench.runs = 0
+    assert (await client.refused("test.end", {"id": "x"}, key="c")).code == "not_found", "it is no repeat"

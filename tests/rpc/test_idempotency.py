@@ -77,6 +77,14 @@ def test_an_unknown_key_older_than_the_runtime_is_not_run_and_a_younger_one_is(
     assert caught.value.admitted == "unknown"
 
 
+def test_of_several_servers_each_runs_no_repeat_of_a_call_that_it_does_not_know(clock: Clock) -> None:
+    table = IdempotencyTable(LIMITS, clock, shared=True)
+    clock.now = 10.0
+    assert table.join("first", DIGEST) is None
+    with pytest.raises(HawseError, match="outcome_unknown"):
+        table.join("repeat", DIGEST, age=0.0)
+
+
 def test_a_failure_after_the_work_began_is_stored(table: IdempotencyTable) -> None:
     caller = Caller()
     table.begin("k", DIGEST).fail(HawseError("io_error", admitted="yes"))

@@ -273,6 +273,8 @@ class FakeSandboxes(Changes):
         self.progress = ProgressTable()
         self.providers: dict[str, object] = {JOINED: JoinedProvider()}
         self.joining = SimpleNamespace(why=None)
+        self.vacancy = SimpleNamespace(seconds=self.alone_for)
+        self.alone = 0.0  # s, as `alone_for` returns it
         self.egress = SandboxEgress(cast(SandboxTable, None), {}, Grants(EgressSettings(), Templates()))
 
     @asynccontextmanager
@@ -285,6 +287,9 @@ class FakeSandboxes(Changes):
 
     async def configuration(self, sandbox: str) -> None:
         """The fake runtime is not configured."""
+
+    async def alone_for(self, sandbox: str) -> float:
+        return self.alone
 
     async def get(self, sandbox: str) -> SandboxInfo:
         if sandbox != "local":

@@ -274,10 +274,11 @@ class Client:
         principal: Principal | None = None,
         window: int | None = None,
         generous: bool = True,
+        age: float | None = None,
     ) -> Channel:
         """Open a channel. Without `generous` nothing is granted beyond the first window."""
         params = {} if params is None else params
-        ch = self.connection.call(method, params, key=key, timeout=timeout, principal=principal, window=window)
+        ch = self.connection.call(method, params, key=key, timeout=timeout, age=age, principal=principal, window=window)
         input_id = params.get("input") if isinstance(params, dict) else None
         channel = self.channels[ch] = Channel(self, ch, method, generous=generous, input_id=input_id)
         self.link.flush()

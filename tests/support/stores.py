@@ -52,6 +52,9 @@ class MemoryStore(Listeners):
             self.notify(change.table, change.key)
         return self._version
 
+    async def time(self) -> float | None:
+        return None
+
     async def acquire(self, name: str, holder: str, seconds: float) -> Lease | None:
         raise NotImplementedError
 

@@ -86,7 +86,9 @@ class KeyConflictError(HawseError):
 
 
 class OutcomeUnknownError(HawseError):
-    """Code `outcome_unknown`: the key was used; its outcome is no longer kept."""
+    """Code `outcome_unknown`: the key was used and its outcome is no longer kept, or another server may have run the
+    call.
+    """
 
     def __init__(self, message: str = "", *, admitted: Admitted = "no", details: Any = None) -> None:
         HawseError.__init__(self, "outcome_unknown", message, admitted=admitted, details=details)

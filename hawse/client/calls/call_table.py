@@ -82,21 +82,38 @@ class CallTable:
         finally:
             self.abandon(call)
 
-    async def request(self, params: Params[R], *, sandbox: str | None, repeats: bool | None = None) -> R:
+    async def request(
+        self, params: Params[R], *, sandbox: str | None, repeats: bool | None = None, undo: Params[Any] | None = None
+    ) -> R:
         """Call a method that is not a stream, exactly once, and return its result.
 
         Args:
             params: The parameters, of the type that declares the method.
             sandbox: The sandbox that the call is for; None for the gateway itself.
             repeats: True if running it twice does no harm: then it gets no key.
+            undo: A call that is made without waiting for it when this one has ended, if the caller is cancelled or gets
+                an error although the work may have been done.
 
         Raises:
             HawseError: The call's error, `deadline_exceeded` after the client's `request_timeout`, and what closed the
                 client.
         """
         timeout = self._options.time_limit(params)
-        result: R = await self.perform(ClientCall(params, sandbox=sandbox, timeout=timeout, repeats=repeats))
+        call = ClientCall(params, sandbox=sandbox, timeout=timeout, repeats=repeats)
+        result: R = await (self.perform(call) if undo is None else self._perform_or_undo(call, undo))
         return result
+
+    async def _perform_or_undo(self, call: ClientCall, undo: Params[Any]) -> Any:
+        try:
+            async with deadline(call):
+                self.submit(call)
+                return await self.outcome(call)
+        except BaseException as error:
+            if call.sent and not (isinstance(error, HawseError) and error.admitted == "no"):
+                self.post_after(call.done, lambda: self.post(ClientCall(undo, sandbox=call.sandbox)))
+            else:
+                self.abandon(call)
+            raise
 
     async def outcome(self, call: ClientCall) -> Any:
         """Wait for the outcome of a call that was submitted. Raises `HawseError`."""
@@ -134,7 +151,7 @@ class CallTable:
             self._expect(call.done)
             self.submit(call)
 
-    def post_after(self, future: asyncio.Future[None], post: Callable[[], None]) -> None:
+    def post_after(self, future: asyncio.Future[Any], post: Callable[[], None]) -> None:
         """Call `post`, which posts a call, when `future` is done. `settle_posted` waits for both."""
         future.add_done_callback(lambda _: post())
         self._expect(future)

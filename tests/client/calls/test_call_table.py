@@ -5,12 +5,14 @@ import asyncio
 import pytest
 
 from hawse.api.processes import ProcessGet
+from hawse.api.sandboxes import SandboxCreate, SandboxDelete, SandboxInfo
 from hawse.client.base.errors import ClientClosedError, GaveUpError
 from hawse.client.base.options import Options
 from hawse.client.calls.call import ClientCall
 from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.input_stream import InputStream
 from hawse.wire import Cancel, HawseError, Limits, RemoteProtocolError
+from hawse.wire.errors import Admitted
 from tests.support.client import MemoryConnection
 
 OPTIONS = Options(dice=lambda: 0.0)
@@ -311,3 +313,40 @@ async def test_closing_waits_for_posted_calls_only_while_there_is_a_connection()
     calls.post(ClientCall("y", key="l"))
     calls.disconnected()
     await calls.settle_posted(60)
+
+
+async def test_what_a_cancelled_call_may_have_done_is_undone_when_it_has_ended() -> None:
+    calls = CallTable(OPTIONS)
+    connection = MemoryConnection(calls)
+    creating = asyncio.ensure_future(calls.request(SandboxCreate(id="a"), sandbox=None, undo=SandboxDelete(id="a")))
+    await connection.until_called(1)
+    creating.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await creating
+    assert [call.method for call in connection.calls] == ["sandbox.create"], "it has not ended"
+    connection.result(SandboxInfo(id="a", state="running"))
+    await connection.until_called(2)
+    assert (connection.call.method, connection.params) == ("sandbox.delete", {"id": "a"})
+
+
+@pytest.mark.parametrize(("admitted", "undone"), [("unknown", True), ("yes", True), ("no", False)])
+async def test_what_a_failed_call_may_have_done_is_undone(admitted: Admitted, undone: bool) -> None:
+    calls = CallTable(OPTIONS)
+    connection = MemoryConnection(calls)
+    creating = asyncio.ensure_future(calls.request(SandboxCreate(id="a"), sandbox=None, undo=SandboxDelete(id="a")))
+    await connection.until_called(1)
+    connection.error(HawseError("outcome_unknown", admitted=admitted))
+    with pytest.raises(HawseError, match="outcome_unknown"):
+        await creating
+    await pauses_over()
+    assert ("sandbox.delete" in [call.method for call in connection.calls]) is undone
+
+
+async def test_what_was_never_sent_is_not_undone() -> None:
+    calls = CallTable(OPTIONS)
+    creating = asyncio.ensure_future(calls.request(SandboxCreate(id="a"), sandbox=None, undo=SandboxDelete(id="a")))
+    await pauses_over()
+    creating.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await creating
+    assert len(calls) == 0

@@ -32,6 +32,7 @@ class Link:
         self.connection = pair.client
         self.writer = FairWriter(pair.client)
         self.paused = False
+        self.alone = 0.0
         self.received: list[Any] = []  # what the runtime got
 
     def attach(self, ch: int, source: Any) -> None:
@@ -107,6 +108,14 @@ def test_a_call_that_waited_longer_than_its_timeout_has_the_least_timeout() -> N
     rig = Rig()
     rig.bridge.start(rig.link, 2e9)
     assert (rig.link.received[0].timeout, rig.link.received[0].age) == (0.001, 1e9)
+
+
+@pytest.mark.parametrize(("alone", "age"), [(5.9, 6.0), (6.0, 6.0), (6.1, None)])
+def test_a_repeat_that_no_other_runtime_can_have_run_is_sent_without_an_age(alone: float, age: float | None) -> None:
+    rig = Rig()
+    rig.link.alone = alone
+    rig.bridge.start(rig.link, waited=4.0)
+    assert rig.link.received[0].age == age
 
 
 def test_an_event_too_large_for_the_client_ends_its_channel_and_no_other(rig: Rig) -> None:

@@ -1,9 +1,10 @@
 import msgspec
 
 from gateway.providers.base import SandboxSpec
-from gateway.sandboxes.outcomes import cleanup_pending, not_repeated, not_started
+from gateway.sandboxes.outcomes import cleanup_pending, not_started, repeated
 from gateway.sandboxes.records import Failure, Rows, Run, SandboxRecord, Stored
 from gateway.store.clock import Clock
+from hawse.wire import HawseError
 
 CLOCK = Clock(wall=lambda: 1000.0, uptime=lambda: 100.0, boot="b")
 NOW = CLOCK.now()
@@ -33,7 +34,7 @@ def test_an_attempt_that_is_due_has_a_small_wait_and_an_unknown_one_a_second() -
 
 def test_a_sandbox_that_did_not_start_says_why() -> None:
     def code(rows: Rows) -> str:
-        return not_started(rows, CLOCK).code
+        return not_started(rows, "s", CLOCK).code
 
     failed = msgspec.structs.replace(SANDBOX, failure=Failure(code="image_not_found", message="no such image"))
     assert code(Rows(Stored(SANDBOX), run())) == "cleanup_pending"
@@ -44,13 +45,20 @@ def test_a_sandbox_that_did_not_start_says_why() -> None:
     assert code(Rows(Stored(ended), run())) == "image_not_found", "the cause, not what is left of the attempt"
 
 
+def test_a_sandbox_without_a_trace_in_the_store_is_named_and_not_said_to_be_deleted() -> None:
+    error = not_started(Rows(), "s-1f", CLOCK)
+    assert error.message == "sandbox 's-1f' does not exist any more: it was deleted, or the store has lost it"
+
+
 def test_a_creation_whose_id_is_in_use_repeats_it_or_says_why_not() -> None:
-    def code(**fields: object) -> str | None:
-        refused = not_repeated(Rows(Stored(msgspec.structs.replace(SANDBOX, **fields)), run()), SANDBOX, CLOCK)
-        return None if refused is None else refused.code
+    def code(**fields: object) -> str:
+        try:
+            return repeated(Rows(Stored(msgspec.structs.replace(SANDBOX, **fields)), run()), SANDBOX, CLOCK)
+        except HawseError as error:
+            return error.code
 
     failure = Failure(code="unavailable", message="no node")
-    assert code() is None
+    assert code() == "g", "the generation of the sandbox that is there"
     assert code(fingerprint="other") == "conflict"
     assert code(wanted="deleted") == "cleanup_pending"
     assert code(wanted="deleted", failure=failure) == "unavailable", "as before"

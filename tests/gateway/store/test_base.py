@@ -151,3 +151,13 @@ async def test_listeners_are_called_after_a_change_and_after_the_end_of_a_lease(
     seen.clear()
     await store.write(Delete("t", "a", version))
     assert seen == []
+
+
+async def test_a_store_for_several_gateways_has_a_clock(store: Store) -> None:
+    first, second = await store.time(), await store.time()
+    if store.limits is None:
+        assert first is None
+    else:
+        assert first is not None
+        assert second is not None
+        assert first <= second

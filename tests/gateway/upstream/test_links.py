@@ -89,3 +89,20 @@ async def test_a_call_that_only_watches_begins_when_the_sandbox_was_started_othe
         await runtime.until(lambda: runtime.seen)
         assert [call.method for call in runtime.seen] == ["port.watch"]
         links.stop()
+
+
+async def test_a_link_knows_for_how_long_its_runtime_was_alone(runtime: FakeRuntime) -> None:
+    async with asyncio.TaskGroup() as tasks:
+        sandboxes = FakeSandboxes(runtime.path)
+        sandboxes.alone = 100.0
+        known, unknown = Links(sandboxes, tasks, alone_for=sandboxes.alone_for), Links(sandboxes, tasks)
+        for links in (known, unknown):
+            links.get("local").open(GatewayCall(RuntimeInfo()))
+        await runtime.until(lambda: len(runtime.seen) == 2)
+        (link,), (other,) = known.ready(), unknown.ready()
+        assert link.link is not None
+        assert link.link.alone >= 100.0
+        assert other.link is not None
+        assert other.link.alone < 0
+        known.stop()
+        unknown.stop()
