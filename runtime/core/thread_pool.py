@@ -8,6 +8,7 @@ import asyncio
 import errno
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -39,16 +40,20 @@ class ThreadPool:
     def submit(self, work: Callable[[], T]) -> "asyncio.Future[T]":
         """Run `work` in a thread; with one thread, after all that was submitted before.
 
+        An error of work whose caller has gone, because it was cancelled, is dropped: nothing is left to handle it.
+
         Raises:
             OSError: EAGAIN: a thread cannot be started, for lack of memory or processes. A thread that runs may still
                 do the work.
         """
         try:
-            return asyncio.get_running_loop().run_in_executor(self._pool, work)
+            running = asyncio.get_running_loop().run_in_executor(self._pool, work)
         except RuntimeError as error:
             if str(error) == _NO_THREAD:
                 raise OSError(errno.EAGAIN, "the server cannot start a thread") from None
             raise
+        running.add_done_callback(_retrieve)
+        return running
 
     async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run something short in a thread. Raises what it raises."""
@@ -61,15 +66,17 @@ class ThreadPool:
     async def finish(self, work: Generator[None, None, T]) -> T:
         """Run `work` to its end, one step at a time; return what it returns.
 
-        If it is cancelled, it waits for the step that is running and closes `work`.
+        If it is cancelled, it waits for the step that is running and closes `work`, however often it is cancelled.
         """
         while True:
             running = self.submit(lambda: _step(work))
             try:
                 stepped = await asyncio.shield(running)
             except asyncio.CancelledError:
-                await asyncio.wait([running])
-                await self.run(work.close)
+                await _until_done(running)
+                closing = self.submit(work.close)
+                await _until_done(closing)
+                closing.result()
                 raise
             if stepped.over:
                 result: T = stepped.value
@@ -101,3 +108,16 @@ def _step(work: Generator[Any, None, Any]) -> Stepped:
         return Stepped(False, next(work))
     except StopIteration as end:
         return Stepped(True, end.value)
+
+
+def _retrieve(work: "asyncio.Future[Any]") -> None:
+    """Mark the error of `work` as retrieved, so that asyncio does not report it when the future is collected."""
+    if not work.cancelled():
+        work.exception()
+
+
+async def _until_done(work: "asyncio.Future[Any]") -> None:
+    """Wait until `work` is done. The caller is being cancelled: being cancelled again changes nothing."""
+    while not work.done():
+        with suppress(asyncio.CancelledError):
+            await asyncio.wait([work])

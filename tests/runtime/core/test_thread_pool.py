@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import gc
 import threading
 from collections.abc import Generator, Iterator
 
@@ -87,6 +88,74 @@ async def test_work_that_is_cancelled_is_closed_after_the_step_that_runs(disk: T
     task.cancel()
     await asyncio.sleep(0)
     assert not closed.is_set()
+    go_on.set()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert closed.is_set()
+
+
+async def test_the_error_of_a_step_whose_caller_was_cancelled_is_not_reported_as_lost(disk: ThreadPool) -> None:
+    reports: list[str] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: reports.append(context["message"]))
+    in_step, go_on = threading.Event(), threading.Event()
+
+    def failing() -> Generator[None, None, None]:
+        in_step.set()
+        assert go_on.wait(20)
+        raise OSError(errno.ENOENT, "the directory was removed")
+        yield
+
+    task = asyncio.ensure_future(disk.finish(failing()))
+    await disk.run(in_step.wait, 20)
+    task.cancel()
+    await asyncio.sleep(0)
+    go_on.set()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    del task
+    await asyncio.sleep(0)  # until the loop has forgotten it
+    gc.collect()
+    assert reports == []
+
+
+async def test_the_error_of_work_that_no_caller_waits_for_any_more_is_not_reported_as_lost(disk: ThreadPool) -> None:
+    reports: list[str] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: reports.append(context["message"]))
+    go_on = threading.Event()
+
+    def failing() -> None:
+        assert go_on.wait(20)
+        raise OSError(errno.EMFILE, "no descriptor is left")
+
+    running = disk.submit(failing)
+    waiting = asyncio.ensure_future(asyncio.wait_for(asyncio.shield(running), 20))
+    await asyncio.sleep(0)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    go_on.set()
+    await asyncio.wait([running])
+    del running, waiting
+    gc.collect()
+    assert reports == []
+
+
+async def test_work_that_is_cancelled_twice_is_closed_all_the_same(disk: ThreadPool) -> None:
+    in_step, go_on, closed = threading.Event(), threading.Event(), threading.Event()
+
+    def long() -> Generator[None, None, None]:
+        try:
+            in_step.set()
+            assert go_on.wait(20)
+            yield
+        finally:
+            closed.set()
+
+    task = asyncio.ensure_future(disk.finish(long()))
+    await disk.run(in_step.wait, 20)
+    for _ in range(3):
+        task.cancel()
+        await asyncio.sleep(0)
     go_on.set()
     with pytest.raises(asyncio.CancelledError):
         await task
