@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeVar
 
 import msgspec
 
+from hawse.rpc.used_keys import UsedKeys
 from hawse.wire import HawseError, Principal
 
 T = TypeVar("T")
@@ -117,7 +118,7 @@ class IdempotencyTable:
         self._alone_since = math.inf if shared else self._clock()
         self._running: dict[str, Outcome] = {}
         self._done: OrderedDict[str, Outcome] = OrderedDict()  # the oldest first
-        self._used: OrderedDict[str, None] = OrderedDict()
+        self._used = UsedKeys(limits.used_keys)
 
     def join(self, key: str, digest: bytes, age: float | None = None) -> Outcome | None:
         """Return the outcome of `key`, or None if the key is new.
@@ -192,6 +193,4 @@ class IdempotencyTable:
         oldest = self._clock() - limits.age
         while self._done and (len(self._done) > limits.outcomes or next(iter(self._done.values())).done_at < oldest):
             key, _ = self._done.popitem(last=False)
-            self._used[key] = None
-        while len(self._used) > limits.used_keys:
-            self._used.popitem(last=False)
+            self._used.add(key)

@@ -1,0 +1,69 @@
+"""The keys whose outcomes are no longer kept, in as little memory as possible: there are many of them.
+
+A server's memory has to become level soon, not when so many keys have been used: the table has its full size at once.
+"""
+
+import hashlib
+from array import array
+
+_DIGEST = 8  # bytes; with 65,536 keys, a new one is mistaken for a used one once in 2^48 calls
+_EMPTY = 0
+
+
+class UsedKeys:
+    """The last `limit` keys that were added: a hash table of digests with linear probing, 24 bytes for each key."""
+
+    def __init__(self, limit: int) -> None:
+        """Create an empty set. `limit`: the number of keys that are kept; the oldest are forgotten first."""
+        self._limit = limit
+        size = 1 << (2 * max(limit, 1) - 1).bit_length()  # at most half of the slots are used
+        self._mask = size - 1
+        self._slots = array("Q", bytes(size * _DIGEST))
+        self._ring = array("Q")  # the digests in the order in which they were added, from `_oldest` on
+        self._oldest = 0
+
+    def __contains__(self, key: str) -> bool:
+        digest = _digest(key)
+        return self._slots[self._place(digest)] == digest
+
+    def __len__(self) -> int:
+        return len(self._ring)
+
+    def add(self, key: str) -> None:
+        """Add a key, and forget the oldest one if there are too many. One that is there keeps its place."""
+        if self._limit < 1 or key in self:
+            return
+        digest = _digest(key)
+        if len(self._ring) < self._limit:
+            self._ring.append(digest)
+        else:
+            self._remove(self._ring[self._oldest])
+            self._ring[self._oldest] = digest
+            self._oldest = (self._oldest + 1) % self._limit
+        self._slots[self._place(digest)] = digest
+
+    def _place(self, digest: int) -> int:
+        """Return the slot of a digest, or the empty one where it belongs."""
+        slots, mask = self._slots, self._mask
+        at = digest & mask
+        while slots[at] not in (digest, _EMPTY):
+            at = (at + 1) & mask
+        return at
+
+    def _remove(self, digest: int) -> None:
+        """Empty the slot of a digest, and move later ones up that could not be found any more."""
+        slots, mask = self._slots, self._mask
+        hole = at = self._place(digest)
+        while True:
+            at = (at + 1) & mask
+            if (moved := slots[at]) == _EMPTY:
+                break
+            if (at - moved) & mask >= (at - hole) & mask:  # its search would pass the hole
+                slots[hole] = moved
+                hole = at
+        slots[hole] = _EMPTY
+
+
+def _digest(key: str) -> int:
+    hashed = hashlib.blake2b(key.encode(errors="surrogatepass"), digest_size=_DIGEST).digest()
+    return int.from_bytes(hashed) or 1  # not `_EMPTY`
