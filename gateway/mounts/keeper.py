@@ -28,6 +28,7 @@ from hawse.wire import HawseError
 log = logging.getLogger(__name__)
 
 POLL: Final = 1.0  # s between looks at processes and caches: that a file is uploaded is no event
+PROBE: Final = 120.0  # s between looks whether the bucket of a mount still exists: each is a request to the store
 RETRY: Final = 10.0  # s until a mount that has failed is tried again
 AT_ONCE: Final = 4  # mounts that are made at once
 ENSURE_TIMEOUT: Final = 30.0  # s that the first call of a sandbox waits for its mounts
@@ -44,6 +45,7 @@ class MountKeeper:
         settings: The operator's settings.
         locks: The directory of the locks.
         images: The directory of the images of backups, by the ids of the backups.
+        probe: Seconds between looks whether the bucket of a mount still exists.
     """
 
     def __init__(
@@ -54,6 +56,8 @@ class MountKeeper:
         settings: MountSettings,
         locks: Path,
         images: Path,
+        *,
+        probe: float = PROBE,
     ) -> None:
         self._store = store
         self._records = MountRecords(store)
@@ -62,8 +66,10 @@ class MountKeeper:
         self._settings = settings
         self._locks = MountLocks(locks)
         self._images = images
+        self._probe = probe
         self._starts = asyncio.Semaphore(AT_ONCE)
         self._failures: dict[str, tuple[str, float]] = {}  # why a mount has failed, and when it is tried again
+        self._probed: dict[str, float] = {}  # when a mount's bucket was last seen
         self._wake = asyncio.Event()
         self._changed = asyncio.Condition()
 
@@ -173,9 +179,11 @@ class MountKeeper:
                     await self._changed.wait()
         except TimeoutError:
             cached = await asyncio.to_thread(rclone.look, self._processes.folder(id).cache)
-            text = f"{cached.pending} files of mount {id!r} are not uploaded yet; the mount is deleted after that"
+            why, _ = self._failures.get(id, ("it takes longer", 0.0))
+            text = (
+                f"{cached.pending} files of mount {id!r} are not uploaded yet; the mount is deleted after that: {why}"
+            )
             if (record := await self._records.get(id)) is not None and record.info.backup is not None:
-                why, _ = self._failures.get(id, ("it takes longer", 0.0))
                 text = f"what was changed in mount {id!r} is not deleted yet, and the deletion goes on: {why}"
             raise HawseError("unavailable", text, admitted="yes", details={"pending": cached.pending}) from None
 
@@ -192,8 +200,9 @@ class MountKeeper:
         async with asyncio.TaskGroup() as tasks:
             for id in (*found, *left):
                 tasks.create_task(self._look_at(id), name=f"mount {id}")
-        for id in [id for id in self._failures if id not in found]:
-            del self._failures[id]
+        for kept in (self._failures, self._probed):
+            for id in kept.keys() - found.keys():
+                del kept[id]
         return bool(found or left)
 
     async def _look_at(self, id: str) -> None:
@@ -230,6 +239,7 @@ class MountKeeper:
             self._processes.alive, id
         ):
             await self._check_size(record)
+            await self._check_source(record)
         else:
             await self._clear(record, run)
             await self._start(record, run, check=False)
@@ -298,6 +308,7 @@ class MountKeeper:
                         await self._processes.start(
                             id, self._source(record), inside=None, runtime=None, read_only=False, check=False
                         )
+                await self._check_source(record)
                 return False
         if alive:
             await self._processes.end(id)
@@ -311,6 +322,21 @@ class MountKeeper:
             await self._processes.end(id)
             text = f"{cached.size} bytes were written and not uploaded yet, more than the cache may have"
             raise HawseError("no_space", text)
+
+    async def _check_source(self, record: MountRecord) -> None:
+        """Report a bucket or directory that was deleted: to programs it looks empty, and nothing is uploaded.
+
+        The mount stays as it is, with what it has not uploaded, in case that the bucket is created again.
+
+        Raises:
+            HawseError: `unavailable`.
+        """
+        id, now = record.info.id, asyncio.get_running_loop().time()
+        if record.info.backup is not None or now < self._probed.get(id, now - self._probe) + self._probe:
+            return
+        if (missing := await self._processes.missing(self._source(record))) is not None:
+            raise HawseError("unavailable", f"{missing}; nothing is uploaded until it exists again")
+        self._probed[id] = now
 
     # ---- what it needs
 

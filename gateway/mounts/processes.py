@@ -26,6 +26,7 @@ log = logging.getLogger(__name__)
 PROGRAM: Final = (sys.executable, "-I", "-m", "gateway.mounts")
 USER: Final = host_user.FIRST - 2  # of rclone for buckets, if the gateway is the superuser: no sandbox has it
 START_TIMEOUT: Final = 40.0  # s, in which the store is asked at the creation of a mount
+PROBE_TIMEOUT: Final = 15.0  # s, in which the store is asked whether it has a bucket
 UNMOUNT_TIMEOUT: Final = 10.0  # s
 DISCARD_TIMEOUT: Final = 60.0  # s, in which the changes of an overlay are deleted: it is tried again
 END_GRACE: Final = 3.0  # s from SIGTERM to SIGKILL
@@ -116,10 +117,11 @@ class MountProcesses:
             inside: Where it appears; None: nowhere, to upload what its cache has.
             runtime: The runtime id of the start of the sandbox.
             read_only: Whether nothing can be written.
-            check: Whether it is mounted for the first time: the store must answer.
+            check: Whether it is mounted for the first time: the store must answer, and have the bucket.
 
         Raises:
-            HawseError: `unavailable`, `conflict`, `not_directory`, `permission_denied`, `io_error`, `no_space`.
+            HawseError: `not_found` if there is no such bucket, `unavailable`, `conflict`, `not_directory`,
+                `permission_denied`, `io_error`, `no_space`.
         """
         plan = Plan(id=id, action="mount", inside=inside, read_only=read_only, check=check)
         try:
@@ -129,11 +131,47 @@ class MountProcesses:
                 await in_thread(lambda: self._start_image(program, plan, image, runtime or ""))
             else:
                 program = rclone.check_available()
+                if check and (missing := await self.missing(source)) is not None:
+                    raise HawseError("not_found", f"the mount was not made: {missing}")
                 await in_thread(lambda: self._start_rclone(program, plan, source, runtime or ""))
         except subprocess.TimeoutExpired:
             raise HawseError("unavailable", "an earlier process of the mount has not ended") from None
         except OSError as error:
             raise _typed(error, "the mount was not made") from error
+
+    async def missing(self, source: Source) -> str | None:
+        """Find out whether the bucket of a mount exists.
+
+        Args:
+            source: What the mount shows.
+
+        Returns:
+            A clause that names the bucket. None: it exists, the store does not answer, or the mount shows no bucket.
+        """
+        if source.bucket is None or (program := rclone.find()) is None:
+            return None
+        code = await in_thread(lambda: self._probe(rclone.probe(program, source), source))
+        return f"the store has no bucket {source.bucket!r}" if code == rclone.NO_BUCKET else None
+
+    def _probe(self, command: list[str], source: Source) -> int | None:
+        """Return the exit code of a command of rclone. None: it did not end in time."""
+        user = USER if os.getuid() == 0 else None
+        try:
+            return subprocess.run(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env=rclone.environment(source, self._settings.memory),
+                cwd="/",
+                user=user,
+                group=user,
+                extra_groups=None if user is None else [],
+                timeout=PROBE_TIMEOUT,
+                check=False,
+            ).returncode
+        except subprocess.TimeoutExpired:
+            return None
 
     async def unmount(self, id: str, inside: Inside, *, force: bool, discard: bool = False) -> None:
         """Remove a mount from a sandbox. One that is not there is not an error.

@@ -2,10 +2,13 @@
 
 import json
 import os
+import posixpath
 import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple
+
+import msgspec
 
 from gateway.mounts.plan import CACHE_FD, DIRECTORY_FD, FUSE_FD
 from gateway.mounts.settings import Source
@@ -19,6 +22,8 @@ SEEN_AFTER: Final = 10  # s after which a change that others have made in the bu
 PART: Final = "8Mi"  # bytes of a part of an upload, of which `TRANSFERS` x `PARTS` are in memory
 TRANSFERS: Final = 2
 PARTS: Final = 2
+NO_BUCKET: Final = 3  # the exit code of rclone for a bucket, or a directory of other remotes, that does not exist
+NOTHING: Final = ".hawse-probe"
 REMOTE: Final = "STORE"  # the name of the remote in variables
 SYSTEM: Final = "/usr/bin:/bin:/usr/local/bin"
 _VARIABLES: Final = ("PATH", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY")
@@ -80,6 +85,20 @@ def arguments(program: str, source: Source, *, size: int, user: int, read_only: 
         flags.append("--use-server-modtime")
         remote = f"{REMOTE.lower()}:{_path(source)}"
     return [program, "mount2", "--allow-non-empty", *flags, remote, f"/dev/fd/{FUSE_FD}"]
+
+
+def probe(program: str, source: Source) -> list[str]:
+    """Return the command that ends with `NO_BUCKET` if there is no bucket: to a mount, it looks like an empty one.
+
+    It lists a directory that does not exist, since a listing of the whole bucket could take long.
+
+    Args:
+        program: The path of rclone.
+        source: What a mount shows: a bucket.
+    """
+    limits = [f"--contimeout={CONNECT_TIMEOUT}s", f"--timeout={IDLE_TIMEOUT}s", f"--low-level-retries={ATTEMPTS}"]
+    path = _path(msgspec.structs.replace(source, prefix=posixpath.join(source.prefix, NOTHING)))
+    return [program, "lsf", *limits, "--retries=1", "--config=", f"{REMOTE.lower()}:{path}"]
 
 
 def environment(source: Source, memory: int) -> dict[str, str]:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
+import msgspec
 import psutil
 import pytest
 
@@ -265,6 +266,7 @@ async def test_what_cannot_be_mounted_is_a_typed_error_and_leaves_nothing(stack:
         box = await hw.sandboxes.create(id="box")
         await box.exec("mkdir full && touch full/x && ln -s /etc link && touch file")
         wrong = MountCredentials(access_key_id=KEY_ID, secret_access_key=SECRET, endpoint="http://127.0.0.1:9")
+        right = msgspec.structs.replace(wrong, endpoint=stack.store.url)
         for bucket, path, options, code in (
             ("data", "full", {}, "conflict"),
             ("data", "link", {}, "not_directory"),
@@ -278,6 +280,8 @@ async def test_what_cannot_be_mounted_is_a_typed_error_and_leaves_nothing(stack:
             ("nothing", "x", {}, "not_found"),
             ("shared", "x", {"prefix": "missing"}, "unavailable"),
             (BUCKET, "x", {"credentials": wrong}, "io_error"),
+            ("bucket-that-nobody-has", "x", {"credentials": right}, "not_found"),
+            ("bucket-that-nobody-has", "x", {"credentials": right, "prefix": "a/b", "read_only": True}, "not_found"),
             ("../x", "x", {"credentials": wrong}, "invalid_params"),
         ):
             with pytest.raises(HawseError) as raised:

@@ -28,6 +28,7 @@ from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
 from gateway.transport.listener import listen
+from tests.support.http_clients import http_client
 
 BUCKET = "bucket"
 KEY_ID, SECRET = "AKIDOFTHETESTS", "the-secret-key-of-the-tests"
@@ -64,6 +65,17 @@ class ObjectStoreServer:
     async def put(self, key: str, content: bytes) -> None:
         await obstore.put_async(self.bucket, key, content)
 
+    async def delete_bucket(self) -> None:
+        """Answer from now on that there is no bucket. Its objects come back with `create_bucket`."""
+        await self._change_bucket("DELETE")
+
+    async def create_bucket(self) -> None:
+        await self._change_bucket("PUT")
+
+    async def _change_bucket(self, method: str) -> None:
+        async with http_client(self.url) as http:
+            (await http.request(method, f"/{BUCKET}")).raise_for_status()
+
     def suspend(self) -> None:
         """Let it accept connections and never answer."""
         self._process.send_signal(signal.SIGSTOP)
@@ -95,13 +107,17 @@ class Objects:
         self._objects, self._tags, self._uploads = (folder / name for name in ("objects", "tags", "uploads"))
         for each in (self._objects, self._tags, self._uploads):
             each.mkdir()
+        self._exists = True  # the bucket
         self._completed: dict[str, str] = {}  # the ETags of uploads
         self._digests: dict[Path, bytes] = {}  # of parts
 
     async def serve(self, request: Request) -> Response:
         bucket, _, key = request.path_params["path"].partition("/")
         query = request.query_params
-        if bucket != BUCKET:
+        if bucket == BUCKET and not key and request.method in ("PUT", "DELETE"):
+            self._exists = request.method == "PUT"
+            return Response(status_code=204)
+        if bucket != BUCKET or not self._exists:
             return _error(404, "NoSuchBucket")
         if f"Credential={KEY_ID}/" not in request.headers.get("authorization", ""):
             return _error(403, "AccessDenied")

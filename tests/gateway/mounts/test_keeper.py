@@ -2,11 +2,13 @@
 
 import asyncio
 import fcntl
+import shutil
 import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import msgspec
 import psutil
 import pytest
 
@@ -17,10 +19,11 @@ from gateway.mounts.records import MountRecord, MountRecords
 from gateway.mounts.settings import DirectorySettings, MountSettings
 from gateway.sandboxes.records import RUNS, SANDBOXES
 from gateway.store.base import Delete
-from hawse.api.mounts import MountInfo
+from hawse.api.mounts import MountCredentials, MountInfo
 from hawse.wire import HawseError
 from tests.support.gateway import eventually
 from tests.support.mount_place import Place, PlaceProvider, add_run, add_sandbox, entered, mount_place
+from tests.support.object_store import BUCKET, KEY_ID, SECRET, object_store
 from tests.support.stores import MemoryStore
 
 
@@ -53,7 +56,9 @@ class Kept:
         self.earlier.append(self.processes)
         providers = {"model": self.provider}
         return MountKeeper(
-            self.store, providers, self.processes, self.settings, self.folder / "locks", self.folder / "images"
+            *(self.store, providers, self.processes, self.settings),
+            *(self.folder / "locks", self.folder / "images"),
+            probe=0.0,
         )
 
     def record(self, *, bucket: str = "shared", generation: str = "g") -> MountRecord:
@@ -200,6 +205,40 @@ async def test_a_mount_that_fails_says_why_and_the_others_go_on(tmp_path: Path) 
         await made.until("failed")
         assert "any more" in ((await made.keeper.describe(made.record())).reason or "")
         await made.keeper.ensure("box")  # it does not wait for it
+
+
+async def test_a_directory_that_is_deleted_later_is_reported(tmp_path: Path) -> None:
+    async with kept(tmp_path) as made:
+        await made.keeper.create(made.record())
+        await made.until("mounted")
+        shutil.rmtree(made.source)
+        await made.until("failed")
+        record = await made.records.get("m-1")
+        assert record is not None
+        assert "No such file or directory" in str((await made.keeper.describe(record)).reason)
+
+
+async def test_a_bucket_that_is_deleted_later_is_reported_and_what_was_written_is_kept(tmp_path: Path) -> None:
+    async with object_store() as store, kept(tmp_path) as made:
+        given = MountCredentials(access_key_id=KEY_ID, secret_access_key=SECRET, endpoint=store.url)
+        await made.keeper.create(msgspec.structs.replace(made.record(bucket=BUCKET), credentials=given))
+        await made.until("mounted")
+        await store.delete_bucket()
+        await made.until("failed")
+        made.place.path("data/y").write_text("written")
+        record = await made.records.get("m-1")
+        assert record is not None
+        described = await made.keeper.describe(record)
+        assert (described.reason, described.pending) == (
+            "the store has no bucket 'bucket'; nothing is uploaded until it exists again",
+            1,
+        )
+        await made.keeper.delete(record, force=False, discard=False)
+        with pytest.raises(HawseError, match=r"1 files .* are not uploaded yet.* has no bucket 'bucket'"):
+            await made.keeper.wait_until_removed("m-1", 5)
+        await store.create_bucket()
+        await made.keeper.wait_until_removed("m-1", 60)
+        assert await store.content("y") == b"written"
 
 
 async def test_an_overlay_without_its_image_says_how_to_get_it_again(tmp_path: Path) -> None:

@@ -11,9 +11,11 @@ import pytest_asyncio
 from gateway.mounts import rclone
 from gateway.mounts.processes import MountProcesses
 from gateway.mounts.settings import MountSettings, Source
+from hawse.api.mounts import MountCredentials
 from hawse.wire import HawseError
 from tests.support.gateway import eventually
 from tests.support.mount_place import Place, entered, mount_place
+from tests.support.object_store import BUCKET, KEY_ID, SECRET, object_store
 
 
 @pytest_asyncio.fixture
@@ -129,3 +131,18 @@ def test_a_long_log_begins_anew(tmp_path: Path) -> None:
     processes.folder("m-1").log.write_text("x" * (1 << 20) + "\nlast")
     assert processes.tail("m-1").endswith("last")
     assert processes.folder("m-1").log.stat().st_size == 0
+
+
+async def test_a_bucket_that_does_not_exist_is_told_from_an_empty_one(tmp_path: Path, place: Place) -> None:
+    processes = MountProcesses(tmp_path / "mounts", MountSettings())
+    async with object_store() as store:
+        given = MountCredentials(access_key_id=KEY_ID, secret_access_key=SECRET)
+        empty = Source(bucket=BUCKET, prefix="a/b", endpoint=store.url, credentials=given)
+        other = Source(bucket="other", endpoint=store.url, credentials=given)
+        assert await processes.missing(empty) is None
+        assert await processes.missing(other) == "the store has no bucket 'other'"
+        with pytest.raises(HawseError, match="the store has no bucket 'other'") as caught:
+            await processes.start("m-1", other, inside=place.inside(), runtime="r", read_only=False, check=True)
+        assert caught.value.code == "not_found"
+        assert processes.ids() == []
+    assert await processes.missing(other) is None  # a store that does not answer says nothing about a bucket

@@ -29,6 +29,13 @@ def test_credentials_are_in_the_environment_and_in_no_argument(monkeypatch: pyte
     assert "HAWSE_TOKEN" not in environment
 
 
+def test_a_probe_lists_what_does_not_exist_so_that_a_large_bucket_costs_one_request() -> None:
+    command = rclone.probe("/bin/rclone", BUCKET)
+    assert command[:2] == ["/bin/rclone", "lsf"]
+    assert command[-1] == "store:b/p/q/.hawse-probe"
+    assert not any("the-" in word for word in command)
+
+
 def test_a_directory_is_named_by_its_descriptor() -> None:
     source = Source(directory="/srv/secret-name")
     argv = rclone.arguments("/bin/rclone", source, size=1, user=1000, read_only=False)
