@@ -61,6 +61,8 @@ class SandboxRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
         ports: Its ports that have a preview from the beginning.
         expires: When it is deleted. None: never.
         idle_timeout: Seconds without activity after which it sleeps. None: it never sleeps.
+        sleeps_after: The last `idle_timeout` that it had or was given: it applies again when `keep_alive` ends. None:
+            the row was written by an earlier version.
         made: Whether the provider has created its unit.
         vacant_since: When the last runtime that accepted links before that of the present run had ended: at the latest
             when the sandbox was created. None: it is not known.
@@ -88,6 +90,7 @@ class SandboxRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     ports: list[SandboxPort] = []
     expires: Moment | None = None
     idle_timeout: float | None = None
+    sleeps_after: float | None = None
     made: bool = False
     vacant_since: Moment | None = None
     failure: Failure | None = None

@@ -110,6 +110,7 @@ def new_record(
         ports=params.ports,
         expires=None if params.timeout is None else now.after(params.timeout),
         idle_timeout=None if params.keep_alive else idle,
+        sleeps_after=idle,
     )
 
 
@@ -140,14 +141,18 @@ def changed(record: SandboxRecord, params: SandboxUpdate, now: Moment) -> Sandbo
     if params.timeout is not None and expires is not None:
         later = now.after(params.timeout)
         expires = later if later.is_after(expires) else expires
-    if params.keep_alive is False and params.idle_timeout is None and idle is None:
+    known = record.sleeps_after if idle is None else idle
+    sleeps_after = known if params.idle_timeout is None else params.idle_timeout
+    if params.keep_alive is False and sleeps_after is None:
         raise _invalid("keep_alive", "a sandbox that may sleep needs an `idle_timeout`")
-    if params.idle_timeout is not None:
-        idle = params.idle_timeout
+    if params.idle_timeout is not None or params.keep_alive is False:
+        idle = sleeps_after
     if params.keep_alive:
         idle = None
     spec = msgspec.structs.replace(record.spec, env=env)
-    return msgspec.structs.replace(record, spec=spec, labels=labels, expires=expires, idle_timeout=idle)
+    return msgspec.structs.replace(
+        record, spec=spec, labels=labels, expires=expires, idle_timeout=idle, sleeps_after=sleeps_after
+    )
 
 
 def _merged(old: dict[str, str], changes: dict[str, str | None]) -> dict[str, str]:

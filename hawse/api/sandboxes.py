@@ -299,7 +299,7 @@ class SandboxUpdate(SandboxTarget, Params[SandboxInfo], kw_only=True):
         labels: Labels to set; null removes one.
         timeout: Seconds from now until it is deleted. An end that is later already is kept.
         idle_timeout: Seconds without activity after which it sleeps.
-        keep_alive: Whether it never sleeps.
+        keep_alive: Whether it never sleeps. With false, it sleeps after the `idle_timeout` that it had before.
     """
 
     env: Env = msgspec.field(default_factory=dict)

@@ -689,7 +689,7 @@ class Sandbox:
             labels: Labels to set; None removes one.
             timeout: Seconds from now until it is deleted. An end that is later already is kept.
             idle_timeout: Seconds without activity after which it sleeps.
-            keep_alive: Whether it never sleeps.
+            keep_alive: Whether it never sleeps. With False, it sleeps after the `idle_timeout` that it had before.
         """
 
     def snapshot(self, *, name: str | None=None, ttl: float | None=None) -> BackupInfo:

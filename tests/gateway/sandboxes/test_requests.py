@@ -1,5 +1,8 @@
 """What a new sandbox may ask for, and how an update changes it."""
 
+from typing import Any
+
+import msgspec
 import pytest
 
 from gateway.providers.base import Capabilities
@@ -105,8 +108,30 @@ def test_an_update_changes_when_it_sleeps() -> None:
     assert changed(record(), SandboxUpdate(id="id", idle_timeout=7.0), NOW).idle_timeout == 7
     kept = record(keep_alive=True)
     assert changed(kept, SandboxUpdate(id="id", keep_alive=False, idle_timeout=7.0), NOW).idle_timeout == 7
+    assert changed(kept, SandboxUpdate(id="id", keep_alive=False), NOW).idle_timeout == 600
+    earlier = msgspec.structs.replace(kept, sleeps_after=None)
     with pytest.raises(HawseError, match="needs an `idle_timeout`"):
-        changed(kept, SandboxUpdate(id="id", keep_alive=False), NOW)
+        changed(earlier, SandboxUpdate(id="id", keep_alive=False), NOW)
+
+
+@pytest.mark.parametrize(
+    ("created", "updates", "idle"),
+    [
+        ({"idle_timeout": 5.0, "keep_alive": True}, [{"keep_alive": False}], 5.0),
+        ({"idle_timeout": 5.0}, [{"keep_alive": True}, {"keep_alive": False}], 5.0),
+        ({"idle_timeout": 5.0}, [{"idle_timeout": 7.0}, {"keep_alive": True}, {"keep_alive": False}], 7.0),
+        ({"idle_timeout": 5.0}, [{"idle_timeout": 7.0, "keep_alive": True}, {"keep_alive": False}], 7.0),
+        ({}, [{"keep_alive": True}, {"labels": {"x": "1"}}, {"keep_alive": False}], 600.0),
+        ({"idle_timeout": 5.0}, [{"keep_alive": False}], 5.0),
+    ],
+)
+def test_a_sandbox_that_may_sleep_again_has_the_time_it_had_before(
+    created: dict[str, Any], updates: list[dict[str, Any]], idle: float
+) -> None:
+    found = record(**created)
+    for update in updates:
+        found = changed(found, SandboxUpdate(id="id", **update), NOW)
+    assert found.idle_timeout == idle
 
 
 def test_an_update_that_makes_the_environment_too_large_is_refused() -> None:

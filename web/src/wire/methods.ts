@@ -3083,7 +3083,7 @@ export interface SandboxUpdate {
   timeout?: number | null;
   /** Seconds without activity after which it sleeps. */
   idle_timeout?: number | null;
-  /** Whether it never sleeps. */
+  /** Whether it never sleeps. With false, it sleeps after the `idle_timeout` that it had before. */
   keep_alive?: boolean | null;
 }
 
