@@ -1,12 +1,25 @@
 """What the gateway knows about each backup: rows of its store, which several gateways may share."""
 
+import asyncio
 import logging
-from collections.abc import Mapping
+import secrets
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
 from typing import Final
 
 import msgspec
 
-from gateway.store.base import ABSENT, ConflictError, Delete, Put, Row, Store, store_errors_unavailable
+from gateway.store.base import (
+    ABSENT,
+    ConflictError,
+    Delete,
+    Lease,
+    Put,
+    Row,
+    Store,
+    StoreError,
+    store_errors_unavailable,
+)
 from gateway.store.clock import Clock, Moment
 from hawse.api.backups import BackupInfo
 from hawse.api.rights import OPERATE, allows, in_sandbox
@@ -15,7 +28,7 @@ from hawse.wire import HawseError, Principal
 log = logging.getLogger(__name__)
 
 TABLE: Final = "backups"
-UNFINISHED_LIFETIME: Final = 86_400.0  # s after which an unfinished backup is that of a gateway that was killed
+LEASE: Final = 60.0  # s after which an unfinished backup of a gateway that was killed is deleted by another one
 
 
 class BackupRecord(msgspec.Struct, kw_only=True):
@@ -47,14 +60,63 @@ class BackupRecords:
     Args:
         store: The store.
         clock: Measures until when backups are kept. None: that of this machine.
+        lease: Seconds for which a gateway that creates a backup says that it still does.
     """
 
-    def __init__(self, store: Store, clock: Clock | None = None) -> None:
+    def __init__(self, store: Store, clock: Clock | None = None, *, lease: float = LEASE) -> None:
         self._store = store
+        self._holder = secrets.token_hex(8)  # names this gateway in leases
+        self._lease = lease
         self.clock = clock or Clock()
 
     async def add(self, record: BackupRecord) -> None:
         await self._put(record, ABSENT)
+
+    @asynccontextmanager
+    async def creating(self, record: BackupRecord) -> AsyncIterator[None]:
+        """Add the row of a backup, which this gateway creates during the block: see `abandoned`."""
+        with store_errors_unavailable():
+            lease = await self._store.acquire(_lease_of(record), self._holder, self._lease)
+        if lease is None:
+            raise HawseError("unavailable", f"another gateway creates the backup {record.info.id!r}")
+        failure: BaseException | None = None
+        async with asyncio.TaskGroup() as tasks:
+            renewing = tasks.create_task(self._renew(lease), name=lease.name)
+            try:
+                await self.add(record)
+                yield
+            except BaseException as error:  # it is raised outside of the group, which would wrap it
+                failure = error
+            renewing.cancel()
+        with suppress(StoreError):  # it expires
+            await self._store.release(lease)
+        if failure is not None:
+            raise failure
+
+    async def abandoned(self, record: BackupRecord) -> bool:
+        """Return whether the gateway that was creating a backup has ended before it was complete.
+
+        The leases of a gateway that was the only one end when it is started again, those of others after a time.
+        """
+        if record.ready:
+            return False
+        with store_errors_unavailable():
+            lease = await self._store.acquire(_lease_of(record), self._holder, self._lease)
+            if lease is None:
+                return False
+            row = await self._store.get(TABLE, record.info.id)
+            await self._store.release(lease)
+        latest = None if row is None else _decoded(record.info.id, row)
+        return latest is not None and not latest.ready  # it may have become complete meanwhile
+
+    async def _renew(self, lease: Lease) -> None:
+        held = True
+        while held:
+            await asyncio.sleep(self._lease / 3)
+            try:
+                held = await self._store.renew(lease, self._lease)
+            except StoreError as error:
+                log.warning("! %s: %s", lease.name, error)
 
     async def update(self, record: BackupRecord) -> None:
         """Write a record that was added before. Raises `cancelled` if it was deleted meanwhile."""
@@ -94,14 +156,16 @@ class BackupRecords:
                 return
 
     def expired(self, record: BackupRecord) -> bool:
-        """Return whether its time is over, or its creation cannot end any more."""
-        if not record.ready:
-            return self.clock.until(record.begun) < -UNFINISHED_LIFETIME
+        """Return whether its time is over."""
         return record.expires is not None and self.clock.until(record.expires) <= 0
 
     async def _put(self, record: BackupRecord, version: int) -> None:
         with store_errors_unavailable():
             await self._store.write(Put(TABLE, record.info.id, msgspec.json.encode(record), version))
+
+
+def _lease_of(record: BackupRecord) -> str:
+    return f"backup/{record.info.id}"
 
 
 def _decoded(id: str, row: Row) -> BackupRecord | None:

@@ -107,18 +107,18 @@ class BackupTransfers:
             expires=None if expires is None else expires.wall,
         )
         record = BackupRecord(info=info, begun=now, expires=expires)
-        await self._records.add(record)
-        try:
-            async with self._watched() as moved:
-                packed = await _repeated(lambda: self._store_archive(record, params, caller, report, moved))
-                record.info = msgspec.structs.replace(info, **msgspec.structs.asdict(packed))
-                if overlays is not None:
-                    await overlays.prepare(record.info, report, moved)
-            record.ready, record.reserved = True, 0
-            await self._records.update(record)
-        except BaseException:
-            await _cleaned(self.delete(info.id))
-            raise
+        async with self._records.creating(record):
+            try:
+                async with self._watched() as moved:
+                    packed = await _repeated(lambda: self._store_archive(record, params, caller, report, moved))
+                    record.info = msgspec.structs.replace(info, **msgspec.structs.asdict(packed))
+                    if overlays is not None:
+                        await overlays.prepare(record.info, report, moved)
+                record.ready, record.reserved = True, 0
+                await self._records.update(record)
+            except BaseException:
+                await _cleaned(self.delete(info.id))
+                raise
         return record.info
 
     async def restore(
@@ -147,14 +147,18 @@ class BackupTransfers:
             await self._overlays.discard(id)
 
     async def sweep(self) -> None:
-        """Delete the backups whose time is over, and images that nothing needs. What fails is tried again next time."""
+        """Delete what nothing needs any more. What fails is tried again next time.
+
+        That are the backups whose time is over, the parts of those that a gateway was creating when it was killed, and
+        images.
+        """
         for id, record in (await self._records.all()).items():
-            if self._records.expired(record):
-                log.info("= backup %s has expired", id)
-                try:
+            try:
+                if self._records.expired(record) or await self._records.abandoned(record):
+                    log.info("= backup %s %s", id, "has expired" if record.ready else "was not finished")
                     await self.delete(id)
-                except Exception as error:  # the others are deleted anyway
-                    log.warning("! backup %s: %r", id, error)
+            except Exception as error:  # the others are deleted anyway
+                log.warning("! backup %s: %r", id, error)
         if self._overlays is not None:
             await self._overlays.sweep((await self._records.all()).keys())
 

@@ -20,6 +20,7 @@ class MemoryStore(Listeners):
     def __init__(self) -> None:
         super().__init__()
         self.tables: dict[str, dict[str, Row]] = {}
+        self.leases: dict[str, tuple[Lease, float]] = {}  # each with its end, by the loop's clock
         self.error: StoreError | None = None
         self._version = 0
 
@@ -56,13 +57,28 @@ class MemoryStore(Listeners):
         return None
 
     async def acquire(self, name: str, holder: str, seconds: float) -> Lease | None:
-        raise NotImplementedError
+        self._check()
+        now = asyncio.get_running_loop().time()
+        if name in self.leases and self.leases[name][1] > now:
+            return None
+        self._version += 1
+        lease = Lease(name, holder, self._version)
+        self.leases[name] = (lease, now + seconds)
+        return lease
 
     async def renew(self, lease: Lease, seconds: float) -> bool:
-        raise NotImplementedError
+        self._check()
+        now = asyncio.get_running_loop().time()
+        held, expires = self.leases.get(lease.name, (None, 0.0))
+        if held != lease or expires <= now:
+            return False
+        self.leases[lease.name] = (lease, now + seconds)
+        return True
 
     async def release(self, lease: Lease) -> None:
-        raise NotImplementedError
+        self._check()
+        if self.leases.get(lease.name, (None, 0.0))[0] == lease:
+            del self.leases[lease.name]
 
     async def run(self) -> None:
         await asyncio.Event().wait()

@@ -1,9 +1,12 @@
 """The rows of backups: who may use them, and until when."""
 
+import asyncio
+
+import msgspec
 import pytest
 
-from gateway.backups.records import TABLE, UNFINISHED_LIFETIME, BackupRecord, BackupRecords, may_use
-from gateway.store.base import StoreError
+from gateway.backups.records import TABLE, BackupRecord, BackupRecords, may_use
+from gateway.store.base import Lease, StoreError
 from gateway.store.clock import Clock
 from hawse.api.backups import BackupInfo
 from hawse.wire import HawseError, Principal
@@ -50,11 +53,57 @@ async def test_an_unfinished_one_does_not_exist_yet() -> None:
     with pytest.raises(HawseError, match="not_found"):
         await records.get("b", OWNER)
     assert not records.expired(one)
-    time.now += UNFINISHED_LIFETIME + 1
-    assert records.expired(one)
     one.ready = True
     await records.update(one)
     assert (await records.get("b", OWNER)).ready
+
+
+async def test_one_is_abandoned_when_the_gateway_that_was_creating_it_is_gone() -> None:
+    store, time = MemoryStore(), Time()
+    one, here, another = record(time, ready=False), BackupRecords(store, time.clock), BackupRecords(store, time.clock)
+    async with here.creating(one):
+        assert not await another.abandoned(one)
+        assert not await here.abandoned(one)
+        killed = dict(store.leases)
+    assert await another.abandoned(one)
+    store.leases = {name: (lease, 0.0) for name, (lease, _) in killed.items()}  # it was not released, and has expired
+    assert await another.abandoned(one)
+
+
+async def test_one_that_becomes_complete_meanwhile_is_not_abandoned() -> None:
+    store, time = MemoryStore(), Time()
+    records = BackupRecords(store, time.clock)
+    async with records.creating(record(time, ready=False)):
+        [seen] = (await records.all()).values()
+        finished = msgspec.structs.replace(seen, ready=True)
+        await records.update(finished)
+    assert not await records.abandoned(seen)
+    assert not await records.abandoned(finished)
+
+
+async def test_a_creation_that_takes_long_keeps_its_lease() -> None:
+    one, time, renewed = record(Time(), ready=False), Time(), asyncio.Event()
+
+    class Watched(MemoryStore):
+        async def renew(self, lease: Lease, seconds: float) -> bool:
+            held = await super().renew(lease, seconds)
+            renewed.set()
+            return held
+
+    watched = Watched()
+    here = BackupRecords(watched, time.clock, lease=0.3)
+    async with asyncio.timeout(20), here.creating(one):
+        await renewed.wait()
+        assert not await BackupRecords(watched, time.clock).abandoned(one)
+
+
+async def test_what_fails_during_a_creation_is_raised_as_it_is_and_ends_the_lease() -> None:
+    store, time = MemoryStore(), Time()
+    records = BackupRecords(store, time.clock)
+    with pytest.raises(ZeroDivisionError):
+        async with records.creating(record(time, ready=False)):
+            raise ZeroDivisionError
+    assert store.leases == {}
 
 
 async def test_one_that_was_deleted_meanwhile_is_not_finished() -> None:

@@ -263,6 +263,23 @@ async def test_a_failure_of_any_kind_does_not_keep_what_has_expired() -> None:
     assert len(bench.store.archives) == 1
 
 
+async def test_what_a_killed_gateway_was_creating_is_deleted_by_the_next_sweep() -> None:
+    bench = Bench(FakeLink())
+    bench.link.packed = None  # it never ends
+    creating = asyncio.create_task(bench.create())
+    await eventually(lambda: bench.reports)
+    await bench.transfers.sweep()
+    [id] = await bench.records.all()  # a sweep, also that of another gateway, leaves it alone while it is created
+    killed = dict(await bench.records.all())
+    creating.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await creating
+    await bench.records.add(killed[id])  # what is left when nothing could be cleaned up
+    bench.store.archives[id] = b"a part"
+    await bench.transfers.sweep()
+    assert (bench.store.archives, await bench.records.all()) == ({}, {})
+
+
 async def test_a_creation_that_is_cancelled_leaves_nothing() -> None:
     bench = Bench(FakeLink())
     bench.link.packed = None  # it never ends
