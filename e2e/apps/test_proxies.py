@@ -1,4 +1,4 @@
-"""The page, a terminal and previews behind nginx and Caddy with TLS, with the configurations of docs/reverse-proxy/.
+"""The page, a terminal and previews behind proxies with TLS, with the configurations of docs/reverse-proxy/.
 
 Only what an operator has to replace is replaced: certificate, key and addresses. Chromium resolves the names of the
 documentation to the proxy and trusts the tests' own certificate authority.
@@ -17,7 +17,8 @@ import pytest_asyncio
 from playwright.async_api import Browser, async_playwright, expect
 
 import hawse
-from e2e.apps.conftest import NODE_MODULES, ROOT, STEP, Programs
+from e2e.apps.conftest import NODE_MODULES, STEP, Programs
+from e2e.apps.proxies import KINDS, NAME, OPTIONS, PREVIEWS, configure, make_certificates
 from e2e.apps.servers import server
 from e2e.conftest import SWITCHES
 from e2e.view import View
@@ -25,9 +26,6 @@ from tests.support import site
 from tests.support.stack import Stack, free_port
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
-DOCUMENTED = ROOT / "docs" / "reverse-proxy"
-NAME, PREVIEWS = "hawse.example.org", "preview.example.org"
-OPTIONS = ["--allow-host", NAME, "--preview-host", PREVIEWS, "--trust-proxy", "127.0.0.1"]
 # The gateway pings every 20 s. The proxy closes connections that are silent for longer than this, and the test waits
 # for two such periods: this stands for ten minutes of idleness with the documented limits.
 SILENCE = 25  # s
@@ -42,38 +40,6 @@ OPEN_ECHO = """() => new Promise((resolve, reject) => {
     if (socket.readyState === WebSocket.OPEN) socket.send(text); else resolve("closed");
   });
 })"""
-NGINX = """
-daemon off;
-pid {folder}/pid;
-error_log stderr;
-events {{}}
-http {{
-    access_log off;
-    client_body_temp_path {folder}/body;
-    proxy_temp_path {folder}/proxy;
-    fastcgi_temp_path {folder}/fastcgi;
-    uwsgi_temp_path {folder}/uwsgi;
-    scgi_temp_path {folder}/scgi;
-    include {folder}/hawse.conf;
-}}
-"""
-CADDY = """
-{{
-    admin off
-    auto_https disable_redirects
-    https_port {port}
-    storage file_system {folder}/storage
-}}
-import {folder}/hawse.conf
-"""
-
-
-def replaced(text: str, changes: dict[str, str]) -> str:
-    """Replace each key by its value. A key that does not occur is an error."""
-    for old, new in changes.items():
-        assert old in text, f"the documented configuration lacks {old!r}"
-        text = text.replace(old, new)
-    return text
 
 
 class Proxy:
@@ -106,39 +72,12 @@ class Proxy:
         return printed.decode()
 
 
-async def run(*command: str | Path) -> None:
-    pipe = asyncio.subprocess.PIPE
-    process = await asyncio.create_subprocess_exec(*map(str, command), stdout=pipe, stderr=asyncio.subprocess.STDOUT)
-    printed, _ = await process.communicate()
-    assert process.returncode == 0, printed.decode()
-
-
-async def make_certificates(folder: Path) -> None:
-    """Make an authority (ca.pem) and a certificate for the documented names; let Chromium trust the authority."""
-    key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "30"]
-    constraints = ["-addext", "basicConstraints=critical,CA:TRUE", "-addext", "keyUsage=critical,keyCertSign"]
-    subject = ["-subj", "/CN=hawse tests"]
-    await run(
-        "openssl", "req", "-x509", *key, *subject, *constraints, "-keyout", folder / "ca.key", "-out", folder / "ca.pem"
-    )
-    await run(
-        "openssl", "req", "-x509", *key, "-subj", f"/CN={NAME}", "-CA", folder / "ca.pem", "-CAkey", folder / "ca.key",
-        "-addext", "basicConstraints=critical,CA:FALSE", "-addext", f"subjectAltName=DNS:{NAME},DNS:*.{PREVIEWS}",
-        "-keyout", folder / "key.pem", "-out", folder / "cert.pem",
-    )  # fmt: skip
-    database = Path.home() / ".pki" / "nssdb"  # HOME is the tests' own
-    if not database.exists():
-        database.mkdir(parents=True)
-        await run("certutil", "-N", "-d", f"sql:{database}", "--empty-password")
-    await run("certutil", "-A", "-d", f"sql:{database}", "-n", str(folder), "-t", "C,,", "-i", folder / "ca.pem")
-
-
 @asynccontextmanager
 async def proxied(kind: str, folder: Path, chromium_path: str, *, silence: int | None = None) -> AsyncIterator[Proxy]:
     """Start a gateway, a proxy before it, and a browser.
 
     Args:
-        kind: `nginx` or `caddy`.
+        kind: A key of `KINDS`.
         folder: For the files of all three.
         chromium_path: The browser's program.
         silence: Seconds of silence after which the proxy closes a connection; None: as documented.
@@ -146,27 +85,8 @@ async def proxied(kind: str, folder: Path, chromium_path: str, *, silence: int |
     port = free_port()
     await make_certificates(folder)
     async with Stack(folder / "state", *OPTIONS) as stack, AsyncExitStack() as exits:
-        changes = {
-            "/etc/ssl/hawse/cert.pem": str(folder / "cert.pem"),
-            "/etc/ssl/hawse/key.pem": str(folder / "key.pem"),
-            "127.0.0.1:8080": f"127.0.0.1:{stack.port}",
-        }
-        if kind == "nginx":
-            changes["listen 443"] = f"listen 127.0.0.1:{port}"
-            if silence is not None:
-                changes["proxy_read_timeout 1h"] = f"proxy_read_timeout {silence}s"
-            text = (DOCUMENTED / "nginx.conf").read_text()
-            main = NGINX.format(folder=folder)
-            argv = ["nginx", "-e", "stderr", "-p", str(folder), "-c"]
-        else:
-            if silence is not None:
-                changes["flush_interval -1"] = f"flush_interval -1\ntransport http {{\nread_timeout {silence}s\n}}"
-            text = (DOCUMENTED / "Caddyfile").read_text()
-            main = CADDY.format(folder=folder, port=port)
-            argv = ["caddy", "run", "--adapter", "caddyfile", "--config"]
-        (folder / "hawse.conf").write_text(replaced(text, changes))
-        (folder / "main.conf").write_text(main)
-        await exits.enter_async_context(server([*argv, folder / "main.conf"], port, log=folder / "log"))
+        argv = configure(kind, folder, port, [stack.port], silence=silence)
+        await exits.enter_async_context(server(argv, port, log=folder / "log"))
         playwright = await exits.enter_async_context(async_playwright())
         rule = f"--host-resolver-rules=MAP *.example.org:443 127.0.0.1:{port}"
         browser = await playwright.chromium.launch(executable_path=chromium_path, args=[*SWITCHES, rule])
@@ -174,7 +94,7 @@ async def proxied(kind: str, folder: Path, chromium_path: str, *, silence: int |
         yield Proxy(stack, browser, port, folder / "ca.pem")
 
 
-@pytest_asyncio.fixture(loop_scope="session", params=["nginx", "caddy"])
+@pytest_asyncio.fixture(loop_scope="session", params=list(KINDS))
 async def proxy(request: pytest.FixtureRequest, tmp_path: Path, chromium_path: str) -> AsyncIterator[Proxy]:
     async with proxied(request.param, tmp_path, chromium_path) as proxy:
         yield proxy
@@ -216,7 +136,7 @@ async def test_the_http_api_and_uploads_behind_tls(proxy: Proxy, tmp_path: Path)
     assert "event: result" in events
 
 
-@pytest.mark.parametrize("kind", ["nginx", "caddy"])
+@pytest.mark.parametrize("kind", list(KINDS))
 async def test_pings_keep_idle_connections_open(kind: str, tmp_path: Path, chromium_path: str) -> None:
     async with proxied(kind, tmp_path, chromium_path, silence=SILENCE) as proxy, AsyncExitStack() as exits:
         view = await proxy.open_page(exits)

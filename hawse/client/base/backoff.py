@@ -2,9 +2,16 @@
 
 Source: Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015: jitter over the whole range best
 spreads the clients that lost the same server.
+
+Most outages are short, such as the restart of a server, and users wait for the end. So the bound stays low for about
+half a minute before it grows further.
 """
 
 from collections.abc import Callable
+from typing import Final
+
+SHORT: Final = 2.0  # s that bound a delay during the first `SHORT_ATTEMPTS` attempts
+SHORT_ATTEMPTS: Final = 30  # which take half a minute on average
 
 
 class Backoff:
@@ -14,7 +21,7 @@ class Backoff:
         """Create a sequence.
 
         Args:
-            base: Seconds that bound the second delay; each later bound is twice the one before.
+            base: Seconds that bound the second delay; each later bound is twice the one before, up to `SHORT` at first.
             cap: Seconds that no delay exceeds.
             dice: Returns a random number, uniform in [0, 1).
         """
@@ -26,6 +33,8 @@ class Backoff:
     def next(self) -> float:
         """Return the seconds to wait before the next attempt: 0 for the first."""
         bound = self._base * 2.0 ** min(self._failures - 1, 64) if self._failures else 0.0
+        if self._failures < SHORT_ATTEMPTS:
+            bound = min(bound, SHORT)
         self._failures += 1
         return self._dice() * min(self._cap, bound)
 

@@ -14,8 +14,13 @@ def test_the_first_retry_comes_at_once() -> None:
     assert delays(0.999, 1) == [0]
 
 
-def test_the_bound_doubles_up_to_the_cap() -> None:
-    assert delays(1.0, 9) == [0, 0.25, 0.5, 1, 2, 4, 8, 10, 10]
+def test_the_bound_doubles_to_2_s_and_is_the_cap_when_the_outage_is_long() -> None:
+    assert delays(1.0, 33) == [0, 0.25, 0.5, 1, *[2] * 26, 10, 10, 10]
+
+
+def test_a_cap_below_2_s_holds_from_the_beginning() -> None:
+    backoff = Backoff(base=0.25, cap=0.1, dice=lambda: 1.0)
+    assert [backoff.next() for _ in range(40)] == [0] + [0.1] * 39
 
 
 @given(st.floats(0, 1, exclude_max=True), st.integers(2, 200))

@@ -1,10 +1,12 @@
 import { expect, test } from "vitest";
-import { Backoff, FIRST_RETRY, LONGEST_WAIT } from "../../src/connection/backoff";
+import { Backoff, FIRST_RETRY, LONGEST_WAIT, SHORT_ATTEMPTS, SHORT_WAIT } from "../../src/connection/backoff";
 
-test("the first retry is immediate, then the upper bound doubles", () => {
+test("the first retry is immediate, then the upper bound doubles, and is low until the outage is long", () => {
   const backoff = new Backoff(() => 1);
-  const waits = Array.from({ length: 9 }, () => backoff.next());
-  expect(waits).toEqual([FIRST_RETRY, 200, 400, 800, 1_600, 3_200, 6_400, LONGEST_WAIT, LONGEST_WAIT]);
+  const waits = Array.from({ length: SHORT_ATTEMPTS }, () => backoff.next());
+  expect(waits.slice(0, 7)).toEqual([FIRST_RETRY, 200, 400, 800, 1_600, SHORT_WAIT, SHORT_WAIT]);
+  expect(waits.at(-1)).toBe(SHORT_WAIT);
+  expect(backoff.next()).toBe(LONGEST_WAIT);
 });
 
 test("the jitter is full: a delay may be any value up to the upper bound", () => {
