@@ -93,6 +93,7 @@ class StreamLink(asyncio.Protocol):
         self.connection = connection
         self.writer = FairWriter(connection)
         self.closed = False
+        self.received = 0  # bytes from the other end
         self.held = 0  # bytes of results that wait for their turn, as `ServerCall` counts them
         self._stall_timeout = stall_timeout
         self._close_timeout = close_timeout
@@ -210,6 +211,7 @@ class StreamLink(asyncio.Protocol):
         self.flush()
 
     def data_received(self, data: bytes) -> None:
+        self.received += len(data)
         self._unread.append(self._decoder.feed(data))
         self._receive()
         self.flush()

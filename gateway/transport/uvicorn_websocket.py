@@ -24,6 +24,7 @@ WRITE_BUFFER: Final = 128 << 10  # bytes in the transport: more would make every
 PONG_BUFFER: Final = 256 << 10  # bytes in the transport above which a peer that pings and does not read is disconnected
 FRAGMENTS: Final = 1024  # of one message: empty fragments do not count toward `ws_max_size`
 LINGER: Final = 5.0  # s for a peer to read the rest and to close its side
+SILENT_PINGS: Final = 3  # timeouts in a row without a byte from the peer: with pings of 20 s, 60 s of silence
 SOCKET: Final = "hawse.socket"  # the name of the extension in the scope
 
 
@@ -31,12 +32,14 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
     """One accepted socket, from the upgrade on. The `FrameParser` of its `MessageSocket`."""
 
     linger = LINGER
+    silent_pings = SILENT_PINGS
     messages: MessageSocket
 
     _ignoring_input = False  # after a failure, while the peer may still read the close frame
     _linger: asyncio.TimerHandle | None = None
     _receiver: Receiver | None = None
     _last_progress: tuple[int, int] = (0, 0)  # bytes received and delivered, when the keepalive last looked
+    _silent = 0  # timeouts since a byte was received
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
@@ -130,15 +133,20 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
 
     def send_keepalive_ping(self) -> None:
         self._last_progress = self._progress()
+        self._silent = 0  # the pong of the ping before has arrived
         super().send_keepalive_ping()
 
     def keepalive_timeout(self) -> None:
         """Close the connection, unless the peer showed a sign of life since the ping.
 
-        On a slow line the ping, or its pong, may wait behind data for longer than the timeout.
+        On a slow line the ping, or its pong, may wait behind data for longer than the timeout. Acknowledgements of this
+        data are a sign of life for a while only: they may come from a proxy whose client has disappeared.
         """
         before, self._last_progress = self._last_progress, self._progress()
-        if (self._last_progress != before or self.read_paused) and not self.over:
+        heard = self._last_progress[0] != before[0] or self.read_paused
+        self._silent = 0 if heard else self._silent + 1
+        progress = heard or self._last_progress != before
+        if progress and self._silent < self.silent_pings and not self.over:
             assert self.ping_timeout is not None
             self.pong_timer = self.loop.call_later(self.ping_timeout, self.keepalive_timeout)
             return

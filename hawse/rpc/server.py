@@ -4,6 +4,7 @@ import asyncio
 import hmac
 import logging
 from contextlib import ExitStack
+from typing import Final
 
 from hawse.keystrokes import Keystrokes
 from hawse.link import StreamLink
@@ -27,6 +28,8 @@ from hawse.wire import (
 from hawse.wire.messages import ABILITY_PRINCIPALS
 
 log = logging.getLogger(__name__)
+
+PINGS: Final = 4  # of a link, in the time for which it may be silent
 
 
 class Server:
@@ -60,7 +63,7 @@ class Server:
         self._outside_only = outside_only
         self._shares = Shares(limits.calls, "calls")
         self._calls: dict[StreamLink, dict[int, ServerCall]] = {}
-        self._hello_timers: dict[StreamLink, asyncio.TimerHandle] = {}
+        self._timers: dict[StreamLink, asyncio.TimerHandle] = {}  # of `hello`, then of the next ping
 
     @property
     def links(self) -> list[StreamLink]:
@@ -72,7 +75,7 @@ class Server:
         link = StreamLink(Connection(Role.SERVER, self._limits.wire), self, keystrokes=self._keystrokes)
         loop = asyncio.get_running_loop()
         self._calls[link] = {}
-        self._hello_timers[link] = loop.call_later(
+        self._timers[link] = loop.call_later(
             self._limits.wire.hello_timeout, _refuse, link, HawseError("hello_timeout", "no `hello` in time")
         )
         if len(self._calls) > self._limits.links:
@@ -110,14 +113,14 @@ class Server:
     def link_lost(self, link: StreamLink, error: Exception | None) -> None:
         if error is not None or link.connection.ready:  # not for each probe, which connects and closes
             log.info("< link lost: %s", error or "closed by the other end")
-        self._hello_timers.pop(link).cancel()
+        self._timers.pop(link).cancel()
         for call in list(self._calls.pop(link).values()):
             call.finish()
 
     # ---- inside
 
     def _welcome(self, link: StreamLink, hello: Hello) -> None:
-        self._hello_timers[link].cancel()
+        self._timers[link].cancel()
         if self._token is not None and not hmac.compare_digest((hello.token or "").encode(), self._token.encode()):
             _refuse(link, HawseError("unauthenticated", "the token in `hello` is missing or wrong"))
             return
@@ -127,6 +130,27 @@ class Server:
             return
         log.info("> welcome, %s", hello.client)
         link.connection.send_welcome(self._name, identity=hello.client, role="gateway", abilities=[ABILITY_PRINCIPALS])
+        if peer is None:  # over TCP, the other end may disappear without a word
+            self._ping(link, link.received)
+
+    def _ping(self, link: StreamLink, received: int, left: int = PINGS) -> None:
+        """Ping a link, again and again, and drop it if nothing was received since the last `PINGS` pings.
+
+        Args:
+            link: The link.
+            received: How many bytes it had received at the ping before.
+            left: How many pings may still remain unanswered.
+        """
+        if link.received != received:
+            left = PINGS
+        if not left:
+            link.abort(TimeoutError(f"the other end of the link sent nothing for {self._limits.silence:g} s"))
+            return
+        link.connection.ping(0.0)
+        link.flush()
+        pause = self._limits.silence / PINGS
+        loop = asyncio.get_running_loop()
+        self._timers[link] = loop.call_later(pause, self._ping, link, link.received, left - 1)
 
     def _dispatch(self, call: ServerCall) -> None:
         held = ExitStack()

@@ -15,6 +15,7 @@ from hawse import keystrokes, link as links
 from hawse.api.runtime import RuntimeInfo
 from hawse.api.terminals import TerminalList
 from hawse.rpc import handles
+from hawse.rpc.server import PINGS
 from hawse.rpc.server_limits import ServerLimits
 from hawse.wire import Limits, Principal
 from hawse.wire.limits import LINK_CHANNELS
@@ -35,6 +36,10 @@ class RawLink:
     async def __aenter__(self) -> "RawLink":
         self._reader, self._writer = await asyncio.open_unix_connection(self._path)
         return self
+
+    def use(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Take another connection than the one to the runtime's socket."""
+        self._reader, self._writer = reader, writer
 
     async def __aexit__(self, *_: object) -> None:
         self._writer.close()
@@ -329,3 +334,23 @@ async def test_a_flood_comes_in_small_portions_while_somebody_types_on_another_l
         await flood.until(lambda: len(flood.output) > sent_before + (1 << 20))
         assert max(size for _, _, size in flood.frames[first:]) <= keystrokes.SMALL
         assert not flood.lost
+
+
+@pytest.mark.parametrize("limits", [RuntimeLimits(links=ServerLimits(silence=0.2))])
+@pytest.mark.parametrize("answers", [True, False])
+async def test_a_gateway_on_another_machine_that_sends_nothing_is_pinged_and_then_dropped(
+    served: Served, answers: bool
+) -> None:
+    server = await asyncio.get_running_loop().create_server(served.runtime.server.accept, "127.0.0.1", 0)
+    link = RawLink(served)
+    async with server, asyncio.timeout(TIMEOUT):
+        link.use(*await asyncio.open_connection(*server.sockets[0].getsockname()))
+        link.send(HELLO)
+        assert (await link.receive())["type"] == "welcome"
+        for _ in range(PINGS if not answers else 3 * PINGS):
+            assert (await link.receive())["type"] == "ping"
+            if answers:
+                link.send({"type": "pong", "t": 0})
+        if not answers:
+            assert await link.closed()
+        await link.__aexit__()

@@ -2,15 +2,19 @@
 
 A byte that arrives is a sign of life, also of a message that is not complete yet. While data is on its way to the other
 end, so is a byte that it acknowledges: the ping waits behind that data. A byte that is acknowledged when nothing else
-is on its way is none: the kernel of a stopped program acknowledges too.
+is on its way is none: the kernel of a stopped program acknowledges too. So does the kernel of a proxy whose gateway has
+disappeared, so acknowledgements alone count for `SILENCE` only.
 """
 
 import asyncio
 import socket
 import sys
+from collections.abc import Callable
+from typing import Final
 
 from websockets.asyncio.client import ClientConnection
 
+SILENCE: Final = 60.0  # s without a byte from the other end, after which acknowledgements are no sign of life
 UNACKED = slice(24, 28)  # tcpi_unacked in `struct tcp_info` of Linux: segments (u32)
 BYTES_ACKED = slice(120, 128)  # tcpi_bytes_acked (u64, since Linux 4.1)
 
@@ -55,10 +59,17 @@ class CountingConnection(ClientConnection):
 
 
 class Liveness:
-    """The progress of one WebSocket."""
+    """The progress of one WebSocket.
 
-    def __init__(self, websocket: ClientConnection) -> None:
+    Args:
+        websocket: The WebSocket.
+        clock: Returns seconds that only grow. None: the running loop's.
+    """
+
+    def __init__(self, websocket: ClientConnection, clock: Callable[[], float] | None = None) -> None:
         self._websocket = websocket
+        self._clock = clock or asyncio.get_running_loop().time
+        self._heard = self._clock()  # when a byte was last found to have arrived
         self._received = 0
         self._acknowledged = 0
 
@@ -66,7 +77,10 @@ class Liveness:
         """Return whether there was a sign of life since the previous call."""
         received = self._websocket.received if isinstance(self._websocket, CountingConnection) else 0
         acknowledged, pending = self._sent()
-        progress = received > self._received or (pending and acknowledged > self._acknowledged)
+        if received > self._received:
+            self._heard = self._clock()
+        delivered = pending and acknowledged > self._acknowledged and self._clock() - self._heard < SILENCE
+        progress = received > self._received or delivered
         self._received, self._acknowledged = received, acknowledged
         return progress
 

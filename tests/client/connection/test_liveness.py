@@ -11,7 +11,7 @@ from websockets.asyncio.client import ClientConnection
 from websockets.asyncio.server import ServerConnection, serve
 
 from hawse.client.connection.dial import dial
-from hawse.client.connection.liveness import CountingConnection, Liveness
+from hawse.client.connection.liveness import SILENCE, CountingConnection, Liveness
 from tests.support.client import eventually
 
 LARGE = 16 << 20  # bytes: more than the buffers of two sockets
@@ -93,3 +93,25 @@ async def test_acknowledged_bytes_are_a_sign_of_life_while_more_are_on_their_way
             await eventually(liveness.progressed)
             await server.recv()
             await sending
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads struct tcp_info")
+async def test_acknowledged_bytes_are_no_sign_of_life_when_nothing_was_received_for_long() -> None:
+    now = 0.0
+    async with pair() as (websocket, server):
+        server.transport.pause_reading()
+        liveness = Liveness(websocket, lambda: now)
+        async with asyncio.TaskGroup() as group:
+            sending = group.create_task(websocket.send(b"x" * LARGE))
+            await eventually(lambda: websocket.transport.get_write_buffer_size() > 0 and not liveness.progressed())
+            now = SILENCE
+            server.transport.resume_reading()
+            seen: list[bool] = []
+
+            def ended() -> bool:
+                seen.append(liveness.progressed())
+                return sending.done()
+
+            await eventually(ended)  # polls the state of the kernel's socket
+            assert not any(seen)
+            await server.recv()

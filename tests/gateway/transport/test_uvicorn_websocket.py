@@ -16,6 +16,7 @@ from tests.support.observed import ObservedWebSocket
 from tests.support.waiting import TIMEOUT
 
 CLOSE = 0x88
+WINDOW = 4 << 20  # bytes that a channel sends without further credit
 
 
 def close_frame(code: int) -> bytes:
@@ -30,6 +31,12 @@ class Impatient(ObservedWebSocket):
     """Waits for peers that do not read or do not close for a short time only."""
 
     linger = 0.05
+
+
+class Patient(ObservedWebSocket):
+    """Takes acknowledgements for a sign of life for long, as with pings of 20 s."""
+
+    silent_pings = 1000
 
 
 class Unaligned(ObservedWebSocket):
@@ -244,16 +251,35 @@ async def test_a_peer_that_sends_is_alive_although_it_answers_no_ping(gateway: G
         assert len(protocols(gateway)) == 1
 
 
+async def flooded(gateway: Gateway, raw: RawSocket) -> None:
+    await raw.hello()
+    flood = {"type": "call", "ch": 1, "method": "flood", "sandbox": "local", "params": {"bytes": 1 << 30}}
+    await raw.text(flood)
+
+
 async def test_a_peer_that_reads_slowly_is_alive_although_its_pong_waits_behind_data(
+    runtime: FakeRuntime,
+) -> None:
+    async with Gateway(runtime, websocket=Patient) as gateway, RawSocket(gateway) as raw:
+        quick = gateway.server.config.ws_ping_interval = gateway.server.config.ws_ping_timeout = 0.1
+        gateway.listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 14)
+        await flooded(gateway, raw)
+        end = asyncio.get_running_loop().time() + 6 * quick
+        while asyncio.get_running_loop().time() < end:
+            assert await raw.receive(4096)
+            await asyncio.sleep(quick / 20)  # time itself is tested
+        assert len(protocols(gateway)) == 1
+
+
+async def test_a_peer_whose_proxy_reads_is_closed_when_it_sends_nothing_for_long(
     gateway: Gateway, quick_pings: float
 ) -> None:
     gateway.listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 14)
     async with RawSocket(gateway) as raw:
-        await raw.hello()
-        flood = {"type": "call", "ch": 1, "method": "flood", "sandbox": "local", "params": {"bytes": 1 << 30}}
-        await raw.text(flood)
-        end = asyncio.get_running_loop().time() + 6 * quick_pings
-        while asyncio.get_running_loop().time() < end:
-            assert await raw.receive(4096)
-            await asyncio.sleep(quick_pings / 20)  # time itself is tested
-        assert len(protocols(gateway)) == 1
+        await flooded(gateway, raw)
+        received = 0
+        while data := await raw.receive(4096):
+            received += len(data)
+            await asyncio.sleep(quick_pings / 20)  # a proxy that reads as slowly as its own peer
+        assert received < WINDOW, "it was closed while output was flowing"
+        await gateway.until(lambda: not protocols(gateway))
