@@ -99,7 +99,8 @@ bench: dev web current ## run the benchmarks and compare with the project's targ
 fuzz: dev current ## feed each parser with hostile input for ten minutes in all (ARGS="wire osc --seconds 60"): no case may fail
 	$(BIN)/python -m tests.fuzz $(ARGS)
 
-docs: build/docs/venv/.hawse-stamp build/docs/mermaid.min.js ## the documentation site: build/docs/site/index.html; broken links fail
+docs: dev build/docs/venv/.hawse-stamp build/docs/mermaid.min.js ## the documentation site: build/docs/site/index.html; broken links fail
+	$(BIN)/python -m scripts.generate --openapi build/docs/openapi.json
 	NO_MKDOCS_2_WARNING=1 build/docs/venv/bin/mkdocs build --quiet --strict
 
 compile: dev ## make machine code of the path of keys and bytes, beside its source; needs a C compiler; `make pure` removes it
@@ -116,9 +117,10 @@ test-compiled: ## the Python tests but the long ones, with compiled modules, whi
 	@trap 'scripts/remove_compiled.sh' EXIT; \
 	$(MAKE) --no-print-directory compile && HAWSE_BUILD=compiled $(MAKE) --no-print-directory pytest BUILD=current
 
-build: dev web ## dist/: an sdist and a pure wheel that contain the browser client
+build: dev web ## dist/: an sdist and a pure wheel that contain the browser client, and openapi.json
 	rm -rf dist
 	$(BIN)/python -m build --no-isolation
+	$(BIN)/python -m scripts.generate --openapi dist/openapi.json
 
 wheels: web ## dist/: compiled wheels, one for each supported Python on this machine
 	@scripts/need_tools.sh scripts/compile-packages.txt
@@ -127,7 +129,7 @@ wheels: web ## dist/: compiled wheels, one for each supported Python on this mac
 release: dev web ## make a release: VERSION=1.2.3 (scripts/release.sh)
 	scripts/release.sh $(VERSION)
 
-generate: dev ## write what derives from hawse/api: TypeScript types, docs/methods.md, docs/openapi.json
+generate: dev ## write what derives from hawse/api: types, references, stubs (scripts/generate.py lists the files)
 	$(BIN)/python -m scripts.generate
 
 pins: ## write requirements/*.txt and e2e/apps/requirements.txt again (UPGRADE=1: with the newest versions)

@@ -3,11 +3,11 @@
     web/src/wire/methods.ts   the TypeScript types of every method
     web/src/wire/streams.ts   the names of the methods that send events or bytes
     docs/methods.md           the reference of every method
-    docs/openapi.json         the HTTP API
     hawse/client/base/causes.py   the exceptions of the Python client
     hawse/__init__.pyi, hawse/client/__init__.pyi, hawse/sync/__init__.pyi   the Python client for type checkers
 
-With `--check` nothing is written; the exit code is 1 if a file is not up to date.
+With `--check` nothing is written; the exit code is 1 if a file is not up to date. `--openapi FILE` writes only the
+description of the HTTP API, which is not committed.
 """
 
 import json
@@ -348,15 +348,10 @@ def _wrapped(text: str, width: int = 118) -> str:
 # ----
 
 
-def http_api() -> str:
-    return json.dumps(openapi.document(), indent=1, ensure_ascii=False) + "\n"
-
-
 FILES: Final[dict[str, Callable[[], str]]] = {
     "web/src/wire/methods.ts": typescript,
     "web/src/wire/streams.ts": typescript_streams,
     "docs/methods.md": reference,
-    "docs/openapi.json": http_api,
     "hawse/client/base/causes.py": error_classes,
     "hawse/__init__.pyi": exports,
     "hawse/client/__init__.pyi": client_exports,
@@ -380,6 +375,9 @@ def main(arguments: Sequence[str]) -> int:
         for name in (found := stale()):
             print(f"{name} is not up to date: run `make generate`", file=sys.stderr)
         return 1 if found else 0
+    if arguments[:1] == ["--openapi"]:
+        Path(arguments[1]).write_text(json.dumps(openapi.document(), indent=1, ensure_ascii=False) + "\n", "utf-8")
+        return 0
     for name, make in FILES.items():
         text = make()
         if not _is(ROOT / name, text):

@@ -1,4 +1,4 @@
-"""A hook of mkdocs: pages of the repository that are outside docs/, links that work in the site, and diagrams.
+"""A hook of mkdocs: pages outside docs/, links that work in the site, diagrams, and the description of the HTTP API.
 
 The pages are written for readers of the repository: their links lead to files. In the site, a link to a file that is a
 page leads to that page, and a link to another file of the repository becomes plain text. A link to a file that does not
@@ -29,6 +29,7 @@ def on_files(files: Any, *, config: Any) -> Any:
     for name in OUTSIDE:
         files.append(File.generated(config, name, abs_src_path=str(ROOT / name)))
     files.append(File.generated(config, MERMAID, abs_src_path=str(ROOT / "build/docs/mermaid.min.js")))
+    files.append(File.generated(config, "openapi.json", abs_src_path=str(ROOT / "build/docs/openapi.json")))
     return files
 
 

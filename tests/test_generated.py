@@ -1,5 +1,6 @@
 """The generated files are up to date with the method declarations."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,11 @@ from scripts import generate
 
 def test_all_generated_files_are_up_to_date() -> None:
     assert list(generate.stale()) == [], "run `make generate`"
+
+
+def test_the_description_of_the_http_api_is_written_to_a_file(tmp_path: Path) -> None:
+    assert generate.main(["--openapi", str(tmp_path / "openapi.json")]) == 0
+    assert json.loads((tmp_path / "openapi.json").read_text())["openapi"].startswith("3.1")
 
 
 def test_a_file_that_is_not_up_to_date_is_reported_and_written(

@@ -1,4 +1,4 @@
-"""Clients that three generators make from docs/openapi.json compile and call a live gateway."""
+"""Clients that three generators create from `GET /v1/openapi.json` compile and call a live gateway."""
 
 import asyncio
 import json
@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from e2e.apps.conftest import NODE_MODULES, PYTHON, ROOT, SOURCES
+from e2e.apps.conftest import NODE_MODULES, PYTHON, SOURCES
+from gateway.http import openapi
 from tests.support.stack import Stack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
-DOCUMENT = str(ROOT / "docs" / "openapi.json")
 SDK_PLUGINS = ["@hey-api/client-fetch", "@hey-api/typescript", "@hey-api/sdk"]
 TIMEOUT = 200.0  # s for a generator or a compiler on a busy machine; each needs about 10 s of processor time
 COMPILER = (
@@ -37,6 +37,14 @@ async def run(*command: str | Path, cwd: Path) -> str:
 
 
 @pytest.fixture
+def document(tmp_path: Path) -> str:
+    """The path of the description of the HTTP API."""
+    path = tmp_path / "openapi.json"
+    path.write_text(json.dumps(openapi.document()))
+    return str(path)
+
+
+@pytest.fixture
 def node_project(tmp_path: Path) -> Path:
     folder = tmp_path / "node"
     folder.mkdir()
@@ -45,29 +53,29 @@ def node_project(tmp_path: Path) -> Path:
     return folder
 
 
-async def test_openapi_python_client(stack: Stack, tmp_path: Path) -> None:
+async def test_openapi_python_client(stack: Stack, document: str, tmp_path: Path) -> None:
     (tmp_path / "config.yml").write_text("post_hooks: []\n")
-    generator = [str(PYTHON.with_name("openapi-python-client")), "generate", "--path", DOCUMENT, "--fail-on-warning"]
+    generator = [str(PYTHON.with_name("openapi-python-client")), "generate", "--path", document, "--fail-on-warning"]
     options = ["--meta", "none", "--config", "config.yml", "--output-path", "hawse_api"]
     await run(*generator, *options, cwd=tmp_path)
     shutil.copy(SOURCES / "use_python_client.py", tmp_path)
     assert await run(PYTHON, "use_python_client.py", stack.base, stack.token, cwd=tmp_path) == "done\n"
 
 
-async def test_openapi_typescript_with_openapi_fetch(stack: Stack, node_project: Path) -> None:
+async def test_openapi_typescript_with_openapi_fetch(stack: Stack, document: str, node_project: Path) -> None:
     shutil.copy(SOURCES / "use_fetch_client.ts", node_project)
     bin = NODE_MODULES / ".bin"
     # Otherwise parameters with a default would be required.
     options = ["-o", "schema.ts", "--default-non-nullable", "false"]
-    await run("node", bin / "openapi-typescript", DOCUMENT, *options, cwd=node_project)
+    await run("node", bin / "openapi-typescript", document, *options, cwd=node_project)
     await run("node", bin / "tsc", *COMPILER, "use_fetch_client.ts", cwd=node_project)
     assert await run("node", "use_fetch_client.js", stack.base, stack.token, cwd=node_project) == "done\n"
 
 
-async def test_hey_api_openapi_ts(stack: Stack, node_project: Path) -> None:
+async def test_hey_api_openapi_ts(stack: Stack, document: str, node_project: Path) -> None:
     shutil.copy(SOURCES / "use_sdk_client.ts", node_project)
     bin = NODE_MODULES / ".bin"
-    config = {"input": DOCUMENT, "output": {"path": "sdk", "importFileExtension": ".js"}, "plugins": SDK_PLUGINS}
+    config = {"input": document, "output": {"path": "sdk", "importFileExtension": ".js"}, "plugins": SDK_PLUGINS}
     (node_project / "openapi-ts.config.js").write_text(f"export default {json.dumps(config)};\n")
     await run("node", bin / "openapi-ts", "-f", "openapi-ts.config.js", cwd=node_project)
     await run("node", bin / "tsc", *COMPILER, "use_sdk_client.ts", cwd=node_project)
