@@ -90,16 +90,85 @@ async def reachable(port: int) -> None:
                 return
 
 
-async def test_the_package_works_in_node_and_its_types_under_nodenext(stack: Stack, project: Path) -> None:
-    shutil.copy(SOURCES / "use_npm_package.ts", project)
-    await run("node", NODE_MODULES / ".bin" / "tsc", *COMPILER, "use_npm_package.ts", cwd=project)
-    assert await run("node", "use_npm_package.js", stack.base, stack.token, cwd=project) == "done\n"
+@pytest.fixture
+def bare_project(tarball: Path, tmp_path: Path) -> Path:
+    """A project for Node that has installed the package and `ws`, and has neither xterm.js nor the types of a DOM."""
+    folder = tmp_path / "bare"
+    folder.mkdir()
+    (folder / "package.json").write_text('{"name": "bare", "private": true, "type": "module"}')
+    npm("install", "--offline", "--no-audit", "--no-fund", tarball, cwd=folder)
+    (folder / "node_modules" / "@types").mkdir()
+    for name in ("ws", "@types/ws", "@types/node"):
+        (folder / "node_modules" / name).symlink_to(NODE_MODULES / name)
+    return folder
+
+
+async def compile_strictly(*files: str, cwd: Path, module: str = "nodenext") -> None:
+    """Compile for Node, with the declarations of all packages checked."""
+    options = (
+        f"--module {module} --target es2022 --lib es2023 --strict --exactOptionalPropertyTypes --types node".split()
+    )
+    await run("node", NODE_MODULES / "typescript" / "bin" / "tsc", *options, "--skipLibCheck", "false", *files, cwd=cwd)
+
+
+async def test_the_package_works_in_node_and_its_types_without_xterm(stack: Stack, bare_project: Path) -> None:
+    shutil.copy(SOURCES / "use_npm_package.ts", bare_project)
+    await compile_strictly("use_npm_package.ts", cwd=bare_project)
+    assert await run("node", "use_npm_package.js", stack.base, stack.token, cwd=bare_project) == "done\n"
+
+
+async def test_every_call_ends_however_a_gateway_refuses_it(bare_project: Path) -> None:
+    shutil.copy(SOURCES / "use_npm_refusals.ts", bare_project)
+    await compile_strictly("use_npm_refusals.ts", cwd=bare_project)
+    assert await run("node", "use_npm_refusals.js", cwd=bare_project) == "done\n"
+
+
+async def test_a_program_ends_with_the_error_if_it_does_not_handle_it(stack: Stack, bare_project: Path) -> None:
+    source = """import { HawseClient } from "hawse";
+const [, , base, token] = process.argv;
+const WebSocket = process.argv[4] && (await import("ws")).default;
+const openSocket = WebSocket && ((url, protocol) => new WebSocket(url, protocol));
+const client = new HawseClient({ base, token, openSocket, connectTimeout: 1 });
+client.connect();
+await client.sandbox("local").exec("true");
+client.close();
+"""
+    (bare_project / "program.mjs").write_text(source)
+
+    async def printed(*arguments: str) -> str:
+        return await run("node", "program.mjs", *arguments, cwd=bare_project, status=1)
+
+    assert "code: 'unauthenticated'" in await printed(stack.base, "wrong", "ws")
+    assert "no connection within 1 s" in await printed(f"http://127.0.0.1:{free_port()}", "x", "ws")
+    assert "MisuseError: this runtime has no WebSocket: pass `openSocket`" in await printed(stack.base, stack.token)
+
+
+async def test_the_package_is_found_by_each_way_to_import_it(bare_project: Path) -> None:
+    (bare_project / "module.mts").write_text('import { HawseClient } from "hawse";\nconsole.log(typeof HawseClient);\n')
+    (bare_project / "common.cts").write_text('import { HawseClient } from "hawse";\nconsole.log(typeof HawseClient);\n')
+    await compile_strictly("module.mts", "common.cts", cwd=bare_project)
+    for name in ("module.mjs", "common.cjs"):
+        assert await run("node", "--no-warnings", name, cwd=bare_project) == "function\n"
+    await compile_strictly("module.mts", "--moduleResolution", "bundler", "--noEmit", cwd=bare_project, module="esnext")
+
+
+def snippets() -> list[str]:
+    text = (ROOT / "web" / "README.md").read_text("utf-8").partition("## Embedding")[2]
+    return re.findall(r"^```ts\n(.*?)^```", text, re.S | re.M)
+
+
+async def test_the_first_snippet_of_the_readme_runs_as_it_is(stack: Stack, bare_project: Path) -> None:
+    (bare_project / "quickstart.ts").write_text(snippets()[0])
+    await compile_strictly("quickstart.ts", cwd=bare_project)
+    environment = {"HAWSE_URL": stack.base, "HAWSE_TOKEN": stack.token}
+    printed = await run("node", "quickstart.js", cwd=bare_project, env=environment)
+    assert printed == "0 42\nhello\nok out [0, 1, 4, 9]\n"
 
 
 async def test_the_snippets_of_the_readme_have_the_types_of_the_package(project: Path) -> None:
-    text = (ROOT / "web" / "README.md").read_text("utf-8").partition("## Embedding")[2]
-    snippets = re.findall(r"^```ts\n(.*?)^```", text, re.S | re.M)
-    assert len(snippets) >= 2
+    first, *others = snippets()
+    assert len(others) == 2
     declared = "declare const token: string;\ndeclare const element: HTMLElement;\ndeclare const file: Uint8Array;\n"
-    (project / "readme.ts").write_text("\n".join([declared, *snippets]))
-    await run("node", NODE_MODULES / ".bin" / "tsc", *COMPILER, "--noEmit", "readme.ts", cwd=project)
+    (project / "quickstart.ts").write_text(first)
+    (project / "readme.ts").write_text("\n".join([declared, *others]))
+    await run("node", NODE_MODULES / ".bin" / "tsc", *COMPILER, "--noEmit", "quickstart.ts", "readme.ts", cwd=project)

@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import os
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -19,10 +21,14 @@ COMPILER = (
 )
 
 
-async def run(*command: str | Path, cwd: Path) -> str:
-    """Run a program; return what it printed. It has to exit with 0."""
+async def run(*command: str | Path, cwd: Path, status: int = 0, env: Mapping[str, str] | None = None) -> str:
+    """Run a program; return what it printed. It has to exit with `status`. `env` is added to its environment."""
     process = await asyncio.create_subprocess_exec(
-        *map(str, command), cwd=cwd, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
+        *map(str, command),
+        cwd=cwd,
+        env=None if env is None else {**os.environ, **env},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
     )
     try:
         async with asyncio.timeout(TIMEOUT):
@@ -32,7 +38,7 @@ async def run(*command: str | Path, cwd: Path) -> str:
             process.kill()
             await process.wait()
     text = printed.decode()
-    assert process.returncode == 0, text
+    assert process.returncode == status, text
     return text
 
 

@@ -3,7 +3,8 @@
 
 import { FitAddon } from "@xterm/addon-fit";
 import { Terminal } from "@xterm/xterm";
-import { HawseAddon, HawseClient } from "./index";
+import { HawseClient } from "./index";
+import { HawseAddon } from "./xterm";
 
 export class HawseTerminalElement extends HTMLElement {
   static readonly observedAttributes = ["gateway", "token", "sandbox", "terminal"];

@@ -1,9 +1,10 @@
-// The public interface of the npm package `hawse`:
+// The public interface of the npm package `hawse`, which needs no other package and no DOM:
 //
 //   const client = new HawseClient({ base: "https://gateway.example/", token });
 //   client.connect();
 //   const { text } = await client.sandbox("local").exec("uname -a");
-//   terminal.loadAddon(new HawseAddon(client, { sandbox: "local", id: "main" })); // an xterm.js terminal
+//
+// `xterm.ts` is the interface for terminals in xterm.js, and `element.ts` has an element with one.
 
 export { type Disposable, DisposableList, Emitter } from "./base/disposables";
 export { randomId } from "./base/random-id";
@@ -16,16 +17,16 @@ export type {
   MethodResult,
 } from "./client/calls";
 export type { Channel, ChannelHandlers } from "./client/channels";
-export { type ClientOptions, DEFAULT_WINDOW, HawseClient } from "./client/client";
+export { type ClientOptions, DEFAULT_WINDOW, GatewayClient } from "./client/client";
+export type { CodeOptions, CodeOutcome, RichResult } from "./client/code-outcome";
+export { HawseClient } from "./client/hawse-client";
 export type { ExecOutcome, Namespace, ProcessOutput, SandboxHandle, WriteOptions } from "./client/sandbox";
+export { Sandboxes } from "./client/sandboxes";
 export { MethodStream, type StreamData, type StreamItem } from "./client/streams";
 export type { ConnectionState } from "./connection/reconnecting";
-export { type AttachedTerminal, attachXterm } from "./terminal/attach-xterm";
-export { HawseAddon, type HawseAddonOptions } from "./terminal/hawse-addon";
-export type { Emulator, TerminalSink } from "./terminal/sink";
-export { type Size, SizeProposer, type SizeProposerOptions } from "./terminal/size-proposer";
+export type { ClientSocket, SocketEvent } from "./connection/websocket";
+export type { TerminalSink } from "./terminal/sink";
 export { type TerminalAddress, TerminalChannel, type TerminalState } from "./terminal/terminal-channel";
-export { type Correctable, correctXterm } from "./terminal/xterm-fixes";
 export { HawseError, MisuseError, ProtocolViolation } from "./wire/errors";
 export type * from "./wire/methods";
 export type * from "./wire/protocol";

@@ -1,15 +1,20 @@
-// Checks the embedding example of README.md.
+// Checks the names in the examples of README.md. e2e/apps/test_npm_package.py compiles them, and runs the first one.
 
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import * as library from "../src/index";
+import * as xterm from "../src/xterm";
 
 const README = readFileSync(new URL("../README.md", import.meta.url), "utf8");
-const [, example = ""] = /```ts\n([\s\S]*?)```/.exec(README) ?? [];
 
-test("the example imports what the library exports", () => {
-  const [, names = ""] = /import \{ (.*?) \} from "hawse"/.exec(example) ?? [];
-  expect(names.split(", ").filter(name => !(name in library))).toEqual([]);
+test.each([
+  ["hawse", library],
+  ["hawse/xterm", xterm],
+])("the examples import what %s exports", (name, exported) => {
+  const imports = [...README.matchAll(/import \{ (.*?) \} from "(.*?)"/g)].filter(found => found[2] === name);
+  const names = imports.flatMap(([, list = ""]) => list.split(", "));
+  expect(names.length).toBeGreaterThan(0);
+  expect(names.filter(each => !(each in exported))).toEqual([]);
 });
 
 test("each method of the example of a sandbox exists", () => {

@@ -4,9 +4,7 @@ import { HawseClient, HawseError } from "hawse";
 import WebSocket from "ws";
 
 const [, , base = "", token = ""] = process.argv;
-const openSocket = (url: string, protocol: string) =>
-  new WebSocket(url, protocol) as unknown as globalThis.WebSocket;
-const client = new HawseClient({ base, token, openSocket });
+const client = new HawseClient({ base, token, openSocket: (url, protocol) => new WebSocket(url, protocol) });
 client.connect();
 const box = client.sandbox("local");
 
@@ -59,6 +57,42 @@ for await (const item of box.terminal.attach({ id: "agent" })) {
   if (item.event === "exit") check(item.value.code, 0);
 }
 check(screen, "hello\r\n");
+
+const code = await box.run("import sys\nprint('out')\nprint('err', file=sys.stderr)\n[1, 2]");
+check([code.status, code.stdout, code.stderr, code.text], ["ok", "out\n", "err\n", "[1, 2]"]);
+check(code.results.map(({ kind, data }) => [kind, data["text/plain"]]), [["value", "[1, 2]"]]);
+const raised = await box.run("1 / 0");
+check([raised.status, raised.error?.name, raised.results], ["error", "ZeroDivisionError", []]);
+
+const { sandboxes } = client;
+const made = await sandboxes.create({ labels: { made: "by-npm" } });
+check((await made.exec("echo $HOME")).code, 0);
+check(
+  (await sandboxes.list({ made: "by-npm" })).map(({ id }) => id),
+  [made.id],
+);
+check((await sandboxes.stop(made.id)).state, "stopped");
+check((await sandboxes.start(made.id)).state, "running");
+await sandboxes.update(made.id, { labels: { made: null } });
+check(await sandboxes.list({ made: "by-npm" }), []);
+await sandboxes.delete(made.id);
+const gone = await sandboxes.get(made.id).catch((problem: unknown) => problem);
+check(gone instanceof HawseError && gone.code, "not_found");
+
+const surrogate = await box.exec("echo \ud800").catch((problem: unknown) => problem);
+check(surrogate instanceof HawseError, true);
+const tooLong = await box.exec("#".repeat(2_000_000)).catch((problem: unknown) => problem);
+check(tooLong instanceof HawseError && tooLong.code, "too_large");
+check((await box.exec("echo still here")).text, "still here\n"); // the connection has survived
+
+const wrong = new HawseClient({ base, token: "wrong", openSocket: (url, protocol) => new WebSocket(url, protocol) });
+wrong.connect();
+const refused = await wrong
+  .sandbox("local")
+  .exec("true")
+  .catch((problem: unknown) => problem);
+check(refused instanceof HawseError && refused.code, "unauthenticated");
+wrong.close();
 
 client.close();
 console.log("done");

@@ -22,7 +22,7 @@ export class DisposableList implements Disposable {
     target: EventTarget,
     type: string,
     listener: (event: E) => void,
-    options?: AddEventListenerOptions,
+    options?: Parameters<EventTarget["addEventListener"]>[2],
   ): void {
     target.addEventListener(type, listener as EventListener, options);
     this.defer(() => target.removeEventListener(type, listener as EventListener, options));

@@ -1,9 +1,12 @@
 // Request-response calls. A call with a key runs once however often it is sent, so it is sent again after each
 // lost connection; a call without a key is never repeated (docs/wire.md section 6).
 
+import { after } from "../base/after";
+import type { Disposable } from "../base/disposables";
+import { SteadyClock } from "../base/steady-clock";
 import { Backoff } from "../connection/backoff";
 import type { CallOptions } from "../wire/connection";
-import { HawseError } from "../wire/errors";
+import { forCall, HawseError } from "../wire/errors";
 import type { GatewayMethods, Methods } from "../wire/methods";
 import type { Channel, ChannelHandlers } from "./channels";
 
@@ -26,10 +29,24 @@ export type CallArguments<M extends MethodName> =
     ? [params?: MethodParams<M>, request?: CallRequest]
     : [params: MethodParams<M>, request?: CallRequest];
 
-type Open = (method: string, options: CallOptions, handlers: ChannelHandlers) => Channel | undefined;
+/** What calls use of their client. */
+export interface CallSource {
+  open(method: string, options: CallOptions, handlers: ChannelHandlers): Channel | undefined;
+  /** Calls `fail` when a call that was not sent has waited for a connection for too long. */
+  limitWait(fail: (error: HawseError) => void): Disposable;
+  /** Seconds that a call with a key is repeated while its sandbox is unavailable. */
+  readonly unavailableGiveUp: number;
+}
 
 /** Milliseconds to wait for the server's own `deadline_exceeded` after the time-out, before failing locally. */
 const GRACE = 1_000;
+/** One for all calls: the more often it is read, the smaller is the interval in which both of its sources may fail. */
+export const clock = new SteadyClock();
+
+/** Returns the seconds since `sentAt`, which a repetition carries. */
+export function ageSince(sentAt: number): number {
+  return (clock.now() - sentAt) / 1000;
+}
 
 class PendingCall {
   readonly method: string;
@@ -40,9 +57,14 @@ class PendingCall {
   readonly #request: CallRequest;
   readonly #deadline: number | undefined;
   channel: Channel | undefined;
-  /** When it was first sent, in milliseconds since 1970; a repeat carries its age. */
+  /** When it was first sent, on `clock`. */
   sentAt: number | undefined;
-  timers: ReturnType<typeof setTimeout>[] = [];
+  /** Since when its sandbox has been unavailable, on `clock`. */
+  unavailableSince: number | undefined;
+  /** Ends it after its time-out. */
+  timeout: Disposable | undefined;
+  /** Ends it without a connection, or repeats it. */
+  timer: Disposable | undefined;
 
   constructor(
     method: string,
@@ -56,7 +78,7 @@ class PendingCall {
     this.reject = reject;
     this.#params = params;
     this.#request = request;
-    this.#deadline = request.timeout === undefined ? undefined : Date.now() + request.timeout * 1000;
+    this.#deadline = request.timeout === undefined ? undefined : clock.now() + request.timeout * 1000;
   }
 
   get keyed(): boolean {
@@ -65,33 +87,34 @@ class PendingCall {
 
   options(): CallOptions {
     const options: CallOptions = { ...this.#request, params: this.#params };
-    if (this.keyed && this.sentAt !== undefined) options.age = Math.max(0, (Date.now() - this.sentAt) / 1000);
-    if (this.#deadline !== undefined) options.timeout = Math.max(0.001, (this.#deadline - Date.now()) / 1000);
+    if (this.keyed && this.sentAt !== undefined) options.age = ageSince(this.sentAt);
+    if (this.#deadline !== undefined)
+      options.timeout = Math.max(0.001, (this.#deadline - clock.now()) / 1000);
     return options;
   }
 }
 
 export class Calls {
-  readonly #open: Open;
+  readonly #source: CallSource;
   readonly #pending = new Set<PendingCall>();
   /** Set while no call can succeed, for example until the user signs in. */
   #stopped: HawseError | undefined;
 
-  constructor(open: Open) {
-    this.#open = open;
+  constructor(source: CallSource) {
+    this.#source = source;
   }
 
   call(method: string, params: object, request: CallRequest): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.#stopped) {
-        reject(this.#stopped);
+        reject(forCall(this.#stopped, false));
         return;
       }
       const call = new PendingCall(method, params, request, resolve, reject);
       this.#pending.add(call);
-      if (request.timeout !== undefined) {
-        call.timers.push(setTimeout(() => this.#expire(call), request.timeout * 1000 + GRACE));
-      }
+      const { timeout = Number.POSITIVE_INFINITY } = request;
+      call.timeout = after(timeout * 1000 + GRACE, () => this.#expire(call));
+      call.timer = this.#source.limitWait(error => this.#reject(call, error));
       this.#send(call);
     });
   }
@@ -108,38 +131,60 @@ export class Calls {
   /** Fails every pending call with `error`, and all further calls until `resume`. */
   stop(error: HawseError): void {
     this.#stopped = error;
-    for (const call of [...this.#pending]) this.#settle(call, () => call.reject(error));
+    for (const call of [...this.#pending]) this.#reject(call, forCall(error, call.sentAt !== undefined));
   }
 
   #send(call: PendingCall): void {
-    if (!this.#pending.has(call)) return;
-    call.channel = this.#open(call.method, call.options(), {
-      result: value => this.#settle(call, () => call.resolve(value)),
-      error: error => this.#failed(call, error),
-    });
-    if (call.channel) call.sentAt ??= Date.now();
+    try {
+      call.channel = this.#source.open(call.method, call.options(), {
+        result: value => this.#settle(call, () => call.resolve(value)),
+        error: error => this.#failed(call, error),
+      });
+    } catch (problem) {
+      if (!(problem instanceof HawseError)) throw problem;
+      this.#reject(call, problem);
+      return;
+    }
+    if (!call.channel) return;
+    call.timer?.dispose();
+    call.sentAt ??= clock.now();
   }
 
   #failed(call: PendingCall, error: HawseError): void {
     call.channel = undefined;
-    // Channels reports a lost connection as `interrupted` as well. If there is no connection when the timer fires,
-    // `connectionOpened` sends the call later.
-    const away = error.code === "interrupted" || error.code === "unavailable";
-    if (call.keyed && away && error.retryable) {
-      call.timers.push(setTimeout(() => call.channel ?? this.#send(call), call.backoff.next()));
-    } else this.#settle(call, () => call.reject(error));
+    if (!this.#pending.has(call)) return;
+    if (!this.#repeats(call, error)) this.#reject(call, error);
+    // If there is no connection when the timer fires, `connectionOpened` sends the call later.
+    else call.timer = after(call.backoff.next(), () => call.channel ?? this.#send(call));
+  }
+
+  /** Channels reports a lost connection as `interrupted` as well: that is waited for without a limit. */
+  #repeats(call: PendingCall, error: HawseError): boolean {
+    if (!call.keyed || !error.retryable) return false;
+    if (error.code !== "unavailable") call.unavailableSince = undefined;
+    else call.unavailableSince ??= clock.now();
+    if (error.code === "interrupted") return true;
+    const { unavailableSince } = call;
+    return unavailableSince !== undefined && ageSince(unavailableSince) < this.#source.unavailableGiveUp;
   }
 
   #expire(call: PendingCall): void {
-    const admitted = call.channel ? "unknown" : "no";
+    const admitted = call.sentAt === undefined ? "no" : "unknown";
     call.channel?.cancel();
-    const error = new HawseError("deadline_exceeded", `${call.method} exceeded its timeout`, { admitted });
+    this.#reject(
+      call,
+      new HawseError("deadline_exceeded", `${call.method} exceeded its timeout`, { admitted }),
+    );
+  }
+
+  #reject(call: PendingCall, error: HawseError): void {
     this.#settle(call, () => call.reject(error));
   }
 
   #settle(call: PendingCall, outcome: () => void): void {
     if (!this.#pending.delete(call)) return;
-    for (const timer of call.timers) clearTimeout(timer);
+    call.timeout?.dispose();
+    call.timer?.dispose();
     outcome();
   }
 }

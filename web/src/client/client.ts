@@ -1,37 +1,62 @@
-// A client of one gateway: calls, and channels to build on. Terminals and other objects that outlive a connection
+// The connection of a client to one gateway: calls, and channels to build on. `hawse-client.ts` adds sandboxes. Terminals and other objects that outlive a connection
 // are built from these.
 
+import { after } from "../base/after";
 import { type Disposable, Emitter } from "../base/disposables";
 import {
   type ConnectionState,
   ReconnectingConnection,
   type ReconnectingOptions,
 } from "../connection/reconnecting";
+import { CONNECT_TIMEOUT } from "../connection/websocket";
 import type { CallOptions, Connection } from "../wire/connection";
-import { HawseError } from "../wire/errors";
+import { HawseError, MisuseError } from "../wire/errors";
 import type { Welcome } from "../wire/protocol";
-import { type CallArguments, Calls, type MethodName, type MethodResult } from "./calls";
+import { type CallArguments, Calls, clock, type MethodName, type MethodResult } from "./calls";
 import { type Channel, type ChannelHandlers, Channels, type SandboxStarting } from "./channels";
-import { type SandboxHandle, sandboxHandle } from "./sandbox";
 
 /** Initial credit of each channel in bytes: bandwidth × round-trip time of a good network. */
 export const DEFAULT_WINDOW = 524_288;
 
+/** Seconds for which a call with a key is repeated while its sandbox is unavailable. */
+const UNAVAILABLE_GIVE_UP = 30;
+
+/** For a page that shows the state of the connection, and on which users sign in: calls wait as long as it takes. */
+export const PATIENT = {
+  connectTimeout: Number.POSITIVE_INFINITY,
+  unavailableGiveUp: Number.POSITIVE_INFINITY,
+} as const;
+
 export interface ClientOptions extends Partial<Omit<ReconnectingOptions, "base">> {
   /** The gateway's URL; default: the page's directory. */
-  base?: URL | string;
+  base?: URL | string | undefined;
+  /**
+   * Seconds for one attempt to connect, and for a call to wait for a connection before it throws `unavailable`; default:
+   * 10. A call that was sent before the connection was lost waits longer. Infinity: all calls wait, also for `signIn`.
+   */
+  connectTimeout?: number | undefined;
+  /** Seconds for which a call with a key is repeated while its sandbox is unavailable; default: 30. */
+  unavailableGiveUp?: number | undefined;
 }
 
-export class HawseClient {
+export class GatewayClient {
   readonly #connection: ReconnectingConnection;
   readonly #channels: Channels;
   readonly #calls: Calls;
   readonly #onStarting = new Emitter<SandboxStarting>();
+  readonly #connectTimeout: number;
+  /** Seconds for which a call with a key is repeated while its sandbox is unavailable. */
+  readonly unavailableGiveUp: number;
+  /** Why the latest attempt to connect failed. */
+  #problem = "the gateway has not answered";
   #roundTrip: number | undefined;
   #welcome: Welcome | undefined;
 
+  /** Throws MisuseError for an option that cannot work. */
   constructor(options: ClientOptions = {}) {
-    const base = new URL(options.base ?? ".", typeof document === "undefined" ? undefined : document.baseURI);
+    const base = gatewayUrl(options.base);
+    this.#connectTimeout = positive("connectTimeout", options.connectTimeout ?? CONNECT_TIMEOUT);
+    this.unavailableGiveUp = positive("unavailableGiveUp", options.unavailableGiveUp ?? UNAVAILABLE_GIVE_UP);
     const connection = new ReconnectingConnection({
       client: "hawse-js/0.1",
       window: DEFAULT_WINDOW,
@@ -43,7 +68,7 @@ export class HawseClient {
       () => connection.flush(),
       progress => this.#onStarting.emit(progress),
     );
-    this.#calls = new Calls((method, callOptions, handlers) => this.open(method, callOptions, handlers));
+    this.#calls = new Calls(this);
     this.onState = connection.onState;
     this.onUp = connection.onUp;
     this.onRoundTrip = connection.onRoundTrip;
@@ -56,8 +81,15 @@ export class HawseClient {
     connection.onEvent(event => this.#channels.receive(event));
     connection.onRoundTrip(milliseconds => {
       this.#roundTrip = milliseconds;
+      clock.now();
     });
-    connection.onState(state => this.#updateCalls(state));
+    connection.onState(state => {
+      clock.now();
+      if (state.phase === "waiting") this.#problem = state.reason.message;
+      const { refusal } = this;
+      if (refusal) this.#calls.stop(refusal);
+      else this.#calls.resume();
+    });
   }
 
   /** A sandbox that a call waits for is being started. */
@@ -81,6 +113,10 @@ export class HawseClient {
     return this.#welcome;
   }
 
+  /**
+   * Connects, and connects again whenever the connection is lost, until `close`. It does not wait: calls do, and throw
+   * why there is no connection. Throws MisuseError if this runtime has no WebSocket.
+   */
   connect(): void {
     this.#connection.connect();
   }
@@ -98,8 +134,9 @@ export class HawseClient {
   }
 
   /**
-   * Calls a method; its name determines the types of its parameters and its result. Waits for a connection. If the connection is lost, a call with a `key` is repeated and a call
-   * without one throws `interrupted`. Throws HawseError.
+   * Calls a method; its name determines the types of its parameters and its result. Waits for a connection, at most
+   * `connectTimeout`. If the connection is lost, a call with a `key` is repeated and a call without one throws
+   * `interrupted`. Throws HawseError.
    */
   async call<M extends MethodName>(
     method: M,
@@ -108,16 +145,34 @@ export class HawseClient {
     return (await this.#calls.call(method, params, request)) as MethodResult<M>;
   }
 
-  /** The sandbox `id` with its methods: `client.sandbox("local").exec("make")`. */
-  sandbox(id = "local"): SandboxHandle {
-    return sandboxHandle(this, id);
+  /**
+   * Why no call can succeed now: the client is closed, the gateway refuses it, or it needs another token (`signIn`).
+   * undefined: calls are sent, or wait for a connection.
+   */
+  get refusal(): HawseError | undefined {
+    const { state } = this;
+    if (state.phase === "closed") return new HawseError("cancelled", "the client is closed");
+    if (state.phase === "failed") return state.reason;
+    if (state.phase !== "signed-out" || this.#connectTimeout === Number.POSITIVE_INFINITY) return undefined;
+    return state.reason ?? new HawseError("unauthenticated", "the client was created without a token");
   }
 
-  /** No call can succeed any more: the client is closed, or the gateway refuses it. */
-  onFatal(listener: (error: HawseError) => void): Disposable {
-    return this.onState(state => {
-      if (state.phase === "closed") listener(new HawseError("cancelled", "the client is closed"));
-      else if (state.phase === "failed") listener(state.reason);
+  /** Calls `listener` with the `refusal`, now or when there is one. */
+  onRefusal(listener: (refusal: HawseError) => void): Disposable {
+    const check = () => {
+      const { refusal } = this;
+      if (refusal) listener(refusal);
+    };
+    check();
+    return this.onState(check);
+  }
+
+  /** Calls `fail` when `connectTimeout` has passed, unless it is disposed before. */
+  limitWait(fail: (error: HawseError) => void): Disposable {
+    const seconds = this.#connectTimeout;
+    return after(seconds * 1000, () => {
+      const problem = this.state.phase === "idle" ? "connect() was not called" : this.#problem;
+      fail(new HawseError("unavailable", `no connection within ${seconds} s: ${problem}`));
     });
   }
 
@@ -125,10 +180,22 @@ export class HawseClient {
   open(method: string, options: CallOptions, handlers: ChannelHandlers): Channel | undefined {
     return this.#channels.open(method, options, handlers);
   }
+}
 
-  #updateCalls(state: ConnectionState): void {
-    if (state.phase === "closed") this.#calls.stop(new HawseError("cancelled", "the client is closed"));
-    else if (state.phase === "failed") this.#calls.stop(state.reason);
-    else this.#calls.resume();
+function positive(name: string, seconds: number): number {
+  if (seconds > 0) return seconds;
+  throw new MisuseError(`${name} is ${seconds}; more than 0 seconds are required`);
+}
+
+/** Returns the directory that contains `v1/`. Throws MisuseError. */
+function gatewayUrl(given: URL | string | undefined): URL {
+  const page = typeof document === "undefined" ? undefined : document.baseURI;
+  const url = URL.canParse(given ?? ".", page) ? new URL(given ?? ".", page) : undefined;
+  if (!url || !/^(https?|wss?):$/.test(url.protocol)) {
+    const text = given === undefined ? "`base` is required outside of a page:" : `"${given}" is not`;
+    throw new MisuseError(`${text} the URL of a gateway, such as http://127.0.0.1:8080/`);
   }
+  url.protocol = url.protocol.replace("ws", "http"); // tickets are requested over HTTP
+  if (given !== undefined && !url.pathname.endsWith("/")) url.pathname += "/";
+  return url;
 }

@@ -6,7 +6,8 @@ import { STDERR } from "../wire/frames";
 import type { Exec, ExecResult, FileRead, FileTransferResult, FileWrite, Methods } from "../wire/methods";
 import { STREAMS, type StreamMethod } from "../wire/streams";
 import type { CallArguments, CallRequest, MethodResult } from "./calls";
-import type { HawseClient } from "./client";
+import type { GatewayClient } from "./client";
+import type { CodeOptions, CodeOutcome } from "./code-outcome";
 import { MethodStream, wasInterrupted } from "./streams";
 
 /** The methods whose names begin with `P.`: `Namespace<"file">["stat"]` is `file.stat`. */
@@ -60,9 +61,9 @@ const SLICE = 262_144;
 
 class SandboxBase {
   readonly id: string;
-  readonly #client: HawseClient;
+  readonly #client: GatewayClient;
 
-  constructor(client: HawseClient, id: string) {
+  constructor(client: GatewayClient, id: string) {
     this.#client = client;
     this.id = id;
   }
@@ -78,7 +79,10 @@ class SandboxBase {
     return new MethodStream(this.#client, method, params ?? {}, { ...request, sandbox: this.id });
   }
 
-  /** Runs a command line (a string) or a program with its arguments to its end. Throws HawseError. */
+  /**
+   * Runs a command line (a string) or a program with its arguments to its end, once, also across lost connections.
+   * Throws HawseError.
+   */
   async exec(
     command: string | readonly string[],
     options: Omit<Exec, "argv" | "command"> = {},
@@ -87,25 +91,48 @@ class SandboxBase {
       ...options,
       ...(typeof command === "string" ? { command } : { argv: [...command] }),
     };
-    const stdout: Uint8Array[] = [];
-    const stderr: Uint8Array[] = [];
-    const stream = this.stream("exec", params);
-    for await (const item of stream) {
-      if (item.event === "data") (item.kind === STDERR ? stderr : stdout).push(item.bytes);
+    const chunks: Record<"stdout" | "stderr", Uint8Array[]> = { stdout: [], stderr: [] };
+    const since = { stdout: 0, stderr: 0 };
+    let running: MethodStream<"exec"> | undefined;
+    for (;;) {
+      running = running?.again({ ...params, since }) ?? this.stream("exec", params, { key: randomId() });
+      try {
+        for await (const item of running) {
+          if (item.event !== "data") continue;
+          const stream = item.kind === STDERR ? "stderr" : "stdout";
+          since[stream] = item.offset + item.bytes.length;
+          chunks[stream].push(item.bytes);
+        }
+        const result = await running.result;
+        const stdout = joinBytes(chunks.stdout);
+        const stderr = joinBytes(chunks.stderr);
+        return { ...result, stdout, stderr, text: new TextDecoder().decode(stdout) };
+      } catch (error) {
+        if (!wasInterrupted(error)) throw error;
+      }
     }
-    const result = await stream.result;
-    const joined = joinBytes(stdout);
-    return { ...result, stdout: joined, stderr: joinBytes(stderr), text: new TextDecoder().decode(joined) };
+  }
+
+  /**
+   * Runs code to its end, also across lost connections, and returns its output and its results. An error of the code is
+   * part of the outcome. Throws HawseError if it could not run.
+   */
+  async run(source: string, options: CodeOptions = {}): Promise<CodeOutcome> {
+    const { runCode } = await import("./code-outcome");
+    return await runCode(this as unknown as SandboxHandle, source, options);
   }
 
   /** The output of a process from its beginning to its end; it continues at the exact byte after a lost connection. */
   async *output(id: string): AsyncGenerator<ProcessOutput, void> {
     const since = { stdout: 0, stderr: 0 };
     let instance: string | undefined;
+    let attached: MethodStream<"process.attach"> | undefined;
     for (;;) {
+      const start = instance === undefined ? {} : { instance };
+      const params = { id, since: { ...since }, ...start };
+      attached = attached?.again(params) ?? this.stream("process.attach", params);
       try {
-        const start = instance === undefined ? {} : { instance };
-        for await (const item of this.stream("process.attach", { id, since: { ...since }, ...start })) {
+        for await (const item of attached) {
           if (item.event === "opened") instance = item.value.instance;
           if (item.event !== "data") continue;
           const stream = item.kind === STDERR ? "stderr" : "stdout";
@@ -124,16 +151,13 @@ class SandboxBase {
     const start = options.offset ?? 0;
     let offset = start;
     let version = options.version;
+    let reading: MethodStream<"file.read"> | undefined;
     for (;;) {
       const length = options.length == null ? {} : { length: options.length - (offset - start) };
+      const params = { ...options, path, offset, version: version ?? null, ...length };
+      reading = reading?.again(params) ?? this.stream("file.read", params);
       try {
-        for await (const item of this.stream("file.read", {
-          ...options,
-          path,
-          offset,
-          version: version ?? null,
-          ...length,
-        })) {
+        for await (const item of reading) {
           if (item.event === "opened") version = item.value.version;
           if (item.event !== "data") continue;
           offset = item.offset + item.bytes.length;
@@ -161,11 +185,12 @@ class SandboxBase {
   ): Promise<FileTransferResult> {
     const { progress, signal, ...params } = options;
     const blob = data instanceof Blob ? data : new Blob([data as BlobPart]);
-    const input = randomId();
-    const key = randomId();
+    const write: FileWrite = { ...params, path, input: randomId() };
+    let upload: MethodStream<"file.write"> | undefined;
     for (;;) {
+      upload = upload?.again(write) ?? this.stream("file.write", write, { key: randomId() });
       try {
-        return await this.#upload({ ...params, path, input }, key, blob, progress, signal);
+        return await this.#upload(upload, blob, progress, signal);
       } catch (error) {
         if (signal?.aborted || !wasInterrupted(error)) throw error;
       }
@@ -173,13 +198,11 @@ class SandboxBase {
   }
 
   async #upload(
-    params: FileWrite,
-    key: string,
+    stream: MethodStream<"file.write">,
     blob: Blob,
     progress: ((sent: number) => void) | undefined,
     signal: AbortSignal | undefined,
   ): Promise<FileTransferResult> {
-    const stream = this.stream("file.write", params, { key });
     const stop = () => stream.cancel();
     signal?.addEventListener("abort", stop);
     if (signal?.aborted) stop();
@@ -202,7 +225,7 @@ class SandboxBase {
 }
 
 /** Returns an object for the sandbox `id`. It costs nothing and needs no end. */
-export function sandboxHandle(client: HawseClient, id: string): SandboxHandle {
+export function sandboxHandle(client: GatewayClient, id: string): SandboxHandle {
   const sandbox = new SandboxBase(client, id);
   for (const prefix of NAMESPACES) {
     Object.defineProperty(sandbox, prefix, { value: namespace(sandbox, prefix), enumerable: true });

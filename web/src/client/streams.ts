@@ -1,11 +1,19 @@
 // Calls that send events or bytes, as async iterables. A stream belongs to one connection: if that is lost, it ends
 // with `interrupted`. What can continue at an offset is opened again by its caller, as `sandbox.ts` does.
 
-import type { Disposable } from "../base/disposables";
+import { type Disposable, DisposableList } from "../base/disposables";
 import type { CallOptions } from "../wire/connection";
-import { HawseError, interrupted } from "../wire/errors";
+import { forCall, HawseError, interrupted } from "../wire/errors";
 import { MAX_PAYLOAD } from "../wire/frames";
-import type { AllMethods, CallRequest, MethodName, MethodResult } from "./calls";
+import {
+  type AllMethods,
+  ageSince,
+  type CallRequest,
+  clock,
+  type MethodName,
+  type MethodParams,
+  type MethodResult,
+} from "./calls";
 import type { Channel, ChannelHandlers } from "./channels";
 
 /** Bytes of a stream: `kind` 1 is its first byte stream (output, stdout), 2 the second one (stderr), 3 a screen. */
@@ -29,7 +37,10 @@ export type StreamItem<M extends MethodName> =
 export interface StreamSource {
   open(method: string, options: CallOptions, handlers: ChannelHandlers): Channel | undefined;
   onUp(listener: () => void): Disposable;
-  onFatal(listener: (error: HawseError) => void): Disposable;
+  /** Why no call can succeed now. */
+  readonly refusal: HawseError | undefined;
+  onRefusal(listener: (refusal: HawseError) => void): Disposable;
+  limitWait(fail: (error: HawseError) => void): Disposable;
 }
 
 interface Item {
@@ -45,36 +56,56 @@ export class MethodStream<M extends MethodName>
   implements AsyncIterable<StreamItem<M>>, PromiseLike<MethodResult<M>>
 {
   readonly method: M;
+  readonly #source: StreamSource;
+  readonly #request: CallRequest;
   readonly #queue: Item[] = [];
   readonly #result: Promise<MethodResult<M>>;
-  readonly #waiting: Disposable[] = [];
+  /** While it waits for a connection. */
+  readonly #waiting = new DisposableList();
+  /** They wait for an item, for credit or for the end. */
+  readonly #waiters: (() => void)[] = [];
   #resolve!: (value: MethodResult<M>) => void;
   #reject!: (error: HawseError) => void;
-  #wake: (() => void) | undefined;
-  #credited: (() => void) | undefined;
   #channel: Channel | undefined;
   #ended = false;
   #error: HawseError | undefined;
   #dropping = false;
   #sent = 0;
 
-  constructor(source: StreamSource, method: M, params: object, request: CallRequest = {}) {
+  /** When the call was first sent; undefined: it was not sent yet. */
+  #sentAt: number | undefined;
+
+  constructor(
+    source: StreamSource,
+    method: M,
+    params: object,
+    request: CallRequest = {},
+    earlier?: MethodStream<M>,
+  ) {
     this.method = method;
+    this.#source = source;
+    this.#request = request;
+    this.#sentAt = earlier === undefined ? undefined : earlier.#sentAt;
     this.#result = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
     this.#result.catch(() => {}); // the loop throws the error as well
-    const open = () => {
-      if (this.#channel || this.#ended) return;
-      this.#channel = source.open(method, { ...request, params }, this.#handlers());
-      if (this.#channel) this.#unsubscribe();
-    };
-    this.#waiting.push(
-      source.onUp(open),
-      source.onFatal(error => !this.#channel && this.#end(error)),
-    );
-    open();
+    const options = { ...request, params };
+    this.#waiting.add(source.onUp(() => this.#open(options)));
+    this.#open(options);
+    if (this.#channel || this.#ended) return;
+    this.#waiting.add(source.onRefusal(refusal => this.#end(forCall(refusal, this.#sentAt !== undefined))));
+    if (earlier === undefined) this.#waiting.add(source.limitWait(error => this.#end(error)));
+    if (this.#ended) this.#unsubscribe();
+  }
+
+  /**
+   * Calls the method again after the connection was lost, to continue with other parameters. It waits for the next
+   * connection as long as it takes. With a key, it is the same call.
+   */
+  again(params: MethodParams<M>): MethodStream<M> {
+    return new MethodStream(this.#source, this.method, params, this.#request, this);
   }
 
   /** The result of the call. Throws HawseError. */
@@ -102,10 +133,7 @@ export class MethodStream<M extends MethodName>
         } else if (this.#ended) {
           if (this.#error) throw this.#error;
           return;
-        } else
-          await new Promise<void>(resolve => {
-            this.#wake = resolve;
-          });
+        } else await this.#change();
       }
     } finally {
       this.cancel();
@@ -127,9 +155,7 @@ export class MethodStream<M extends MethodName>
       const credit = Math.min(this.#channel?.inputCredit ?? 0, MAX_PAYLOAD, bytes.length - at);
       if (this.#ended) throw this.#error ?? new HawseError("exited", `${this.method} has ended`);
       if (!this.#channel || credit === 0) {
-        await new Promise<void>(resolve => {
-          this.#credited = resolve;
-        });
+        await this.#change();
         continue;
       }
       this.#channel.input(this.#sent, bytes.subarray(at, at + credit));
@@ -150,6 +176,21 @@ export class MethodStream<M extends MethodName>
     this.#end(new HawseError("cancelled", `${this.method} was cancelled`));
   }
 
+  #open(options: CallOptions): void {
+    if (this.#channel || this.#ended) return;
+    const repeated = options.key !== undefined && this.#sentAt !== undefined;
+    const age = repeated ? { age: ageSince(this.#sentAt as number) } : {};
+    try {
+      this.#channel = this.#source.open(this.method, { ...options, ...age }, this.#handlers());
+    } catch (problem) {
+      if (!(problem instanceof HawseError)) throw problem;
+      this.#end(problem);
+    }
+    if (!this.#channel) return;
+    this.#sentAt ??= clock.now();
+    this.#unsubscribe();
+  }
+
   #handlers(): ChannelHandlers {
     return {
       event: (event, value, cost) => this.#push({ item: { event, value }, cost }),
@@ -157,7 +198,10 @@ export class MethodStream<M extends MethodName>
         this.#push({ item: { event: "data", kind, offset, bytes: payload }, cost }),
       credit: () => this.#notify(),
       result: value => this.#end(undefined, value as MethodResult<M>),
-      error: error => this.#end(error),
+      error: error => {
+        const refusal = wasInterrupted(error) ? this.#source.refusal : undefined;
+        this.#end(refusal ? forCall(refusal, true) : error);
+      },
     };
   }
 
@@ -179,13 +223,16 @@ export class MethodStream<M extends MethodName>
   }
 
   #unsubscribe(): void {
-    for (const subscription of this.#waiting.splice(0)) subscription.dispose();
+    this.#waiting.dispose();
     this.#notify();
   }
 
+  #change(): Promise<void> {
+    return new Promise(resolve => this.#waiters.push(resolve));
+  }
+
   #notify(): void {
-    this.#wake?.();
-    this.#credited?.();
+    for (const wake of this.#waiters.splice(0)) wake();
   }
 }
 

@@ -6,17 +6,18 @@
 //   connecting, live ──protocol error, 4403──▶ failed ──retryNow──▶ connecting
 //   any ──close──▶ closed
 
+import { after } from "../base/after";
 import { type Disposable, Emitter } from "../base/disposables";
 import type { Connection, ConnectionEvent } from "../wire/connection";
 import { HawseError } from "../wire/errors";
 import { Backoff } from "./backoff";
 import { onResumeHint } from "./resume-hints";
-import { type ConnectionEnd, type TransportOptions, WebSocketTransport } from "./websocket";
+import { type ConnectionEnd, socketOpener, type TransportOptions, WebSocketTransport } from "./websocket";
 
 export type ConnectionState =
   | { readonly phase: "idle" | "live" | "closed" }
   | { readonly phase: "connecting"; readonly attempt: number }
-  /** `retryAt`: the time of the next attempt, on the clock of Date.now(). */
+  /** `retryAt`: the time of the next attempt, on the clock of performance.now(). */
   | {
       readonly phase: "waiting";
       readonly attempt: number;
@@ -43,7 +44,7 @@ export class ReconnectingConnection {
   readonly #resumeHints: Disposable;
   #state: ConnectionState = { phase: "idle" };
   #transport: WebSocketTransport | undefined;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  #timer: Disposable | undefined;
   #token: string | undefined;
 
   constructor(options: ReconnectingOptions) {
@@ -72,6 +73,7 @@ export class ReconnectingConnection {
     return this.#state.phase === "live" ? this.#transport?.connection : undefined;
   }
 
+  /** Throws MisuseError if there is no WebSocket. */
   connect(): void {
     if (this.#state.phase === "idle") this.#attempt();
   }
@@ -100,7 +102,7 @@ export class ReconnectingConnection {
 
   close(): void {
     if (this.#state.phase === "closed") return;
-    clearTimeout(this.#timer);
+    this.#timer?.dispose();
     this.#resumeHints.dispose();
     const transport = this.#transport;
     this.#enter({ phase: "closed" });
@@ -108,7 +110,8 @@ export class ReconnectingConnection {
   }
 
   #attempt(): void {
-    clearTimeout(this.#timer);
+    this.#timer?.dispose();
+    socketOpener(this.#options); // throws at once, not after a ticket
     if (!this.#token) {
       this.#enter({ phase: "signed-out" });
       return;
@@ -152,8 +155,8 @@ export class ReconnectingConnection {
     // The gateway sends the same delay to all clients, so add up to 250 ms of jitter.
     const least = notBefore > 0 ? notBefore + this.#random() * 250 : 0;
     const delay = Math.max(this.#backoff.next(), least);
-    this.#timer = setTimeout(() => this.#attempt(), delay);
-    this.#enter({ phase: "waiting", attempt, retryAt: Date.now() + delay, reason: error });
+    this.#timer = after(delay, () => this.#attempt());
+    this.#enter({ phase: "waiting", attempt, retryAt: performance.now() + delay, reason: error });
   }
 
   #enter(state: ConnectionState): void {

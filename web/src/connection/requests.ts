@@ -2,10 +2,13 @@
 
 import { HawseError } from "../wire/errors";
 
+/** Statuses below 500 after which another attempt may succeed. */
+const RETRIED = new Set([408, 425, 429]);
+
 /** Sends a request and returns the fields of the answer. Throws HawseError; `retryable` if the network failed. */
 export async function request(url: URL, init: RequestInit): Promise<Record<string, unknown>> {
   const response = await fetchOrUnavailable(url, { cache: "no-store", credentials: "same-origin", ...init });
-  const body = await bodyOrUnavailable(response);
+  const body = await bodyOrUnavailable(url, response);
   if (response.ok) return body;
   throw refusal(response, body);
 }
@@ -13,8 +16,11 @@ export async function request(url: URL, init: RequestInit): Promise<Record<strin
 async function fetchOrUnavailable(url: URL, init: RequestInit): Promise<Response> {
   try {
     return await fetch(url, init);
-  } catch {
-    throw new HawseError("unavailable", "the gateway is unreachable");
+  } catch (problem) {
+    // Node gives the reason, such as ECONNREFUSED; browsers hide it.
+    const cause = problem instanceof Error && problem.cause instanceof Error ? problem.cause : undefined;
+    const reason = cause?.message || (cause as { code?: string } | undefined)?.code;
+    throw new HawseError("unavailable", `the gateway is unreachable${reason ? `: ${reason}` : ""}`);
   }
 }
 
@@ -22,13 +28,21 @@ async function fetchOrUnavailable(url: URL, init: RequestInit): Promise<Response
  * A connection may be lost within the answer, which is no answer then: the request may be sent again. Without TLS,
  * browsers return an answer that ends within its headers like a complete one without a body.
  */
-async function bodyOrUnavailable(response: Response): Promise<Record<string, unknown>> {
-  const lost = () => new HawseError("unavailable", "the connection was lost while the gateway answered");
+async function bodyOrUnavailable(url: URL, response: Response): Promise<Record<string, unknown>> {
+  const lost = () =>
+    new HawseError(
+      "unavailable",
+      response.headers.get("content-type")?.startsWith("text/html")
+        ? `${url.origin} answered with a page: this may not be the address of a gateway`
+        : "the connection was lost while the gateway answered",
+    );
   const text = await response.text().catch(() => {
     throw lost();
   });
   try {
-    return response.status === 204 ? {} : (JSON.parse(text) as Record<string, unknown>);
+    const body: unknown = response.status === 204 ? {} : JSON.parse(text);
+    if (typeof body === "object" && body !== null) return body as Record<string, unknown>;
+    throw new SyntaxError("not an object");
   } catch {
     if (response.ok || response.status < 200) throw lost();
     return {};
@@ -38,10 +52,12 @@ async function bodyOrUnavailable(response: Response): Promise<Record<string, unk
 function refusal(response: Response, body: Record<string, unknown>): HawseError {
   const { status } = response;
   const text =
-    typeof body.message === "string" ? body.message : `the gateway answered with HTTP status ${status}`;
+    typeof body.message === "string"
+      ? body.message
+      : `HTTP status ${status} without a reason: this may not be the address of a gateway`;
   if (status === 401) return new HawseError("unauthenticated", text);
   // A proxy in front of a restarting gateway, or an overloaded gateway.
-  if (status === 429 || status >= 502) return new HawseError("unavailable", text);
+  if (RETRIED.has(status) || status >= 500) return new HawseError("unavailable", text);
   if (typeof body.code === "string") return new HawseError(body.code, text, { retryable: false });
   return new HawseError(status === 403 ? "forbidden" : "internal", text, { retryable: false });
 }

@@ -1,15 +1,16 @@
 // One WebSocket, from the ticket to its end. It passes messages between the socket and a sans-I/O Connection, and
 // reports exactly once how it ended and whether to retry.
 
+import { after } from "../base/after";
 import { DisposableList } from "../base/disposables";
 import { Connection, type ConnectionEvent, type ConnectionOptions } from "../wire/connection";
-import { HawseError, ProtocolViolation } from "../wire/errors";
+import { HawseError, MisuseError, ProtocolViolation } from "../wire/errors";
 import { Heartbeat } from "./heartbeat";
 import { requestTicket } from "./tickets";
 
 export const SUBPROTOCOL = "hawse.v1";
-/** Milliseconds from the start to `welcome`: a network that drops packets must not block for minutes. */
-export const CONNECT_TIMEOUT = 10_000;
+/** Seconds from the start to `welcome`: a network that drops packets must not block for minutes. */
+export const CONNECT_TIMEOUT = 10;
 /** Minimum delay in milliseconds before the retry after close code 4429 (too much load). */
 const BACKLOG_DELAY = 2_000;
 /** The close code that we send when the server broke the protocol. Browsers may only send 1000 and 3000 to 4999. */
@@ -17,14 +18,38 @@ const CLOSE_VIOLATION = 3_008;
 
 export type NextAction = "retry" | "sign-in" | "stop";
 
-/** Close code → action (docs/wire.md section 7). All other codes are retried. */
-const ACTIONS: Record<number, NextAction> = {
-  1007: "stop",
-  1008: "stop",
-  1009: "stop",
-  4401: "sign-in",
-  4403: "stop",
+/** Close codes that are not retried → action and error (docs/wire.md section 7). */
+const FINAL: Record<number, readonly [NextAction, string]> = {
+  1007: ["stop", "invalid_message"],
+  1008: ["stop", "protocol_error"],
+  1009: ["stop", "too_large"],
+  4401: ["sign-in", "unauthenticated"],
+  4403: ["stop", "forbidden"],
 };
+
+/** An event of a `ClientSocket`, with the fields of its type. */
+export interface SocketEvent {
+  readonly type: string;
+  /** Of `message`: text or an ArrayBuffer. */
+  readonly data?: unknown;
+  /** Of `close`. */
+  readonly code?: number;
+  readonly reason?: string;
+  /** Of `error`, outside of browsers. */
+  readonly message?: string;
+}
+
+/** The part of a WebSocket that a client uses. Browsers, Node 22 and the package `ws` have one. */
+export interface ClientSocket {
+  binaryType: string;
+  readonly readyState: number;
+  send(data: string | Uint8Array<ArrayBuffer>): void;
+  close(code?: number): void;
+  addEventListener(
+    type: "open" | "message" | "close" | "error",
+    listener: (event: SocketEvent) => void,
+  ): void;
+}
 
 export interface ConnectionEnd {
   action: NextAction;
@@ -37,7 +62,10 @@ export interface TransportOptions extends ConnectionOptions {
   /** The gateway's URL: the directory that contains `v1/`. */
   base: URL;
   token: string;
-  openSocket?: (url: string, protocol: string) => WebSocket;
+  /** Opens a WebSocket; default: the global one, which browsers and Node 22 have. */
+  openSocket?: ((url: string, protocol: string) => ClientSocket) | undefined;
+  /** Seconds for one attempt to connect; default: 10. */
+  connectTimeout?: number | undefined;
   ticket?: (base: URL, token: string, signal: AbortSignal) => Promise<string>;
 }
 
@@ -57,7 +85,9 @@ export class WebSocketTransport {
   readonly #abort = new AbortController();
   readonly #disposables = new DisposableList();
   readonly #heartbeat: Heartbeat;
-  #socket: WebSocket | undefined;
+  #socket: ClientSocket | undefined;
+  /** The text of the socket's latest error. */
+  #socketError = "";
   #ended = false;
   #notBefore = 0;
   /** The `error` without a channel that the server sent before closing. */
@@ -77,12 +107,13 @@ export class WebSocketTransport {
     });
     this.#disposables.defer(() => this.#heartbeat.stop());
     this.#disposables.defer(() => this.#abort.abort());
-    const timer = setTimeout(
-      () => this.drop(unavailable("connecting to the gateway timed out")),
-      CONNECT_TIMEOUT,
+    const { connectTimeout = CONNECT_TIMEOUT } = options;
+    const seconds = Number.isFinite(connectTimeout) ? connectTimeout : CONNECT_TIMEOUT;
+    const timer = after(seconds * 1000, () =>
+      this.drop(unavailable(`the gateway did not answer within ${seconds} s`)),
     );
-    this.#disposables.defer(() => clearTimeout(timer));
-    void this.#connect(() => clearTimeout(timer));
+    this.#disposables.add(timer);
+    void this.#connect(() => timer.dispose());
   }
 
   /** Sends all pending messages of the connection. */
@@ -102,30 +133,44 @@ export class WebSocketTransport {
   }
 
   async #connect(onWelcome: () => void): Promise<void> {
-    const { base, token, openSocket = (url, protocol) => new WebSocket(url, protocol) } = this.#options;
+    const { base, token } = this.#options;
+    let ticket: string;
     try {
-      const ticket = await (this.#options.ticket ?? requestTicket)(base, token, this.#abort.signal);
-      if (this.#ended) return;
-      const socket = openSocket(connectUrl(base, ticket), SUBPROTOCOL);
-      socket.binaryType = "arraybuffer";
-      this.#socket = socket;
-      this.#disposables.listen(socket, "open", () => this.flush());
-      this.#disposables.listen<MessageEvent>(socket, "message", event =>
-        this.#receive(event.data, onWelcome),
-      );
-      this.#disposables.listen<CloseEvent>(socket, "close", event => this.#closed(event));
+      ticket = await (this.#options.ticket ?? requestTicket)(base, token, this.#abort.signal);
     } catch (problem) {
-      const error = problem instanceof HawseError ? problem : unavailable(String(problem));
+      const error =
+        problem instanceof HawseError ? problem : unavailable(`there is no ticket: ${textOf(problem)}`);
       const action = error.code === "unauthenticated" ? "sign-in" : error.retryable ? "retry" : "stop";
       this.#end({ action, error, notBefore: 0 });
+      return;
+    }
+    if (this.#ended) return;
+    try {
+      this.#open(socketOpener(this.#options)(connectUrl(base, ticket), SUBPROTOCOL), onWelcome);
+    } catch (problem) {
+      // The URL, or the page's security policy, forbids it, and would forbid a retry too.
+      const error = new HawseError("invalid_params", `no WebSocket can be opened: ${textOf(problem)}`);
+      this.#end({ action: "stop", error, notBefore: 0 });
     }
   }
 
-  #receive(data: string | ArrayBuffer, onWelcome: () => void): void {
+  #open(socket: ClientSocket, onWelcome: () => void): void {
+    socket.binaryType = "arraybuffer";
+    this.#socket = socket;
+    socket.addEventListener("open", () => this.#ended || this.flush());
+    socket.addEventListener("message", event => this.#ended || this.#receive(event.data, onWelcome));
+    socket.addEventListener("close", event => this.#ended || this.#closed(event));
+    // `close` follows. Without a listener, an error of the package `ws` would end the process, also after the end.
+    socket.addEventListener("error", event => {
+      this.#socketError = event.message ?? "";
+    });
+  }
+
+  #receive(data: unknown, onWelcome: () => void): void {
     this.#heartbeat.received();
     let event: ConnectionEvent | undefined;
     try {
-      event = this.connection.receive(typeof data === "string" ? data : new Uint8Array(data));
+      event = this.connection.receive(typeof data === "string" ? data : new Uint8Array(data as ArrayBuffer));
     } catch (problem) {
       if (!(problem instanceof ProtocolViolation)) throw problem;
       this.drop(problem, "stop", CLOSE_VIOLATION);
@@ -156,13 +201,12 @@ export class WebSocketTransport {
     }
   }
 
-  #closed(event: CloseEvent): void {
-    const action = ACTIONS[event.code] ?? "retry";
-    const text =
-      event.reason ||
-      (event.code === 1006 ? "connection lost" : `the gateway closed the connection with code ${event.code}`);
-    const error = this.#fatalError ?? (action === "sign-in" ? unauthenticated(text) : unavailable(text));
-    this.#end({ action, error, notBefore: event.code === 4429 ? BACKLOG_DELAY : this.#notBefore });
+  #closed({ code = 1006, reason = "" }: SocketEvent): void {
+    const [action, errorCode] = FINAL[code] ?? (["retry", "unavailable"] as const);
+    const lost = this.#socketError ? `connection lost: ${this.#socketError}` : "connection lost";
+    const text = reason || (code === 1006 ? lost : `the gateway closed the connection with code ${code}`);
+    const error = this.#fatalError ?? new HawseError(errorCode, text);
+    this.#end({ action, error, notBefore: code === 4429 ? BACKLOG_DELAY : this.#notBefore });
   }
 
   #end(end: ConnectionEnd, code = 1000): void {
@@ -181,10 +225,24 @@ function connectUrl(base: URL, ticket: string): string {
   return url.href;
 }
 
-function unavailable(text: string): HawseError {
-  return new HawseError("unavailable", text);
+/** Returns what opens a WebSocket. Throws MisuseError if there is none. */
+export function socketOpener({
+  openSocket,
+}: Pick<TransportOptions, "openSocket">): (url: string, protocol: string) => ClientSocket {
+  if (openSocket) return openSocket;
+  if (typeof WebSocket === "undefined") {
+    throw new MisuseError(
+      "this runtime has no WebSocket: pass `openSocket`, for example with the package `ws`: " +
+        "openSocket: (url, protocol) => new WebSocket(url, protocol)",
+    );
+  }
+  return (url, protocol) => new WebSocket(url, protocol);
 }
 
-function unauthenticated(text: string): HawseError {
-  return new HawseError("unauthenticated", text);
+function textOf(problem: unknown): string {
+  return problem instanceof Error ? problem.message : String(problem);
+}
+
+function unavailable(text: string): HawseError {
+  return new HawseError("unavailable", text);
 }

@@ -5,7 +5,7 @@ import type { Terminal } from "@xterm/xterm";
 import type { IconNode } from "lucide";
 import type { ComponentType } from "preact";
 import type { Disposable } from "../base/disposables";
-import type { HawseClient } from "../client/client";
+import type { GatewayClient } from "../client/client";
 import type { Participant } from "../wire/methods";
 import type { Workspace } from "./workspace";
 
@@ -73,7 +73,7 @@ export interface PeopleContext {
 
 /** What the page offers to panes and to views in the rail. */
 export interface AppContext {
-  readonly client: HawseClient;
+  readonly client: GatewayClient;
   /** Id of the sandbox that the page shows. */
   readonly sandbox: string;
   /** The tabs and their panes. */

@@ -1,5 +1,6 @@
 // The page with all sandboxes: what each does, who is there, and the actions to create, open, start, stop and delete them.
 
+import { sandboxHandle } from "../client/sandbox";
 import "../page/style/base.css";
 import "../page/style/inter.css";
 import "../page/style/strip.css";
@@ -8,7 +9,8 @@ import "../page/style/overlays.css";
 import "../page/style/sheet.css";
 import "../page/style/sandboxes.css";
 import "./home.css";
-import { HawseClient } from "../index";
+import { GatewayClient, PATIENT } from "../client/client";
+
 import { readAddress, sandboxLink, withoutToken } from "../page/address";
 import { byId, setText } from "../page/dom";
 import { SandboxForm } from "../page/sandbox-form";
@@ -28,7 +30,7 @@ new PageTheme(
   matchMedia("(prefers-color-scheme: light)"),
   loadSettings(() => localStorage).theme,
 );
-const client = new HawseClient({ token: session.credential, ticket: session.ticket });
+const client = new GatewayClient({ ...PATIENT, token: session.credential, ticket: session.ticket });
 const open = (sandbox: string) => sandboxLink(location.href, sandbox);
 
 // The page lives as long as these, so nothing disposes them.
@@ -40,7 +42,7 @@ const list = new SandboxList(client, {
   changed: showState,
   keepFocus: () => byId(list.readOnly ? "sandboxes-title" : "sandboxes-new").focus(),
   extend: (row, info) => {
-    const glance = new Glance(client.sandbox(info.id), open(info.id));
+    const glance = new Glance(sandboxHandle(client, info.id), open(info.id));
     row.element.prepend(glance.screen);
     row.element.append(glance.people);
     return {
@@ -73,7 +75,7 @@ function showState(): void {
     connection: client.state,
     terminal: { phase: "live" },
     online: navigator.onLine,
-    now: Date.now(),
+    now: performance.now(),
     connectedBefore: list.complete,
     readOnly: false,
   });

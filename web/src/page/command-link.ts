@@ -4,7 +4,7 @@
 
 import type { IDecoration, Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../base/disposables";
-import type { HawseClient } from "../client/client";
+import type { GatewayClient } from "../client/client";
 import type { TerminalChannel } from "../terminal/terminal-channel";
 import { HawseError } from "../wire/errors";
 import type { CommandInfo } from "../wire/methods";
@@ -26,7 +26,7 @@ export interface LinkedTo {
 }
 
 export interface CommandSource {
-  readonly client: Pick<HawseClient, "call">;
+  readonly client: Pick<GatewayClient, "call">;
   readonly channel: Pick<TerminalChannel, "address" | "info">;
   readonly commands: Pick<Commands, "list">;
 }

@@ -1,10 +1,11 @@
 // What the parts of the page share: the client, the user's settings, the workspace of panes, and signals derived from them.
 
 import { computed, effect, type ReadonlySignal, signal, untracked } from "@preact/signals";
+import { type Disposable, DisposableList } from "../base/disposables";
+import { GatewayClient, PATIENT } from "../client/client";
 import type { PeopleContext } from "../frame/pane";
 import type { RailState } from "../frame/rail";
 import { Workspace } from "../frame/workspace";
-import { type Disposable, DisposableList, HawseClient } from "../index";
 import type { People } from "../terminal/people";
 import type { OpenPort } from "../wire/methods";
 import { readAddress, withoutToken } from "./address";
@@ -37,7 +38,11 @@ export class PageCore implements Disposable {
   );
   readonly overlays = new Overlays();
   readonly viewerKey = loadViewerKey(() => sessionStorage);
-  readonly client = new HawseClient({ token: this.session.credential, ticket: this.session.ticket });
+  readonly client = new GatewayClient({
+    ...PATIENT,
+    token: this.session.credential,
+    ticket: this.session.ticket,
+  });
   readonly workspace = new Workspace();
   readonly rail: RailState = { open: signal(false), view: signal("") };
   readonly terminals = new Terminals(this.client, { sandbox: this.sandbox, toast: text => this.toast(text) });

@@ -1,5 +1,6 @@
 // Opens what lists the actions: the palette, the menus and the list of shortcuts.
 
+import { sandboxHandle } from "../client/sandbox";
 import "./style/menus.css";
 import { Terminal as TerminalIcon } from "lucide";
 import { type Actions, labelOf } from "../frame/actions";
@@ -180,7 +181,7 @@ export class PageDialogs {
     const { client, sandbox, open } = this.#options.app;
     const add = this.menu("New", where, ids);
     if (!this.#desktops && client.state.phase === "live") {
-      const list = client.sandbox(sandbox).desktop.list({});
+      const list = sandboxHandle(client, sandbox).desktop.list({});
       this.#desktops = await list.then(
         ({ desktops, problem }) => !problem || desktops.length > 0,
         () => false, // such as a sandbox that is stopped

@@ -2,7 +2,7 @@
 
 import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 import { type Disposable, DisposableList } from "../base/disposables";
-import type { HawseClient } from "../client/client";
+import type { GatewayClient } from "../client/client";
 import { HawseError } from "../wire/errors";
 import type { GitStatusResult, TerminalInfo } from "../wire/methods";
 import type { ForeignSize } from "./terminal-options";
@@ -17,16 +17,16 @@ export interface FactsSource {
 }
 
 export class PageFacts implements Disposable {
-  readonly #client: HawseClient;
+  readonly #client: GatewayClient;
   readonly #sandbox: string;
   readonly #source: FactsSource;
   readonly #disposables = new DisposableList();
   readonly #git = signal<GitStatusResult | undefined>(undefined);
   readonly #isolation = signal("");
   /** The directory whose branch was asked for last, and when. */
-  #asked = { directory: "", at: 0 };
+  #asked = { directory: "", at: Number.NEGATIVE_INFINITY };
 
-  constructor(client: HawseClient, sandbox: string, source: FactsSource) {
+  constructor(client: GatewayClient, sandbox: string, source: FactsSource) {
     this.#client = client;
     this.#sandbox = sandbox;
     this.#source = source;
@@ -69,7 +69,7 @@ export class PageFacts implements Disposable {
   }
 
   async #askGit(directory: string): Promise<void> {
-    const now = Date.now();
+    const now = performance.now();
     if (!directory || this.#client.state.phase !== "live") return;
     if (this.#asked.directory === directory && now - this.#asked.at < GIT_AGE) return;
     if (this.#asked.directory !== directory) this.#git.value = undefined;

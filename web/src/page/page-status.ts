@@ -25,7 +25,7 @@ export function showStatus(page: PageCore, later: Later): ReadonlySignal<Status>
       connection: client.state,
       terminal: { phase: "live" },
       online: navigator.onLine,
-      now: Date.now(),
+      now: performance.now(),
       connectedBefore: true,
       readOnly: false,
     });

@@ -1,9 +1,9 @@
 // What the user does with panes: opens them, closes them, and takes or gives back the keyboard of a terminal.
 
+import { randomId } from "../base/random-id";
 import type { AppContext } from "../frame/pane";
 import { leavesOf } from "../frame/tree";
 import { type Tab, TERMINAL } from "../frame/workspace";
-import { randomId } from "../index";
 import { HawseError } from "../wire/errors";
 import type { PageCore } from "./page-core";
 import type { LeaseAction } from "./shell";

@@ -4,7 +4,7 @@ import "./style/ports.css";
 import { effect, type Signal } from "@preact/signals";
 import { type Disposable, DisposableList } from "../base/disposables";
 import type { Channel } from "../client/channels";
-import type { HawseClient } from "../client/client";
+import type { GatewayClient } from "../client/client";
 import { leavesOf } from "../frame/tree";
 import type { Workspace } from "../frame/workspace";
 import type { OpenPort, PortListResult } from "../wire/methods";
@@ -63,13 +63,13 @@ export interface PortsOptions {
 }
 
 export class PortNotice implements Disposable {
-  readonly #client: HawseClient;
+  readonly #client: GatewayClient;
   readonly #options: PortsOptions;
   readonly #notices: PortNotices;
   readonly #key: string;
   readonly #disposables = new DisposableList();
 
-  constructor(client: HawseClient, options: PortsOptions) {
+  constructor(client: GatewayClient, options: PortsOptions) {
     this.#client = client;
     this.#options = options;
     this.#key = `hawse.ports.${options.sandbox}`;

@@ -4,7 +4,7 @@ import { type ReadonlySignal, signal } from "@preact/signals";
 import { type Disposable, DisposableList } from "../base/disposables";
 import { randomId } from "../base/random-id";
 import type { Channel } from "../client/channels";
-import type { HawseClient } from "../client/client";
+import type { GatewayClient } from "../client/client";
 import { HawseError } from "../wire/errors";
 import type { RecordingInfo, RecordingListResult } from "../wire/methods";
 import { NOT_CONNECTED } from "./status";
@@ -16,14 +16,14 @@ export interface RecordingsOptions {
 }
 
 export class RecordingControl implements Disposable {
-  readonly #client: HawseClient;
+  readonly #client: GatewayClient;
   readonly #options: RecordingsOptions;
   readonly #disposables = new DisposableList();
   readonly #active = signal<readonly RecordingInfo[]>([]);
   /** An action is being processed. */
   #busy = false;
 
-  constructor(client: HawseClient, options: RecordingsOptions) {
+  constructor(client: GatewayClient, options: RecordingsOptions) {
     this.#client = client;
     this.#options = options;
     this.#disposables.add(client.onUp(() => this.#watch()));

@@ -2,7 +2,7 @@
 // user opens it.
 
 import { type Disposable, DisposableList } from "../base/disposables";
-import type { HawseClient } from "../client/client";
+import type { GatewayClient } from "../client/client";
 import { MethodStream } from "../client/streams";
 import { follow } from "../views/follow";
 import type { EgressPolicy } from "../wire/methods";
@@ -18,7 +18,7 @@ export class SandboxEgress implements Disposable {
   readonly #refusals = new Refusals();
   #shown = "";
 
-  constructor(client: HawseClient, id: string) {
+  constructor(client: GatewayClient, id: string) {
     this.#status.setAttribute("role", "status");
     this.#list.ariaLabel = `Refused requests of ${id}`;
     this.element.append(this.#rules, this.#status, this.#list);

@@ -3,7 +3,7 @@
 import { h, render } from "preact";
 import { type Disposable, DisposableList } from "../base/disposables";
 import { randomId } from "../base/random-id";
-import type { HawseClient } from "../client/client";
+import type { GatewayClient } from "../client/client";
 import { HawseError } from "../wire/errors";
 import type { SandboxCreate, SandboxInfo, TemplateInfo } from "../wire/methods";
 import { byId, make, setText, within } from "./dom";
@@ -21,7 +21,7 @@ function filledForm(): HTMLFormElement {
 type Network = "host" | "none" | "private";
 
 export class SandboxForm implements Disposable {
-  readonly #client: HawseClient;
+  readonly #client: GatewayClient;
   readonly #created: (sandbox: SandboxInfo) => void;
   readonly #disposables = new DisposableList();
   readonly #form = filledForm();
@@ -32,7 +32,7 @@ export class SandboxForm implements Disposable {
   readonly #images = byId("sandbox-images");
 
   /** `created` is called with each new sandbox, which runs. */
-  constructor(client: HawseClient, created: (sandbox: SandboxInfo) => void) {
+  constructor(client: GatewayClient, created: (sandbox: SandboxInfo) => void) {
     this.#client = client;
     this.#created = created;
     this.#disposables.listen(this.#toggle, "click", () => this.setOpen(this.#form.hidden === true));

@@ -1,7 +1,7 @@
 // The list of sandboxes: a row for each, kept current, in the dialog of the terminal's page and on the page of all sandboxes.
 
 import type { Disposable } from "../base/disposables";
-import type { HawseClient } from "../client/client";
+import type { GatewayClient } from "../client/client";
 import type { HawseError } from "../wire/errors";
 import type { SandboxInfo } from "../wire/methods";
 import { SandboxRow } from "./sandbox-row";
@@ -26,12 +26,12 @@ export interface SandboxListOptions {
 }
 
 export class SandboxList implements Disposable {
-  readonly #client: HawseClient;
+  readonly #client: GatewayClient;
   readonly #options: SandboxListOptions;
   readonly #rows = new Map<string, { row: SandboxRow; more: Extension | undefined }>();
   #table: SandboxTable | undefined;
 
-  constructor(client: HawseClient, options: SandboxListOptions) {
+  constructor(client: GatewayClient, options: SandboxListOptions) {
     this.#client = client;
     this.#options = options;
   }

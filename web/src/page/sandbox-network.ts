@@ -1,19 +1,19 @@
 // The network of a sandbox in the list, if it is filtered: a section that shows its rules and refusals when it is open.
 
 import type { Disposable } from "../base/disposables";
-import type { HawseClient } from "../client/client";
+import type { GatewayClient } from "../client/client";
 import type { SandboxInfo } from "../wire/methods";
 import { make } from "./dom";
 import type { SandboxEgress } from "./sandbox-egress";
 
 export class SandboxNetwork implements Disposable {
   readonly element = make("details", "network", make("summary", "", "Network: rules and refusals"));
-  readonly #client: HawseClient;
+  readonly #client: GatewayClient;
   readonly #id: string;
   #info: SandboxInfo | undefined;
   #content: SandboxEgress | undefined;
 
-  constructor(client: HawseClient, id: string) {
+  constructor(client: GatewayClient, id: string) {
     this.#client = client;
     this.#id = id;
     this.element.hidden = true;

@@ -1,7 +1,8 @@
 // One sandbox in the list: a link that opens it, its state, and its actions.
 
 import { randomId } from "../base/random-id";
-import type { HawseClient } from "../client/client";
+import type { GatewayClient } from "../client/client";
+import { sandboxHandle } from "../client/sandbox";
 import { HawseError } from "../wire/errors";
 import type { SandboxInfo } from "../wire/methods";
 import { iconButton, make, setText } from "./dom";
@@ -32,7 +33,7 @@ export interface RowOptions {
 
 export class SandboxRow {
   readonly element = make("li", "sandbox");
-  readonly #client: HawseClient;
+  readonly #client: GatewayClient;
   readonly #options: RowOptions;
   readonly #id: string;
   readonly #link: HTMLAnchorElement;
@@ -51,7 +52,7 @@ export class SandboxRow {
   readonly #busy = new Set<SandboxAction>();
   #info: SandboxInfo;
 
-  constructor(client: HawseClient, info: SandboxInfo, options: RowOptions) {
+  constructor(client: GatewayClient, info: SandboxInfo, options: RowOptions) {
     this.#client = client;
     this.#options = options;
     this.#id = info.id;
@@ -59,7 +60,7 @@ export class SandboxRow {
     const name = make("strong", "", info.id);
     if (options.current) name.append(" ", make("em", "", "this page"));
     this.#link = make("a", "open", name, make("small", "line", this.#dot, this.#state, this.#facts));
-    this.#usage = new SandboxUsage(client.sandbox(info.id));
+    this.#usage = new SandboxUsage(sandboxHandle(client, info.id));
     this.#network = new SandboxNetwork(client, info.id);
     this.#link.append(this.#reason, this.#labels);
     this.#link.href = options.href;

@@ -3,7 +3,7 @@
 import "./style/sheet.css";
 import "./style/sandboxes.css";
 import { type Disposable, DisposableList } from "../base/disposables";
-import type { HawseClient } from "../client/client";
+import type { GatewayClient } from "../client/client";
 import { sandboxLink } from "./address";
 import { byId, setText } from "./dom";
 import { SandboxForm } from "./sandbox-form";
@@ -16,7 +16,7 @@ export class SandboxesDialog implements Disposable {
   /** It is current while the dialog is open. */
   readonly #list: SandboxList;
 
-  constructor(client: HawseClient, current: string) {
+  constructor(client: GatewayClient, current: string) {
     this.#list = new SandboxList(client, {
       element: byId("sandboxes-list"),
       href: id => sandboxLink(location.href, id),

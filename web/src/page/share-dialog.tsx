@@ -7,14 +7,14 @@ import { X } from "lucide";
 import { render } from "preact";
 import { renderSVG } from "uqr";
 import { randomId } from "../base/random-id";
-import type { HawseClient } from "../client/client";
+import type { GatewayClient } from "../client/client";
 import { Icon } from "../frame/icon";
 import { HawseError } from "../wire/errors";
 import type { ShareCreate, ShareInfo } from "../wire/methods";
 import { copyText } from "./clipboard";
 
 export interface ShareOptions {
-  client: HawseClient;
+  client: GatewayClient;
   sandbox: string;
   terminal: string;
   toast: (text: string) => void;

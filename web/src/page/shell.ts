@@ -3,14 +3,14 @@
 import { Emitter } from "../base/disposables";
 import { randomId } from "../base/random-id";
 import type { CallRequest, MethodName, MethodParams } from "../client/calls";
-import type { HawseClient } from "../client/client";
+import type { GatewayClient } from "../client/client";
 import type { Size } from "../terminal/size-proposer";
 import type { TerminalAddress, TerminalChannel } from "../terminal/terminal-channel";
 import { HawseError } from "../wire/errors";
 
 /** Creates the terminal if it does not exist. Rejects with HawseError. */
 export async function ensureTerminal(
-  client: HawseClient,
+  client: GatewayClient,
   { id, sandbox }: TerminalAddress,
   size: Size | undefined,
 ): Promise<void> {
@@ -26,7 +26,7 @@ export async function ensureTerminal(
 export type LeaseAction = MethodParams<"terminal.lease">["action"];
 
 export class Shell {
-  readonly #client: HawseClient;
+  readonly #client: GatewayClient;
   readonly #channel: TerminalChannel;
   readonly #viewer: string;
   readonly #size: () => Size | undefined;
@@ -34,7 +34,7 @@ export class Shell {
   #starting = false;
 
   /** `viewer`: the key of this page's viewer. `size`: returns the size of a new terminal. */
-  constructor(client: HawseClient, channel: TerminalChannel, viewer: string, size: () => Size | undefined) {
+  constructor(client: GatewayClient, channel: TerminalChannel, viewer: string, size: () => Size | undefined) {
     this.#client = client;
     this.#channel = channel;
     this.#viewer = viewer;

@@ -4,7 +4,7 @@
 import { computed, effect, type ReadonlySignal, signal, untracked } from "@preact/signals";
 import { type Disposable, DisposableList } from "../base/disposables";
 import type { Channel } from "../client/channels";
-import type { HawseClient } from "../client/client";
+import type { GatewayClient } from "../client/client";
 import { People } from "../terminal/people";
 import { HawseError } from "../wire/errors";
 import type { Participant, TerminalAttach, TerminalOpened, TerminalPresence } from "../wire/methods";
@@ -14,7 +14,7 @@ import type { Faces } from "./everyone";
 const RETRY = 5_000;
 
 export interface StandInOptions {
-  readonly client: Pick<HawseClient, "open" | "call" | "onUp">;
+  readonly client: Pick<GatewayClient, "open" | "call" | "onUp">;
   readonly sandbox: string;
   /** Key of the page's viewer. */
   readonly viewerKey: string;

@@ -33,6 +33,7 @@ export interface StatusInput {
   terminal: TerminalState;
   /** navigator.onLine: false is reliable, true is not. */
   online: boolean;
+  /** On the clock of performance.now(). */
   now: number;
   /** Whether this page has been connected before. */
   connectedBefore: boolean;

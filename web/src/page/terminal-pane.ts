@@ -88,7 +88,7 @@ export class TerminalPane implements Pane {
         ? { phase: "failed", reason: failure }
         : (this.#open.value?.channel.state ?? { phase: "detached" }),
       online: navigator.onLine,
-      now: Date.now(),
+      now: performance.now(),
       connectedBefore: this.#connectedBefore.value,
       readOnly: this.readOnly,
       starting: this.#starting.value,

@@ -3,7 +3,7 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { type Disposable, DisposableList } from "../base/disposables";
 import { randomId } from "../base/random-id";
-import type { HawseClient } from "../client/client";
+import type { GatewayClient } from "../client/client";
 import { HawseError } from "../wire/errors";
 import type { TerminalCreate, TerminalInfo } from "../wire/methods";
 import { NOT_CONNECTED } from "./status";
@@ -20,14 +20,14 @@ export interface TerminalsOptions {
 }
 
 export class Terminals implements Disposable {
-  readonly #client: HawseClient;
+  readonly #client: GatewayClient;
   readonly #options: TerminalsOptions;
   readonly #disposables = new DisposableList();
   readonly #list = signal<readonly TerminalInfo[]>([]);
   #timer: ReturnType<typeof setTimeout> | undefined;
   #busy = false;
 
-  constructor(client: HawseClient, options: TerminalsOptions) {
+  constructor(client: GatewayClient, options: TerminalsOptions) {
     this.#client = client;
     this.#options = options;
     this.#disposables.add(client.onUp(() => this.refresh()));

@@ -1,7 +1,7 @@
 // `window.hawse`: a stable interface for end-to-end tests and for use in the browser's console.
 
 import type { Terminal } from "@xterm/xterm";
-import type { HawseClient } from "../client/client";
+import type { GatewayClient } from "../client/client";
 import type { ConnectionState } from "../connection/reconnecting";
 import type { TerminalChannel, TerminalState } from "../terminal/terminal-channel";
 
@@ -25,7 +25,7 @@ export interface PageState {
 
 export interface TestHandle {
   readonly terminal: Terminal;
-  readonly client: HawseClient;
+  readonly client: GatewayClient;
   readonly channel: TerminalChannel;
   state(): PageState;
 }
@@ -36,7 +36,7 @@ declare global {
   }
 }
 
-export function exposeTestHandle(terminal: Terminal, client: HawseClient, channel: TerminalChannel): void {
+export function exposeTestHandle(terminal: Terminal, client: GatewayClient, channel: TerminalChannel): void {
   window.hawse = {
     terminal,
     client,

@@ -1,6 +1,7 @@
 // What the page has for several viewers: the circles in the header, following, and the keyboard that one viewer may hold.
 // A chunk of its own, which is loaded after the first prompt.
 
+import { sandboxHandle } from "../client/sandbox";
 import "./style/together.css";
 import { computed, effect, signal } from "@preact/signals";
 import { type Disposable, DisposableList } from "../base/disposables";
@@ -45,7 +46,7 @@ export class Together implements Disposable {
       return page.activeTerminal.value ?? (there ? last : undefined);
     });
     const everyone = new Everyone(
-      app.client.sandbox(app.sandbox),
+      sandboxHandle(app.client, app.sandbox),
       computed(() => workspace.active.value !== undefined && pane.value === undefined),
     );
     const standIn = new StandIn({

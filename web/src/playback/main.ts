@@ -8,8 +8,9 @@ import "../page/style/overlays.css";
 import "../page/style/playback.css";
 import type { Terminal } from "@xterm/xterm";
 import type { Disposable } from "../base/disposables";
+import { DisposableList } from "../base/disposables";
 import { formatSize } from "../base/format";
-import { DisposableList, HawseClient } from "../index";
+import { GatewayClient, PATIENT } from "../client/client";
 import { readAddress, withoutToken } from "../page/address";
 import { byId, setText } from "../page/dom";
 import { openScreen } from "../page/screen";
@@ -47,7 +48,7 @@ function fail(error: HawseError): void {
   byId("problem").hidden = false;
 }
 
-const client = new HawseClient({ token: session.credential, ticket: session.ticket });
+const client = new GatewayClient({ ...PATIENT, token: session.credential, ticket: session.ticket });
 disposables.add(
   client.onState(state => {
     if (state.phase === "signed-out") fail(new HawseError("unauthenticated", "not signed in"));

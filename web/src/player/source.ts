@@ -1,6 +1,6 @@
 // Reads a recording from the sandbox, in pieces; repeats a read when the connection is lost.
 
-import type { HawseClient } from "../client/client";
+import type { GatewayClient } from "../client/client";
 import { HawseError } from "../wire/errors";
 import type { RecordingInfo } from "../wire/methods";
 
@@ -12,7 +12,7 @@ export interface RecordingSource {
   read(part: Part, offset: number, length?: number): Promise<Uint8Array>;
 }
 
-type Client = Pick<HawseClient, "call" | "open" | "onUp">;
+type Client = Pick<GatewayClient, "call" | "open" | "onUp">;
 
 export class RemoteRecording implements RecordingSource {
   readonly #client: Client;

@@ -3,7 +3,7 @@
 import type { ITerminalAddon, Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList, Emitter } from "../base/disposables";
 import { randomId } from "../base/random-id";
-import type { HawseClient } from "../client/client";
+import type { GatewayClient } from "../client/client";
 import { HawseError } from "../wire/errors";
 import { type AttachedTerminal, attachXterm } from "./attach-xterm";
 import { type Size, SizeProposer } from "./size-proposer";
@@ -28,7 +28,7 @@ export interface HawseAddonOptions extends Partial<TerminalAddress> {
  *     terminal.loadAddon(new HawseAddon(client, { sandbox: "local", id: "main" }));
  */
 export class HawseAddon implements ITerminalAddon {
-  readonly #client: HawseClient;
+  readonly #client: GatewayClient;
   readonly #options: HawseAddonOptions;
   readonly #address: TerminalAddress;
   readonly #viewer = randomId();
@@ -36,7 +36,7 @@ export class HawseAddon implements ITerminalAddon {
   readonly #onError = new Emitter<HawseError>();
   #attached: AttachedTerminal | undefined;
 
-  constructor(client: HawseClient, options: HawseAddonOptions = {}) {
+  constructor(client: GatewayClient, options: HawseAddonOptions = {}) {
     this.#client = client;
     this.#options = options;
     this.#address = { sandbox: options.sandbox ?? "local", id: options.id ?? "main" };

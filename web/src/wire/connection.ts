@@ -74,14 +74,17 @@ export class Connection {
 
   // ---- sending
 
+  /** Opens a channel. Throws HawseError for parameters that cannot be sent: the server would end the connection. */
   call(method: string, options: CallOptions = {}): number {
     if (!this.#welcome) throw new MisuseError("cannot call before welcome");
     if (this.#lastChannel === MAX_CHANNEL) throw new MisuseError("all channel numbers are used");
     // "each `call` MUST use a higher number than every call before it"
-    const ch = ++this.#lastChannel;
-    const { input_window, window_max } = this.limits;
+    const ch = this.#lastChannel + 1;
+    const { input_window, window_max, text } = this.limits;
+    const message = encodeCall({ type: "call", ch, method, ...options }, text);
+    this.#lastChannel = ch;
     this.#channels.set(ch, new ChannelLedger(this.#window, input_window, window_max));
-    this.#send({ type: "call", ch, method, ...options });
+    this.#out.push(message);
     return ch;
   }
 
@@ -207,4 +210,16 @@ export class Connection {
   #send(message: ClientMessage): void {
     this.#out.push(encodeMessage(message));
   }
+}
+
+function encodeCall(call: Call, limit: number): string {
+  let text: string;
+  try {
+    text = encodeMessage(call);
+  } catch (problem) {
+    throw new HawseError("invalid_params", `the parameters of ${call.method} are not JSON: ${problem}`);
+  }
+  const size = utf8Length(text);
+  if (size <= limit) return text;
+  throw new HawseError("too_large", `${call.method} has ${size} bytes of parameters; ${limit} are allowed`);
 }

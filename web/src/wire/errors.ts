@@ -7,47 +7,18 @@
 
 import type { Admitted, ErrorMessage } from "./protocol";
 
-/** code: [HTTP status, retryable]. Equal to the table of docs/wire.md section 8; a test compares them. */
-export const ERRORS = {
-  invalid_message: [400, false],
-  protocol_error: [400, false],
-  credit_exceeded: [400, false],
-  hello_timeout: [408, true],
-  backlog: [429, true],
-  unauthenticated: [401, false],
-  forbidden: [403, false],
-  origin_denied: [403, false],
-  unknown_method: [404, false],
-  invalid_params: [400, false],
-  not_found: [404, false],
-  conflict: [409, false],
-  stale_handle: [410, false],
-  exited: [409, false],
-  lease_held: [409, false],
-  key_conflict: [409, false],
-  outcome_unknown: [409, false],
-  capacity_exceeded: [503, true],
-  cleanup_pending: [409, true],
-  stopped: [409, false],
-  input_gap: [409, false],
-  input_overflow: [429, true],
-  limit_exceeded: [429, true],
-  too_large: [413, false],
-  deadline_exceeded: [408, false],
-  cancelled: [499, false],
-  spawn_failed: [422, false],
-  permission_denied: [403, false],
-  is_directory: [409, false],
-  not_directory: [409, false],
-  no_space: [507, true],
-  io_error: [500, false],
-  language_unavailable: [501, false],
-  unavailable: [503, true],
-  interrupted: [502, true],
-  internal: [500, false],
-} as const satisfies Record<string, readonly [number, boolean]>;
-
-export type ErrorCode = keyof typeof ERRORS;
+/** Codes of errors after which the same call may succeed: docs/wire.md section 8. A test compares them. */
+export const RETRYABLE: ReadonlySet<string> = new Set([
+  "hello_timeout",
+  "backlog",
+  "capacity_exceeded",
+  "cleanup_pending",
+  "input_overflow",
+  "limit_exceeded",
+  "no_space",
+  "unavailable",
+  "interrupted",
+]);
 
 export interface ErrorOptions {
   admitted?: Admitted;
@@ -56,7 +27,7 @@ export interface ErrorOptions {
 }
 
 export class HawseError extends Error {
-  /** A key of `ERRORS`, or a code that a newer server has added. */
+  /** A code of docs/wire.md section 8, or one that a newer server has added. */
   readonly code: string;
   /** The same call may succeed later. */
   readonly retryable: boolean;
@@ -68,7 +39,7 @@ export class HawseError extends Error {
     super(message);
     this.name = "HawseError";
     this.code = code;
-    this.retryable = options.retryable ?? (code in ERRORS && ERRORS[code as ErrorCode][1]);
+    this.retryable = options.retryable ?? RETRYABLE.has(code);
     this.admitted = options.admitted ?? "no";
     this.details = options.details ?? {};
   }
@@ -88,6 +59,12 @@ export class ProtocolViolation extends HawseError {
 
 export class MisuseError extends Error {
   override readonly name = "MisuseError";
+}
+
+/** Returns `error` for a call that was, or was not, sent. */
+export function forCall(error: HawseError, sent: boolean): HawseError {
+  const { code, message, retryable, details } = error;
+  return new HawseError(code, message, { retryable, details, admitted: sent ? "unknown" : "no" });
 }
 
 /** The error of a call whose connection was lost before its result: whether it ran is unknown. */

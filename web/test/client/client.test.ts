@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { HawseClient } from "../../src/client/hawse-client";
+import { HawseError, MisuseError } from "../../src/wire/errors";
 import { makeHarness } from "../fakes/harness";
 
 beforeEach(() => void vi.useFakeTimers());
@@ -51,4 +53,218 @@ test("open returns undefined while there is no connection, and a channel on the 
   expect(client.open("x", {}, handlers)).toBeDefined();
   gateway.socket.cut();
   expect(client.open("x", {}, handlers)).toBeUndefined();
+});
+
+/** Makes a call, a stream of bytes, output that continues and an upload; returns the code of each error. */
+async function codesOf(client: HawseClient, run: () => Promise<unknown>): Promise<string[]> {
+  const box = client.sandbox("box");
+  const codes: string[] = [];
+  const note = (problem: unknown) =>
+    void codes.push(problem instanceof HawseError ? problem.code : String(problem));
+  const all = [
+    client.call("runtime.info"),
+    client.call("runtime.info", {}, { key: "k" }),
+    box.exec("true"),
+    box.readText("x"),
+    box.write("x", "y"),
+    box.run("1"),
+    box.output("p").next(),
+    client.sandboxes.list(),
+    client.sandboxes.watch().result,
+  ].map(promise => promise.then(() => note("fulfilled"), note));
+  await run();
+  await Promise.all(all);
+  return codes;
+}
+
+const error =
+  (code: string, retryable = false) =>
+  async () => {
+    throw new HawseError(code, code, { retryable });
+  };
+const times = { connectTimeout: 10 };
+
+test.each([
+  ["a wrong token", { ticket: error("unauthenticated") }, "unauthenticated"],
+  ["no token", { token: undefined }, "unauthenticated"],
+  ["a token without the right", { ticket: error("forbidden") }, "forbidden"],
+  ["a gateway that is overloaded", { ticket: error("unavailable", true) }, "unavailable"],
+  ["a ticket that never comes", { ticket: () => new Promise<never>(() => {}) }, "unavailable"],
+  [
+    "a function of the caller that fails",
+    { ticket: async () => Promise.reject(new TypeError("x")) },
+    "unavailable",
+  ],
+  [
+    "a WebSocket that cannot be opened",
+    {
+      openSocket: () => {
+        throw new SyntaxError("bad URL");
+      },
+    },
+    "invalid_params",
+  ],
+])("every call ends with %s", async (_, options, code) => {
+  const { client, runUntilIdle } = makeHarness({ ...times, ...options });
+  const codes = await codesOf(client, async () => {
+    client.connect();
+    await runUntilIdle(11_000);
+  });
+  expect(codes).toEqual(Array(9).fill(code));
+  client.close();
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test.each([
+  [4401, "unauthenticated"],
+  [4403, "forbidden"],
+  [1007, "invalid_message"],
+  [1008, "protocol_error"],
+  [1009, "too_large"],
+])(
+  "calls that run and calls after it end when the gateway closes the connection with %i",
+  async (close, code) => {
+    const { client, gateway, runUntilIdle } = makeHarness(times);
+    gateway.respond = () => undefined;
+    client.connect();
+    await runUntilIdle();
+    const running = await codesOf(client, async () => {
+      await runUntilIdle();
+      gateway.socket.cut(close);
+      await runUntilIdle();
+    });
+    expect(running).toEqual(Array(9).fill(code));
+    expect(await codesOf(client, () => runUntilIdle())).toEqual(Array(9).fill(code));
+    client.close();
+    expect(vi.getTimerCount()).toBe(0);
+  },
+);
+
+test.each([4408, 4429, 1011, 1012, 1006])(
+  "close code %i before welcome is retried, and calls end after a time",
+  async close => {
+    const { client, gateway, runUntilIdle } = makeHarness(times);
+    client.connect();
+    const codes = await codesOf(client, async () => {
+      for (let round = 0; round < 220; round++) {
+        await vi.advanceTimersByTimeAsync(50);
+        gateway.socket?.cut(close);
+      }
+      await runUntilIdle();
+    });
+    expect(codes).toEqual(Array(9).fill("unavailable"));
+    expect(client.state.phase).toBe("waiting");
+  },
+);
+
+test("a server of another protocol ends every call", async () => {
+  const { client, gateway, runUntilIdle } = makeHarness(times);
+  client.connect();
+  const codes = await codesOf(client, async () => {
+    await vi.advanceTimersByTimeAsync(0);
+    const { limits } = gateway;
+    const welcome = {
+      type: "welcome",
+      protocol: 2,
+      server: "s",
+      identity: "i",
+      role: "r",
+      limits,
+      abilities: [],
+    };
+    gateway.socket.toClient.push(JSON.stringify(welcome));
+    gateway.socket.deliver("toClient");
+    await runUntilIdle();
+  });
+  expect(codes).toEqual(Array(9).fill("protocol_error"));
+});
+
+test("close ends calls that run, that wait, and that are made afterwards", async () => {
+  const { client, gateway, runUntilIdle } = makeHarness(times);
+  gateway.respond = () => undefined;
+  expect(
+    await codesOf(client, async () => {
+      client.connect();
+      await runUntilIdle();
+      client.close();
+    }),
+  ).toEqual(Array(9).fill("cancelled"));
+  expect(await codesOf(client, async () => {})).toEqual(Array(9).fill("cancelled"));
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test("a goaway without an end of the connection leaves calls on it", async () => {
+  const { client, gateway, runUntilIdle } = makeHarness(times);
+  client.connect();
+  await runUntilIdle();
+  gateway.socket.toClient.push('{"type":"goaway","reason":"restart","retry_after":1e9}');
+  const call = client.call("runtime.info");
+  await runUntilIdle();
+  expect(await call).toEqual({});
+  gateway.socket.cut(1012);
+  expect(await codesOf(client, () => runUntilIdle(11_000))).toEqual(Array(9).fill("unavailable"));
+  expect(gateway.sockets).toHaveLength(1);
+});
+
+test("the error names the reason, also that connect was not called", async () => {
+  const { client, runUntilIdle } = makeHarness({ ...times, ticket: error("unavailable", true) });
+  const idle = client.call("runtime.info");
+  idle.catch(() => {});
+  await runUntilIdle(11_000);
+  await expect(idle).rejects.toThrow("no connection within 10 s: connect() was not called");
+  client.connect();
+  const refused = client.call("runtime.info");
+  refused.catch(() => {});
+  await runUntilIdle(11_000);
+  await expect(refused).rejects.toThrow("no connection within 10 s: unavailable");
+});
+
+test("calls of a page wait for the user to sign in", async () => {
+  const { client, runUntilIdle } = makeHarness({ token: undefined });
+  client.connect();
+  const call = client.call("runtime.info");
+  await runUntilIdle(60_000);
+  client.signIn("secret");
+  await runUntilIdle();
+  expect(await call).toEqual({});
+});
+
+test.each([
+  ["localhost:8080", "is not the URL of a gateway"],
+  ["ftp://gateway.test/", "is not the URL of a gateway"],
+  ["", "is not the URL of a gateway"],
+  [undefined, "`base` is required outside of a page"],
+])("the base %j is refused at once", (base, text) => {
+  expect(() => new HawseClient({ base, token: "secret" })).toThrow(text);
+});
+
+test.each([
+  ["http://gateway.test", "http://gateway.test/v1/tickets"],
+  ["wss://gateway.test/hawse", "https://gateway.test/hawse/v1/tickets"],
+  ["https://gateway.test/hawse/#token=x", "https://gateway.test/hawse/v1/tickets"],
+])("the base %s is the directory of v1/", async (base, tickets) => {
+  const { client, runUntilIdle } = makeHarness({
+    base,
+    ticket: async url => {
+      asked = new URL("v1/tickets", url).href;
+      return "t";
+    },
+  });
+  let asked = "";
+  client.connect();
+  await runUntilIdle();
+  expect(asked).toBe(tickets);
+  expect(client.state.phase).toBe("live");
+});
+
+test.each([0, -1, Number.NaN])("a connect time-out of %d seconds is refused", connectTimeout => {
+  expect(() => makeHarness({ connectTimeout })).toThrow(MisuseError);
+});
+
+test("without a WebSocket connect throws at once", () => {
+  vi.stubGlobal("WebSocket", undefined);
+  const client = new HawseClient({ base: "http://gateway.test/", token: "secret" });
+  expect(() => client.connect()).toThrow(/no WebSocket: pass `openSocket`/);
+  expect(vi.getTimerCount()).toBe(0);
+  vi.unstubAllGlobals();
 });

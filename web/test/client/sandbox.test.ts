@@ -53,3 +53,23 @@ test("chunks are joined", () => {
     Uint8Array.of(1, 2, 3),
   );
 });
+
+test("a command whose connection is lost is joined with its key, its age and the offsets of its output", async () => {
+  const { client, gateway, runUntilIdle } = makeHarness();
+  gateway.respond = () => undefined;
+  client.connect();
+  await runUntilIdle();
+  const done = client.sandbox("box").exec("make", { cwd: "src" });
+  await runUntilIdle();
+  gateway.respond = () => ({ value: { code: 0 } });
+  gateway.socket.cut();
+  await runUntilIdle(2_000);
+  expect(await done).toMatchObject({ code: 0, text: "" });
+  const [first, second] = gateway.calls;
+  expect(second).toEqual({
+    ...first,
+    ch: 1,
+    age: expect.any(Number),
+    params: { command: "make", cwd: "src", since: { stdout: 0, stderr: 0 } },
+  });
+});

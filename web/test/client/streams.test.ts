@@ -1,6 +1,7 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Channel, ChannelHandlers } from "../../src/client/channels";
 import { MethodStream } from "../../src/client/streams";
+import type { CallOptions } from "../../src/wire/connection";
 import { HawseError, interrupted } from "../../src/wire/errors";
 
 /** A source with one channel, whose messages the test sends. */
@@ -8,8 +9,14 @@ function makeSource({ live = true } = {}) {
   const log: string[] = [];
   let handlers: ChannelHandlers | undefined;
   const up = new Set<() => void>();
-  const fatal = new Set<(error: HawseError) => void>();
-  const state = { live, credit: 0 };
+  const refused = new Set<(error: HawseError) => void>();
+  const waits = new Set<(error: HawseError) => void>();
+  const state: { live: boolean; credit: number; refusal: HawseError | undefined } = {
+    live,
+    credit: 0,
+    refusal: undefined,
+  };
+  const calls: CallOptions[] = [];
   const channel: Channel = {
     get inputCredit() {
       return state.credit;
@@ -30,14 +37,24 @@ function makeSource({ live = true } = {}) {
     log,
     state,
     up,
-    fatal,
-    open: (_: string, __: object, given: ChannelHandlers) => {
+    refused,
+    waits,
+    calls,
+    open: (_: string, options: CallOptions, given: ChannelHandlers) => {
       if (!state.live) return undefined;
+      calls.push(options);
       handlers = given;
       return channel;
     },
     onUp: (listener: () => void) => subscribe(up, listener),
-    onFatal: (listener: (error: HawseError) => void) => subscribe(fatal, listener),
+    get refusal() {
+      return state.refusal;
+    },
+    onRefusal: (listener: (error: HawseError) => void) => {
+      if (state.refusal) listener(state.refusal);
+      return subscribe(refused, listener);
+    },
+    limitWait: (fail: (error: HawseError) => void) => subscribe(waits, fail),
     get handlers() {
       return handlers as ChannelHandlers;
     },
@@ -97,18 +114,76 @@ test("an error of the call is thrown by the loop and by the result", async () =>
   await expect(stream.result).rejects.toMatchObject({ code: "interrupted" });
 });
 
-test("a call without a connection waits for one, unless there will be none", async () => {
+test("a call without a connection waits for one, unless the client is refused or it takes too long", async () => {
   const source = makeSource({ live: false });
   const waiting = new MethodStream(source, "file.list", { path: "." });
   const refused = new MethodStream(source, "file.list", { path: "." });
-  const [, fail] = source.fatal;
-  fail?.(new HawseError("forbidden", "no"));
-  await expect(refused.result).rejects.toMatchObject({ code: "forbidden" });
+  const late = new MethodStream(source, "file.list", { path: "." });
+  [...source.refused][1]?.(new HawseError("forbidden", "no"));
+  await expect(refused.result).rejects.toMatchObject({ code: "forbidden", admitted: "no" });
+  [...source.waits][1]?.(new HawseError("unavailable", "no connection"));
+  await expect(late.result).rejects.toMatchObject({ code: "unavailable" });
   source.state.live = true;
   for (const up of source.up) up();
   source.handlers.result({ entries: 0, failed: 0 });
   expect(await waiting.result).toEqual({ entries: 0, failed: 0 });
-  expect([source.up.size, source.fatal.size]).toEqual([0, 0]);
+  expect([source.up.size, source.refused.size, source.waits.size]).toEqual([0, 0, 0]);
+});
+
+test("a call of a client that is refused already fails at once, and keeps nothing", async () => {
+  const source = makeSource({ live: false });
+  source.state.refusal = new HawseError("cancelled", "the client is closed");
+  const stream = new MethodStream(source, "file.list", { path: "." });
+  await expect(stream.result).rejects.toMatchObject({ code: "cancelled" });
+  expect([source.up.size, source.refused.size, source.waits.size]).toEqual([0, 0, 0]);
+});
+
+test("a call whose connection was lost because of a refusal fails with the refusal", async () => {
+  const source = makeSource();
+  const stream = new MethodStream(source, "file.list", { path: "." });
+  source.state.refusal = new HawseError("unauthenticated", "the token was revoked");
+  source.handlers.error(interrupted("file.list"));
+  await expect(stream.result).rejects.toMatchObject({ code: "unauthenticated", admitted: "unknown" });
+});
+
+test("parameters that cannot be sent fail their call", async () => {
+  const source = makeSource();
+  source.open = () => {
+    throw new HawseError("too_large", "2 MB");
+  };
+  const stream = new MethodStream(source, "file.list", { path: "." });
+  await expect(stream.result).rejects.toMatchObject({ code: "too_large" });
+});
+
+test("an interrupted call that is made again has its key and its age, and waits without a limit", async () => {
+  vi.useFakeTimers();
+  const source = makeSource();
+  const first = new MethodStream(source, "file.write", { path: "x", input: "i" }, { key: "k", sandbox: "s" });
+  source.handlers.error(interrupted("file.write"));
+  source.state.live = false;
+  const second = first.again({ path: "x", input: "i" });
+  expect([source.waits.size, source.refused.size]).toEqual([0, 1]);
+  await vi.advanceTimersByTimeAsync(90_000);
+  vi.setSystemTime(0);
+  source.state.live = true;
+  for (const up of source.up) up();
+  expect(source.calls).toEqual([
+    { key: "k", sandbox: "s", params: { path: "x", input: "i" } },
+    { key: "k", sandbox: "s", params: { path: "x", input: "i" }, age: expect.closeTo(90, 1) },
+  ]);
+  source.handlers.result({ bytes: 0, version: "v" });
+  expect(await second.result).toEqual({ bytes: 0, version: "v" });
+  vi.useRealTimers();
+});
+
+test("two writes at a time both end", async () => {
+  const source = makeSource();
+  const stream = new MethodStream(source, "file.write", { path: "x", input: "i" });
+  const written = [stream.write(new Uint8Array(3)), stream.write(new Uint8Array(3))];
+  source.state.credit = 6;
+  source.handlers.credit?.(6);
+  await Promise.all(written);
+  expect(stream.inputOffset).toBe(6);
 });
 
 test("input is sent as far as there is credit, and waits for more", async () => {

@@ -57,8 +57,8 @@ test("a gateway that fails right after welcome is retried less and less often", 
     setup.gateway.socket.cut();
     const { state } = setup.connection;
     if (state.phase !== "waiting") throw new Error(state.phase);
-    waits.push(state.retryAt - Date.now());
-    await vi.advanceTimersByTimeAsync(state.retryAt - Date.now());
+    waits.push(state.retryAt - performance.now());
+    await vi.advanceTimersByTimeAsync(state.retryAt - performance.now());
     setup.gateway.deliverAll();
   }
   expect(waits).toEqual([50, 200, 400, 800, 1_600]);
@@ -161,7 +161,7 @@ test("close code 4429 delays the retry", async () => {
 test("a gateway that never answers is retried after a time-out", async () => {
   const setup = make({ ticket: () => new Promise(() => {}) });
   setup.connection.connect();
-  await vi.advanceTimersByTimeAsync(CONNECT_TIMEOUT);
+  await vi.advanceTimersByTimeAsync(CONNECT_TIMEOUT * 1_000);
   expect(setup.connection.state.phase).toBe("waiting");
 });
 

@@ -16,6 +16,8 @@ test.each([
   [401, { code: "unauthenticated" }, "unauthenticated", false],
   [403, { code: "origin_denied" }, "origin_denied", false],
   [429, { code: "limit_exceeded" }, "unavailable", true],
+  [408, null, "unavailable", true],
+  [500, { code: "internal" }, "unavailable", true],
   [502, null, "unavailable", true],
   [404, null, "internal", false],
 ])("status %i is the error %s", async (status, body, code, retryable) => {
@@ -42,6 +44,24 @@ test("a connection that is lost within the answer is retryable", async () => {
 });
 
 test.each(['{"ticket": "abc', "", "<html>"])("an answer that ends early (%j) is retryable", async body => {
+  vi.stubGlobal("fetch", async () => new Response(body, { status: 201 }));
+  await expect(send()).rejects.toMatchObject({ code: "unavailable", retryable: true });
+});
+
+test("an unreachable gateway has the reason, if the runtime gives one", async () => {
+  vi.stubGlobal("fetch", async () => {
+    throw new TypeError("fetch failed", { cause: new Error("connect ECONNREFUSED 127.0.0.1:1") });
+  });
+  await expect(send()).rejects.toThrow("the gateway is unreachable: connect ECONNREFUSED 127.0.0.1:1");
+});
+
+test.each([200, 404])("a page with status %i is not taken for a gateway", async status => {
+  const headers = { "content-type": "text/html; charset=utf-8" };
+  vi.stubGlobal("fetch", async () => new Response("<html>", { status, headers }));
+  await expect(send()).rejects.toThrow("this may not be the address of a gateway");
+});
+
+test.each(["null", "7", '"text"'])("JSON that is not an object (%s) is no answer", async body => {
   vi.stubGlobal("fetch", async () => new Response(body, { status: 201 }));
   await expect(send()).rejects.toMatchObject({ code: "unavailable", retryable: true });
 });

@@ -65,16 +65,48 @@ test("it connects with the ticket, sends hello, and is up at welcome", async () 
 });
 
 test.each([
-  [1006, "retry"],
-  [1012, "retry"],
-  [4401, "sign-in"],
-  [1008, "stop"],
-  [4403, "stop"],
-])("close code %i means: %s", async (code, action) => {
+  [1006, "retry", "unavailable"],
+  [1012, "retry", "unavailable"],
+  [4401, "sign-in", "unauthenticated"],
+  [1008, "stop", "protocol_error"],
+  [4403, "stop", "forbidden"],
+])("close code %i means: %s, with the error %s", async (code, action, error) => {
   const setup = make();
   await setup.open();
   setup.socket.cut(code);
-  expect(setup.ends).toEqual([expect.objectContaining({ action })]);
+  expect(setup.ends).toMatchObject([{ action, error: { code: error, retryable: action === "retry" } }]);
+});
+
+test("the reason of a socket that cannot connect is part of the error", async () => {
+  const setup = make();
+  await vi.advanceTimersByTimeAsync(0);
+  setup.socket.dispatchEvent(
+    Object.assign(new Event("error"), { message: "Unexpected server response: 404" }),
+  );
+  setup.socket.cut();
+  expect(setup.ends[0]?.error.message).toBe("connection lost: Unexpected server response: 404");
+});
+
+test("an error of the socket is listened to after the end: the package ws would end the process otherwise", async () => {
+  const setup = make();
+  const added = vi.spyOn(setup.socket, "addEventListener");
+  const removed = vi.spyOn(setup.socket, "removeEventListener");
+  await vi.advanceTimersByTimeAsync(0);
+  setup.transport.drop(new HawseError("cancelled", "closed"), "stop");
+  expect(added.mock.calls.map(([type]) => type)).toContain("error");
+  expect(removed).not.toHaveBeenCalled();
+  expect(setup.ends).toHaveLength(1);
+});
+
+test("nothing that arrives after the end is reported", async () => {
+  const setup = make();
+  await setup.open();
+  setup.receive(WELCOME);
+  setup.transport.drop(new HawseError("cancelled", "closed"), "stop");
+  setup.socket.dispatchEvent(Object.assign(new Event("message"), { data: '{"type":"pong","t":1}' }));
+  setup.socket.dispatchEvent(new Event("open"));
+  setup.socket.dispatchEvent(Object.assign(new Event("close"), { code: 4401, reason: "" }));
+  expect([setup.events, setup.ends.length]).toEqual([[], 1]);
 });
 
 test("a failed ticket ends it without a socket", async () => {
@@ -106,7 +138,7 @@ test("goaway and the fatal error are part of the end", async () => {
 test("without welcome it ends after the connect time-out, once", async () => {
   const setup = make();
   await setup.open();
-  await vi.advanceTimersByTimeAsync(CONNECT_TIMEOUT);
+  await vi.advanceTimersByTimeAsync(CONNECT_TIMEOUT * 1_000);
   setup.transport.drop(new HawseError("cancelled", "again"));
   expect(setup.ends).toEqual([expect.objectContaining({ action: "retry" })]);
   expect(setup.socket.readyState).toBe(3);

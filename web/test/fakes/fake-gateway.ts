@@ -30,6 +30,8 @@ export class FakeGateway {
   readonly sockets: FakeSocket[] = [];
   /** Returns the outcome of a call other than terminal.attach; undefined leaves it pending. */
   respond: (call: Call) => { value: unknown } | { error: object } | undefined = () => ({ value: {} });
+  /** Whether it refuses connections, as if nothing listened. */
+  refuse = false;
   /** Maximum bytes of output in one frame. */
   maxFrame = 65_536;
   #sessions = new Set<Session>();
@@ -48,6 +50,7 @@ export class FakeGateway {
     const socket = new FakeSocket();
     this.sockets.push(socket);
     queueMicrotask(() => {
+      if (this.refuse) return socket.cut();
       const session = new Session(this, socket);
       this.#sessions.add(session);
       socket.open({ receive: data => session.receive(data), closed: () => this.#sessions.delete(session) });

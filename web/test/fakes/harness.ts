@@ -1,7 +1,8 @@
 // A client, a fake gateway and a fake emulator, connected.
 
 import { vi } from "vitest";
-import { HawseClient } from "../../src/client/client";
+import { type ClientOptions, PATIENT } from "../../src/client/client";
+import { HawseClient } from "../../src/client/hawse-client";
 import type { TerminalSink } from "../../src/terminal/sink";
 import { TerminalChannel } from "../../src/terminal/terminal-channel";
 import { FakeGateway } from "./fake-gateway";
@@ -58,14 +59,15 @@ export interface Harness {
 /** Milliseconds of the test's clock between two rounds of the network. */
 const TICK = 50;
 
-/** Needs fake timers. */
-export function makeHarness(options: { random?: () => number; window?: number } = {}): Harness {
+/** Needs fake timers. The client is that of a page, if `options` have no other times. */
+export function makeHarness(options: ClientOptions = {}): Harness {
   const gateway = new FakeGateway();
   const client = new HawseClient({
     base: "http://gateway.test/",
     token: "secret",
     openSocket: gateway.openSocket,
     ticket: async () => "ticket",
+    ...PATIENT,
     ...options,
   });
   const sink = new FakeSink();

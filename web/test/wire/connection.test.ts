@@ -107,3 +107,15 @@ test("anything that the server must not send is a ProtocolViolation", () => {
     expect(() => connected().receive(bytes)).toThrow(ProtocolViolation);
   }
 });
+
+test("parameters that cannot be sent take no channel", () => {
+  const connection = connected();
+  const circle: { self?: object } = {};
+  circle.self = circle;
+  expect(() => connection.call("m", { params: circle })).toThrow(/parameters of m are not JSON/);
+  expect(() => connection.call("m", { params: { x: "é".repeat(600_000) } })).toThrow(
+    /bytes of parameters; 1048576 are allowed/,
+  );
+  expect(sent(connection)).toEqual([]);
+  expect(connection.call("m")).toBe(1);
+});

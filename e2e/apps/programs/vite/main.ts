@@ -1,6 +1,7 @@
 import "@xterm/xterm/css/xterm.css";
 import { Terminal } from "@xterm/xterm";
-import { HawseAddon, HawseClient } from "hawse";
+import { HawseClient } from "hawse";
+import { HawseAddon } from "hawse/xterm";
 import "hawse/element";
 
 const { base = "", token = "" } = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));

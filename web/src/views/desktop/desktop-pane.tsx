@@ -1,5 +1,6 @@
 // A pane with a desktop of the sandbox, drawn by noVNC. It connects again after a lost connection.
 
+import { sandboxHandle } from "../../client/sandbox";
 import "../style/views.css";
 import "../style/desktop.css";
 import RFB from "@novnc/novnc";
@@ -57,7 +58,7 @@ export class DesktopPane implements Pane {
     this.#attach();
     this.#disposables.add(
       follow({
-        open: () => this.#app.client.sandbox(this.#app.sandbox).recording.watch({}),
+        open: () => sandboxHandle(this.#app.client, this.#app.sandbox).recording.watch({}),
         item: item => {
           if (item.event !== "recordings") return;
           const own = item.value.recordings.filter(({ desktop }) => desktop === this.id);
@@ -173,7 +174,7 @@ export class DesktopPane implements Pane {
   );
 
   get #desktop() {
-    return this.#app.client.sandbox(this.#app.sandbox).desktop;
+    return sandboxHandle(this.#app.client, this.#app.sandbox).desktop;
   }
 
   async #attempt(run: () => Promise<void>): Promise<void> {
@@ -260,7 +261,7 @@ export class DesktopPane implements Pane {
 
   /** Starts a recording, or stops those in progress. */
   async #record(recorded: boolean): Promise<void> {
-    const { recording } = this.#app.client.sandbox(this.#app.sandbox);
+    const { recording } = sandboxHandle(this.#app.client, this.#app.sandbox);
     if (recorded) for (const id of this.#recordings.value) await recording.stop({ id });
     else await recording.start({ desktop: this.id });
     this.#app.toast(

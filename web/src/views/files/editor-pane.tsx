@@ -2,6 +2,7 @@
 // read at, so a change by another program is never overwritten without a question.
 
 import { visible } from "../../base/visible";
+import { sandboxHandle } from "../../client/sandbox";
 import "../style/views.css";
 import "../style/editor.css";
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
@@ -71,7 +72,7 @@ export class EditorPane implements Pane {
     this.path = state.path ?? "";
     this.#line = lineOf(state);
     this.#wanted = state.view === "document" || state.view === "changes" ? state.view : "source";
-    this.#box = app.client.sandbox(app.sandbox);
+    this.#box = sandboxHandle(app.client, app.sandbox);
     this.title = computed(
       () => `${visible(this.path.split("/").at(-1) ?? "")}${this.#dirty.value ? " •" : ""}`,
     );

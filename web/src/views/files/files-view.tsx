@@ -1,6 +1,7 @@
 // Files in the rail: a tree with live changes, uploads by dropping, and what can be done with a file.
 
 import { visible } from "../../base/visible";
+import { sandboxHandle } from "../../client/sandbox";
 import "../style/views.css";
 import "../style/files.css";
 import { signal } from "@preact/signals";
@@ -22,7 +23,7 @@ import { droppedFiles, FILES_MAX, type UploadFile, Uploads } from "./uploads";
 const remembered = { expanded: [] as readonly string[], selected: signal<Row | undefined>(undefined) };
 
 export function FilesView({ app }: RailProps) {
-  const box = useMemo(() => app.client.sandbox(app.sandbox), [app]);
+  const box = useMemo(() => sandboxHandle(app.client, app.sandbox), [app]);
   const tree = useMemo(() => new FileTree(box), [box]);
   const uploads = useMemo(() => new Uploads((path, data, options) => box.write(path, data, options)), [box]);
   const mounts = useMemo(

@@ -3,10 +3,10 @@
 import type { Signal } from "@preact/signals";
 import type { Disposable } from "../../base/disposables";
 import { randomId } from "../../base/random-id";
+import { type CodeCalls, RunFollower, type RunListener, type Which } from "../../client/code-run";
 import type { CodeRunInfo } from "../../wire/methods";
 import { type Cell, type CellState, IDLE, newCell } from "./cell";
 import { Outputs } from "./outputs";
-import { type CodeCalls, RunFollower, type RunListener, type Which } from "./run";
 
 export interface CellRunsOptions {
   readonly box: CodeCalls;
@@ -62,7 +62,14 @@ export class CellRuns implements Disposable {
   /** Runs the source of a cell. */
   start(cell: Cell): void {
     cell.cleared = false;
-    this.#follow({ cell }, { context: this.#options.context, source: cell.source.peek() });
+    this.#follow(
+      { cell },
+      {
+        context: this.#options.context,
+        source: cell.source.peek(),
+        stdin: true,
+      },
+    );
   }
 
   /** Shows outputs that were not made by a run of this context. */

@@ -1,6 +1,7 @@
 // A pane with a notebook: cells over the runs of one code context.
 
 import { visible } from "../../base/visible";
+import { sandboxHandle } from "../../client/sandbox";
 import "../style/views.css";
 import "../style/notebook.css";
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
@@ -222,7 +223,7 @@ export class NotebookPane implements Pane {
 
   #open(id: string): void {
     const { client, sandbox, toast } = this.#app;
-    const notebook = new Notebook(client.sandbox(sandbox), {
+    const notebook = new Notebook(sandboxHandle(client, sandbox), {
       id,
       storage: () => localStorage,
       storageKey: `hawse.notebook.${sandbox}.${id}`,
@@ -230,7 +231,7 @@ export class NotebookPane implements Pane {
       problem: toast,
     });
     this.#notebook.value = notebook;
-    if (this.#path) this.#file = new NotebookFileStore(client.sandbox(sandbox), notebook, this.#path);
+    if (this.#path) this.#file = new NotebookFileStore(sandboxHandle(client, sandbox), notebook, this.#path);
     void this.#fill(notebook);
   }
 

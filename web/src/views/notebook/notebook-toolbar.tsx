@@ -2,6 +2,7 @@
 
 import { ChevronsRight, Download, RotateCw, Square } from "lucide";
 import { useEffect, useState } from "preact/hooks";
+import { sandboxHandle } from "../../client/sandbox";
 import { Icon } from "../../frame/icon";
 import type { AppContext } from "../../frame/pane";
 import type { CodeContextInfo, CodeLanguage } from "../../wire/methods";
@@ -94,8 +95,7 @@ function Kernel({ notebook, app }: Pick<ToolbarProps, "notebook" | "app">) {
   useEffect(() => {
     if (!choosing) return;
     let shown = true;
-    void app.client
-      .sandbox(app.sandbox)
+    void sandboxHandle(app.client, app.sandbox)
       .code.languages({})
       .then(
         ({ languages: found }) => shown && setLanguages(found),

@@ -1,6 +1,7 @@
 // The contexts that exist already, for example those of agents: a new notebook can show one of them.
 
 import { useEffect, useState } from "preact/hooks";
+import { sandboxHandle } from "../../client/sandbox";
 import type { AppContext } from "../../frame/pane";
 import type { CodeContextInfo } from "../../wire/methods";
 import { nameOf, stateText } from "./notebook-toolbar";
@@ -17,8 +18,7 @@ export function OtherContexts({
   const [contexts, setContexts] = useState<readonly CodeContextInfo[]>([]);
   useEffect(() => {
     let shown = true;
-    void app.client
-      .sandbox(app.sandbox)
+    void sandboxHandle(app.client, app.sandbox)
       .code.list({})
       .then(
         ({ contexts: found }) => shown && setContexts(found.filter(({ id }) => id !== own)),

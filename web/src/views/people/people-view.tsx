@@ -1,6 +1,7 @@
 // People in the rail: who is at which terminal of the sandbox, also at those that this page does not show.
 
 import { visible } from "../../base/visible";
+import { sandboxHandle } from "../../client/sandbox";
 import "../style/views.css";
 import "../style/people.css";
 import { useEffect, useMemo } from "preact/hooks";
@@ -9,7 +10,7 @@ import type { Participant } from "../../wire/methods";
 import { PeopleList } from "./people-list";
 
 export function PeopleView({ app }: RailProps) {
-  const list = useMemo(() => new PeopleList(app.client.sandbox(app.sandbox)), [app]);
+  const list = useMemo(() => new PeopleList(sandboxHandle(app.client, app.sandbox)), [app]);
   useEffect(() => () => list.dispose(), [list]);
   const found = list.people.value;
   const people = app.people.value;

@@ -1,16 +1,16 @@
 // The addresses of previews, as this page sees them.
 
-import type { HawseClient } from "../../client/client";
+import type { GatewayClient } from "../../client/client";
 import { previewAddress } from "./preview-address";
 
 export class PreviewAddresses {
-  readonly #client: Pick<HawseClient, "call">;
+  readonly #client: Pick<GatewayClient, "call">;
   readonly #sandbox: string;
   readonly #base: string;
   #host: Promise<string | undefined> | undefined;
 
   /** `base`: the gateway's URL. */
-  constructor(client: Pick<HawseClient, "call">, sandbox: string, base: string) {
+  constructor(client: Pick<GatewayClient, "call">, sandbox: string, base: string) {
     this.#client = client;
     this.#sandbox = sandbox;
     this.#base = base;

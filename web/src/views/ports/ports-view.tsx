@@ -1,6 +1,7 @@
 // Ports in the rail: what listens in the sandbox, and which ports have a preview.
 
 import { visible } from "../../base/visible";
+import { sandboxHandle } from "../../client/sandbox";
 import "../style/views.css";
 import "../style/ports.css";
 import { Copy, Globe, Link2, QrCode, Unlink2 } from "lucide";
@@ -12,7 +13,7 @@ import { PreviewAddresses } from "./address";
 import { type Port, PortList } from "./port-list";
 
 export function PortsView({ app }: RailProps) {
-  const list = useMemo(() => new PortList(app.client.sandbox(app.sandbox)), [app]);
+  const list = useMemo(() => new PortList(sandboxHandle(app.client, app.sandbox)), [app]);
   const addresses = useMemo(() => new PreviewAddresses(app.client, app.sandbox, document.baseURI), [app]);
   useEffect(() => () => list.dispose(), [list]);
   const act = (work: () => Promise<unknown>) => void attempt(app, work);

@@ -1,5 +1,6 @@
 // A pane with the preview of a port: a program's page, at the width of a phone, of a tablet, or as wide as the pane.
 
+import { sandboxHandle } from "../../client/sandbox";
 import "../style/views.css";
 import "../style/ports.css";
 import { signal } from "@preact/signals";
@@ -214,7 +215,7 @@ export class PreviewPane implements Pane {
   async #expose(): Promise<void> {
     const { client, sandbox } = this.#app;
     try {
-      const exposed = await client.sandbox(sandbox).port.expose({ port: this.port });
+      const exposed = await sandboxHandle(client, sandbox).port.expose({ port: this.port });
       this.#base.value = await new PreviewAddresses(client, sandbox, document.baseURI).of(exposed);
       this.#problem.value = "";
     } catch (error) {

@@ -1,6 +1,7 @@
 // A pane with the output of a process, from its beginning and live. It is drawn by xterm.js, since programs print
 // colours and redraw lines.
 
+import { sandboxHandle } from "../../client/sandbox";
 import "../style/views.css";
 import "../style/processes.css";
 import { signal } from "@preact/signals";
@@ -56,7 +57,7 @@ export class LogPane implements Pane {
     this.#disposables.listen(scheme, "change", () => {
       terminal.options.theme = themeOf(host);
     });
-    const output = this.#app.client.sandbox(this.#app.sandbox).output(this.id);
+    const output = sandboxHandle(this.#app.client, this.#app.sandbox).output(this.id);
     void this.#show(output, terminal);
     this.#disposables.defer(() => void output.return());
     this.#disposables.defer(() => observer.disconnect());

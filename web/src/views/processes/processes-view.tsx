@@ -1,6 +1,7 @@
 // Processes in the rail: what runs and what has ended, with CPU time and memory, logs and signals.
 
 import { visible } from "../../base/visible";
+import { sandboxHandle } from "../../client/sandbox";
 import "../style/views.css";
 import "../style/processes.css";
 import { signal, useSignal } from "@preact/signals";
@@ -18,7 +19,7 @@ const INTERVAL = 2_000;
 const SIGNALS = ["INT", "TERM", "HUP", "USR1", "STOP", "CONT", "KILL"];
 
 export function ProcessesView({ app }: RailProps) {
-  const box = useMemo(() => app.client.sandbox(app.sandbox), [app]);
+  const box = useMemo(() => sandboxHandle(app.client, app.sandbox), [app]);
   const meter = useMemo(() => new UsageMeter(path => box.readText(path)), [box]);
   const list = useMemo(() => signal<readonly ProcessInfo[] | undefined>(undefined), [box]);
   const usage = useSignal<ReadonlyMap<string, Usage>>(new Map());

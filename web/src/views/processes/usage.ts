@@ -24,13 +24,19 @@ interface Sample {
 
 export class UsageMeter {
   readonly #read: (path: string) => Promise<string>;
-  readonly #now: () => number;
+  readonly #elapsed: () => number;
+  readonly #date: () => number;
   #samples = new Map<string, Sample>();
 
-  /** `now`: the time in seconds since 1970. */
-  constructor(read: (path: string) => Promise<string>, now: () => number = () => Date.now() / 1000) {
+  /** `elapsed` returns seconds, also while the date is changed; `date` those since 1970, as `started` has them. */
+  constructor(
+    read: (path: string) => Promise<string>,
+    elapsed: () => number = () => performance.now() / 1000,
+    date: () => number = () => Date.now() / 1000,
+  ) {
     this.#read = read;
-    this.#now = now;
+    this.#elapsed = elapsed;
+    this.#date = date;
   }
 
   /** Returns the usage by id. */
@@ -41,8 +47,9 @@ export class UsageMeter {
       processes.slice(-MEASURED).map(async ({ id, instance, pid, started }) => {
         const stat = await this.#stat(pid);
         if (!stat) return;
-        const at = this.#now();
-        const before = this.#samples.get(instance) ?? { at: started ?? at, seconds: 0 };
+        const at = this.#elapsed();
+        const age = started == null ? 0 : this.#date() - started;
+        const before = this.#samples.get(instance) ?? { at: at - age, seconds: 0 };
         samples.set(instance, { at, seconds: stat.seconds });
         const elapsed = Math.max(0.1, at - before.at);
         found.set(id, {

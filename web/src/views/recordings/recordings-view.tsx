@@ -1,5 +1,6 @@
 // Recordings in the rail: those of the sandbox with their titles, what is recorded now, and the start of a new one.
 
+import { sandboxHandle } from "../../client/sandbox";
 import "../style/views.css";
 import "../style/recordings.css";
 import { signal, useSignal } from "@preact/signals";
@@ -14,7 +15,7 @@ import { follow } from "../follow";
 import { describe, findRecordings, titleOf } from "./describe";
 
 export function RecordingsView({ app }: RailProps) {
-  const box = useMemo(() => app.client.sandbox(app.sandbox), [app]);
+  const box = useMemo(() => sandboxHandle(app.client, app.sandbox), [app]);
   const list = useMemo(() => signal<readonly RecordingInfo[] | undefined>(undefined), [box]);
   const text = useSignal("");
   const act = (work: () => Promise<unknown>) => void attempt(app, work);

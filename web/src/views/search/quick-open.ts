@@ -2,6 +2,7 @@
 
 import { File } from "lucide";
 import { visible } from "../../base/visible";
+import { sandboxHandle } from "../../client/sandbox";
 import { openChooser } from "../../frame/palette";
 import type { AppContext } from "../../frame/pane";
 import { openFile } from "../files/open-file";
@@ -13,7 +14,11 @@ const FILES = 50_000;
 /** `typed`: returns what was typed before the text field was there; undefined: nothing is wanted. Throws HawseError. */
 export async function quickOpen(app: AppContext, typed: () => string | undefined): Promise<void> {
   const paths: string[] = [];
-  const stream = app.client.sandbox(app.sandbox).file.search({ path: ".", exclude: EXCLUDED, limit: FILES });
+  const stream = sandboxHandle(app.client, app.sandbox).file.search({
+    path: ".",
+    exclude: EXCLUDED,
+    limit: FILES,
+  });
   for await (const item of stream)
     if (item.event === "matches") paths.push(...item.value.matches.map(({ path }) => path));
   paths.sort((a, b) => a.split("/").length - b.split("/").length || a.localeCompare(b));

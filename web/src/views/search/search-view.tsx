@@ -1,6 +1,7 @@
 // Search in the rail: finds lines in the files of the sandbox, and opens a file at one of them.
 
 import { visible, visibleLines } from "../../base/visible";
+import { sandboxHandle } from "../../client/sandbox";
 import "../style/views.css";
 import "../style/search.css";
 import { signal } from "@preact/signals";
@@ -24,7 +25,7 @@ const remembered = {
 };
 
 export function SearchView({ app, restored }: RailProps) {
-  const search = useMemo(() => new FileSearch(app.client.sandbox(app.sandbox)), [app]);
+  const search = useMemo(() => new FileSearch(sandboxHandle(app.client, app.sandbox)), [app]);
   const { text, files, regular, matchCase } = remembered;
   const field = useRef<HTMLInputElement>(null);
   const root = useRef<HTMLDivElement>(null);

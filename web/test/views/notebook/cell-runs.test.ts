@@ -18,7 +18,7 @@ function call(items: Item[], result: object | Error) {
 }
 
 function runsOf(cells: Cell[], calls: ReturnType<typeof call>[], matching = false) {
-  const next = () => calls.shift();
+  const next = (): object => Object.assign(calls.shift() as object, { again: next });
   const list = signal<readonly Cell[]>(cells);
   const changed = vi.fn();
   const box = { code: { run: next, attach: next } } as never;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { type CodeCalls, RunFollower, type RunListener } from "../../../src/views/notebook/run";
-import { HawseError, interrupted } from "../../../src/wire/errors";
+import { type CodeCalls, RunFollower, type RunListener } from "../../src/client/code-run";
+import { HawseError, interrupted } from "../../src/wire/errors";
 
 interface Call {
   method: "run" | "attach";
@@ -11,17 +11,20 @@ interface Call {
 /** Answers calls with streams of `scripts`: items, and then an error or a result. */
 function server(...scripts: { items: unknown[]; end: HawseError | object }[]) {
   const calls: Call[] = [];
-  const open = (method: Call["method"]) => (params: object, request?: { key?: string }) => {
-    calls.push({ method, params: params as Record<string, unknown>, key: request?.key });
-    const script = scripts.shift();
-    if (!script) throw new Error("no more calls are expected");
-    const failed = script.end instanceof HawseError;
-    async function* items() {
-      yield* script?.items ?? [];
-      if (failed) throw script?.end;
-    }
-    return Object.assign(items(), { cancel: () => {}, result: failed ? undefined : script.end });
-  };
+  const open =
+    (method: Call["method"]) =>
+    (params: object, request?: { key?: string }): object => {
+      calls.push({ method, params: params as Record<string, unknown>, key: request?.key });
+      const script = scripts.shift();
+      if (!script) throw new Error("no more calls are expected");
+      const failed = script.end instanceof HawseError;
+      async function* items() {
+        yield* script?.items ?? [];
+        if (failed) throw script?.end;
+      }
+      const again = (continued: object) => open(method)(continued, request);
+      return Object.assign(items(), { cancel: () => {}, again, result: failed ? undefined : script.end });
+    };
   const box = { code: { run: open("run"), attach: open("attach") } } as unknown as CodeCalls;
   return { box, calls };
 }
@@ -48,6 +51,7 @@ async function followed(box: CodeCalls, which: ConstructorParameters<typeof RunF
       clear: note("clear"),
       error: note("error"),
       input: note("input"),
+      lost: note("lost"),
       ended: last("ended"),
       failed: last("failed"),
     };
@@ -73,16 +77,17 @@ test("a run continues at the exact byte and event after a lost connection", asyn
       end: interrupted("code.run"),
     },
     {
-      items: [event("opened", { run: "r", source: "code" }), data(1, 2, euro.subarray(2))],
+      items: [event("opened", { run: "r" }), data(1, 2, euro.subarray(2))],
       end: { status: "ok" },
     },
   );
   const seen = await followed(box, { context: "c", source: "code" });
-  expect(calls.map(({ method }) => method)).toEqual(["run", "attach"]);
+  expect(calls.map(({ method }) => method)).toEqual(["run", "run"]);
   expect(calls[0]?.key).toBeTruthy();
+  expect(calls[1]?.key).toBe(calls[0]?.key);
   expect(calls[1]?.params).toEqual({
     context: "c",
-    run: "r",
+    source: "code",
     since: { stdout: 2, stderr: 0, bundles: 0, events: 9 },
   });
   expect(
@@ -93,6 +98,29 @@ test("a run continues at the exact byte and event after a lost connection", asyn
   ).toBe("€");
   expect(seen.filter(([name]) => name === "began").length).toBe(1);
   expect(seen.at(-1)).toEqual(["ended", { status: "ok" }]);
+});
+
+test("a sandbox that was restarted may have run the code again, which is another run", async () => {
+  const { box } = server(
+    { items: [event("opened", { run: "r" })], end: interrupted("code.run") },
+    { items: [event("opened", { run: "s" })], end: { status: "ok" } },
+  );
+  const seen = await followed(box, { source: "code" });
+  expect(seen.at(-1)).toEqual(["failed", expect.objectContaining({ code: "outcome_unknown" })]);
+});
+
+test.each([
+  ["a gap is reported", [event("truncated", { stream: "stdout", from: 5 })], { stdout: 5 }],
+  [
+    "output that is no longer kept when it continues",
+    [event("opened", { run: "r", from: { stderr: 3 } })],
+    {},
+  ],
+  ["output that was not sent before the end", [], { events: 2 }],
+])("output that is missing is noticed: %s", async (_, items, end) => {
+  const { box } = server({ items: [event("opened", { run: "r" }), ...items], end: { status: "ok", end } });
+  const seen = await followed(box, { source: "code" });
+  expect(seen.filter(([name]) => name === "lost")).toHaveLength(1);
 });
 
 test("a run that waits is called again with its key, so that it keeps its place", async () => {

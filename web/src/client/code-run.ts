@@ -1,13 +1,20 @@
 // Follows one run of a code context to its end, also across lost connections: a call that runs code, or one that is
 // attached to the run of somebody else.
 
-import type { Disposable } from "../../base/disposables";
-import { randomId } from "../../base/random-id";
-import { joinBytes, type Namespace } from "../../client/sandbox";
-import type { MethodStream, StreamItem } from "../../client/streams";
-import { wasInterrupted } from "../../client/streams";
-import { HawseError } from "../../wire/errors";
-import type { CodeDisplay, CodeError, CodeInputRequest, CodeRunResult } from "../../wire/methods";
+import type { Disposable } from "../base/disposables";
+import { randomId } from "../base/random-id";
+import { HawseError } from "../wire/errors";
+import type {
+  CodeDisplay,
+  CodeError,
+  CodeInputRequest,
+  CodeOffsets,
+  CodeRun,
+  CodeRunResult,
+} from "../wire/methods";
+import { joinBytes, type Namespace } from "./sandbox";
+import type { MethodStream, StreamItem } from "./streams";
+import { wasInterrupted } from "./streams";
 
 /** The part of a sandbox that runs code. */
 export interface CodeCalls {
@@ -27,13 +34,15 @@ export interface RunListener {
   clear(wait: boolean): void;
   error(error: CodeError): void;
   input(request: CodeInputRequest): void;
+  /** Output is missing: it was not read in time. */
+  lost?(): void;
   ended(result: CodeRunResult): void;
   /** The run could not begin, or its output is not available. */
   failed(error: HawseError): void;
 }
 
 /** Which run: code to run, or the id of a run to attach to. */
-export type Which = { readonly context: string } & ({ readonly source: string } | { readonly run: string });
+export type Which = Omit<CodeRun, "since"> | { readonly context: string; readonly run: string };
 
 /** Bytes of large values that are kept until their event arrives. */
 const LARGE_MAX = 33_554_432;
@@ -52,7 +61,8 @@ export class RunFollower implements Disposable {
   #run: string | undefined;
   #began = false;
   #stopped = false;
-  #stream: MethodStream<"code.run"> | MethodStream<"code.attach"> | undefined;
+  #running: MethodStream<"code.run"> | undefined;
+  #attached: MethodStream<"code.attach"> | undefined;
 
   constructor(box: CodeCalls, which: Which, listener: RunListener) {
     this.#box = box;
@@ -65,20 +75,22 @@ export class RunFollower implements Disposable {
   /** Ends the subscription. The run continues. */
   dispose(): void {
     this.#stopped = true;
-    this.#stream?.cancel();
+    this.#running?.cancel();
+    this.#attached?.cancel();
   }
 
   async #follow(): Promise<void> {
     while (!this.#stopped) {
       const stream = this.#open();
-      this.#stream = stream;
       try {
         for await (const item of stream as AsyncIterable<Item>) {
           if (this.#stopped) return;
           this.#take(item);
         }
         const result = (await stream.result) as CodeRunResult;
-        if (!this.#stopped) this.#listener.ended(result);
+        if (this.#stopped) return;
+        this.#reached(result.end ?? {});
+        this.#listener.ended(result);
         return;
       } catch (problem) {
         if (this.#stopped) return;
@@ -90,14 +102,17 @@ export class RunFollower implements Disposable {
 
   #open(): MethodStream<"code.run"> | MethodStream<"code.attach"> {
     const since = { ...this.#since };
-    const { context } = this.#which;
-    // A run that waits is not attached to: the call that waits keeps it in the queue.
-    if (this.#run !== undefined && (this.#began || !("source" in this.#which)))
-      return this.#box.code.attach({ context, run: this.#run, since });
-    this.#run = undefined;
+    const which = this.#which;
+    if ("run" in which) {
+      this.#attached =
+        this.#attached?.again({ ...which, since }) ?? this.#box.code.attach({ ...which, since });
+      return this.#attached;
+    }
+    if (!this.#began) this.#run = undefined;
     this.#listener.requested();
-    const { source } = this.#which as { source: string };
-    return this.#box.code.run({ context, source, stdin: true, since }, { key: this.#key });
+    const params = { ...which, since };
+    this.#running = this.#running?.again(params) ?? this.#box.code.run(params, { key: this.#key });
+    return this.#running;
   }
 
   #take(item: Item): void {
@@ -109,14 +124,18 @@ export class RunFollower implements Disposable {
         this.#named(item.value.run ?? "", undefined);
         return;
       case "opened":
+        // A sandbox that died has lost its keys, and may have run the code again: that is another run.
+        if (this.#began && item.value.run !== this.#run)
+          throw new HawseError("outcome_unknown", "the sandbox was restarted during the run", {
+            admitted: "yes",
+          });
+        this.#reached(item.value.from ?? {});
         this.#named(item.value.run, item.value.source ?? undefined);
         if (!this.#began) this.#listener.began();
         this.#began = true;
         return;
       case "truncated":
-        // The stream continues after a gap.
-        this.#since[item.value.stream] = item.value.from;
-        if (item.value.stream === "bundles") this.#large.skip(item.value.from);
+        this.#reached({ [item.value.stream]: item.value.from });
         return;
       default:
         this.#since.events = item.value.offset;
@@ -131,6 +150,16 @@ export class RunFollower implements Disposable {
     else if (event === "clear") this.#listener.clear(value.wait === true);
     else if (event === "raised") this.#listener.error(value);
     else this.#listener.input(value);
+  }
+
+  /** All before these offsets was sent, or is lost. */
+  #reached(offsets: CodeOffsets): void {
+    for (const [stream, offset] of Object.entries(offsets) as [keyof CodeOffsets, number][]) {
+      if (offset <= this.#since[stream]) continue;
+      this.#since[stream] = offset;
+      if (stream === "bundles") this.#large.skip(offset);
+      this.#listener.lost?.();
+    }
   }
 
   #named(run: string, source: string | undefined): void {

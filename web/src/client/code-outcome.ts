@@ -1,0 +1,110 @@
+// A run of code as one value: what it has printed, and its values and displays as a notebook shows them at the end.
+
+import type { CodeDisplay, CodeRun, CodeRunResult } from "../wire/methods";
+import { type CodeCalls, RunFollower, type RunListener } from "./code-run";
+
+export type CodeOptions = Omit<CodeRun, "source" | "since" | "stdin">;
+
+/** An object in several representations: the value of the last expression, or what the code has displayed. */
+export interface RichResult {
+  readonly kind: "value" | "display";
+  /** By MIME type: text, base64 text of binary types, or JSON values. */
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  /** MIME types whose value was too large, or is no longer kept. */
+  readonly omitted: readonly string[];
+}
+
+/** The outcome of a run: its end with its output. */
+export interface CodeOutcome extends Omit<CodeRunResult, "end"> {
+  readonly stdout: string;
+  readonly stderr: string;
+  /** In their order: updated, and without those that the code has cleared. */
+  readonly results: readonly RichResult[];
+  /** The value of the last expression as plain text; undefined if it has none. */
+  readonly text: string | undefined;
+  /** Output is missing: it was too long, or was not read in time. */
+  readonly truncated: boolean;
+}
+
+/** Characters of stdout and of stderr that are kept: for more, use `box.code.run`. */
+const OUTPUT_MAX = 67_108_864;
+
+/** Runs code and collects its output. Throws HawseError. */
+export function runCode(box: CodeCalls, source: string, options: CodeOptions): Promise<CodeOutcome> {
+  return new Promise((resolve, reject) => {
+    const collector = new Collector(resolve, reject);
+    new RunFollower(box, { ...options, source }, collector);
+  });
+}
+
+class Collector implements RunListener {
+  readonly ended: (result: CodeRunResult) => void;
+  readonly failed: (error: Error) => void;
+  readonly #text = { stdout: "", stderr: "" };
+  #results: { readonly id: string | undefined; rich: RichResult }[] = [];
+  #clearNext = false;
+  #truncated = false;
+
+  constructor(resolve: (outcome: CodeOutcome) => void, reject: (error: Error) => void) {
+    this.ended = ({ end: _, ...result }) => resolve({ ...result, ...this.#output() });
+    this.failed = reject;
+  }
+
+  requested(): void {}
+  named(): void {}
+  began(): void {}
+  error(): void {} // a part of the result
+  input(): void {} // not permitted without `stdin`
+
+  text(stream: "stdout" | "stderr", text: string): void {
+    this.#clearIfDue();
+    const room = OUTPUT_MAX - this.#text[stream].length;
+    this.#text[stream] += text.slice(0, room);
+    if (text.length > room) this.#truncated = true;
+  }
+
+  display(display: CodeDisplay, data: Record<string, unknown>): void {
+    this.#clearIfDue();
+    const kind = display.execution_count == null ? "display" : "value";
+    this.#results.push({ id: display.display_id ?? undefined, rich: rich(kind, display, data) });
+  }
+
+  update(display: CodeDisplay, data: Record<string, unknown>): void {
+    this.#clearIfDue();
+    for (const result of this.#results) {
+      if (result.id !== undefined && result.id === display.display_id)
+        result.rich = rich(result.rich.kind, display, data);
+    }
+  }
+
+  clear(wait: boolean): void {
+    this.#clearNext = wait;
+    if (!wait) this.#results = [];
+  }
+
+  lost(): void {
+    this.#truncated = true;
+  }
+
+  #clearIfDue(): void {
+    if (this.#clearNext) this.#results = [];
+    this.#clearNext = false;
+  }
+
+  #output(): Pick<CodeOutcome, "stdout" | "stderr" | "results" | "text" | "truncated"> {
+    const results = this.#results.map(({ rich: each }) => each);
+    const text = results.findLast(({ kind }) => kind === "value")?.data["text/plain"];
+    return {
+      ...this.#text,
+      results,
+      text: typeof text === "string" ? text : undefined,
+      truncated: this.#truncated,
+    };
+  }
+}
+
+function rich(kind: RichResult["kind"], display: CodeDisplay, data: Record<string, unknown>): RichResult {
+  const missing = (display.large ?? []).map(({ type }) => type).filter(type => !(type in data));
+  return { kind, data, metadata: display.metadata ?? {}, omitted: [...(display.omitted ?? []), ...missing] };
+}

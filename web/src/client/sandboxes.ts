@@ -1,0 +1,136 @@
+// The sandboxes of a gateway: create, find, change and delete them. A call whose outcome is lost with the connection is
+// made again by the id of its sandbox.
+
+import { randomId } from "../base/random-id";
+import { HawseError } from "../wire/errors";
+import type {
+  GatewayMethods,
+  SandboxCreate,
+  SandboxInfo,
+  SandboxUpdate,
+  SandboxWatch,
+  TemplateInfo,
+} from "../wire/methods";
+import type { CallArguments } from "./calls";
+import type { GatewayClient } from "./client";
+import { type SandboxHandle, sandboxHandle } from "./sandbox";
+import { MethodStream } from "./streams";
+
+type Managing =
+  | "sandbox.create"
+  | "sandbox.delete"
+  | "sandbox.pause"
+  | "sandbox.resume"
+  | "sandbox.start"
+  | "sandbox.stop"
+  | "sandbox.update";
+
+export class Sandboxes {
+  readonly #client: GatewayClient;
+
+  constructor(client: GatewayClient) {
+    this.#client = client;
+  }
+
+  /**
+   * Creates a sandbox, starts it and returns it. The same `id` with the same options returns the existing sandbox;
+   * without an `id` it gets a random one. Throws HawseError.
+   */
+  async create(options: SandboxCreate = {}): Promise<SandboxHandle> {
+    const create = async (prefix: string): Promise<SandboxHandle> => {
+      const id = options.id ?? `${prefix}${randomId().slice(0, 10)}`;
+      await this.#manage("sandbox.create", { ...options, id });
+      return sandboxHandle(this.#client, id);
+    };
+    try {
+      return await create("s-");
+    } catch (problem) {
+      // Users with rights in their own sandboxes only have a prefix.
+      const prefix = problem instanceof HawseError && !options.id ? problem.details.prefix : undefined;
+      if (typeof prefix !== "string") throw problem;
+      return await create(prefix);
+    }
+  }
+
+  /** A sandbox as the gateway knows it. It is not started. Throws HawseError. */
+  async get(id: string): Promise<SandboxInfo> {
+    return await this.#client.call("sandbox.get", { id }, { key: randomId() });
+  }
+
+  /** The sandboxes that have all of the labels. None is started. Throws HawseError. */
+  async list(labels: Record<string, string> = {}): Promise<SandboxInfo[]> {
+    const found: SandboxInfo[] = [];
+    let after: string | null = null;
+    do {
+      const page: GatewayMethods["sandbox.list"]["result"] = await this.#client.call(
+        "sandbox.list",
+        { labels, after },
+        { key: randomId() },
+      );
+      found.push(...page.sandboxes);
+      after = page.after ?? null;
+    } while (after !== null);
+    return found;
+  }
+
+  /** Reports the sandboxes that have all of the labels, and then their changes. */
+  watch(params: SandboxWatch = {}): MethodStream<"sandbox.watch"> {
+    return new MethodStream(this.#client, "sandbox.watch", params);
+  }
+
+  /** The templates of the gateway, for `create`. Throws HawseError. */
+  async templates(): Promise<TemplateInfo[]> {
+    return (await this.#client.call("template.list", {}, { key: randomId() })).templates;
+  }
+
+  /** Starts a sandbox, also one that was stopped. One that sleeps is started by any call as well. Throws HawseError. */
+  async start(id: string): Promise<SandboxInfo> {
+    return await this.#manage("sandbox.start", { id });
+  }
+
+  /** Ends everything that runs in a sandbox, and refuses calls until `start`. Its files remain. Throws HawseError. */
+  async stop(id: string): Promise<SandboxInfo> {
+    return await this.#manage("sandbox.stop", { id });
+  }
+
+  /** Suspends everything that runs in a sandbox, and refuses calls until `resume`. Throws HawseError. */
+  async pause(id: string): Promise<SandboxInfo> {
+    return await this.#manage("sandbox.pause", { id });
+  }
+
+  /** Lets a paused sandbox continue. Throws HawseError. */
+  async resume(id: string): Promise<SandboxInfo> {
+    return await this.#manage("sandbox.resume", { id });
+  }
+
+  /** Changes a sandbox: its environment, labels and times. What is not given stays as it is. Throws HawseError. */
+  async update(id: string, changes: Omit<SandboxUpdate, "id">): Promise<SandboxInfo> {
+    return await this.#manage("sandbox.update", { ...changes, id });
+  }
+
+  /** Ends everything that runs in a sandbox, and removes its files. Throws HawseError. */
+  async delete(id: string): Promise<void> {
+    await this.#manage("sandbox.delete", { id });
+  }
+
+  async #manage<M extends Managing>(
+    method: M,
+    params: GatewayMethods[M]["params"] & { id: string },
+  ): Promise<GatewayMethods[M]["result"]> {
+    const call = () =>
+      this.#client.call(method, ...([params, { key: randomId() }] as unknown as CallArguments<M>));
+    try {
+      return await call();
+    } catch (problem) {
+      // "The outcome is no longer known": the gateway was restarted, and keeps sandboxes by their ids.
+      if (!(problem instanceof HawseError) || problem.code !== "outcome_unknown") throw problem;
+    }
+    try {
+      return await call();
+    } catch (problem) {
+      const gone = problem instanceof HawseError && problem.code === "not_found";
+      if (method === "sandbox.delete" && gone) return {} as GatewayMethods[M]["result"]; // the first call has done it
+      throw problem;
+    }
+  }
+}
