@@ -4,7 +4,6 @@ The model is a script here, so that the program runs without an account. Replace
 give it the name, the description and the schema of each tool, and the messages.
 """
 
-import asyncio
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -44,4 +43,4 @@ async def main(address: str) -> None:
             print(f"{name}: {answer.text.splitlines()[-1]}")
 
 
-asyncio.run(main(sys.argv[1]))
+hawse.run(main(sys.argv[1]))

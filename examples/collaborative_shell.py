@@ -4,7 +4,6 @@ The owner gives a guest access to one terminal, types together with it, keeps th
 access. The guest is a program here; a person opens the address of the link in a browser.
 """
 
-import asyncio
 import sys
 
 import hawse
@@ -52,4 +51,4 @@ async def main(address: str) -> None:
                 print("after the end of the link:", error.code)
 
 
-asyncio.run(main(sys.argv[1]))
+hawse.run(main(sys.argv[1]))

@@ -29,4 +29,4 @@ async def main(address: str, port: int) -> None:
             await server.kill()
 
 
-asyncio.run(main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else PORT))
+hawse.run(main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else PORT))

@@ -4,7 +4,6 @@ The position is stored with each line. A follower that is started again continue
 Lost connections and replaced gateways in between need no code: the client continues by itself.
 """
 
-import asyncio
 import json
 import sys
 from pathlib import Path
@@ -64,4 +63,4 @@ async def main(address: str) -> None:
     print("nothing lost or doubled:", first + second == [f"event {n}" for n in range(1, 301)])
 
 
-asyncio.run(main(sys.argv[1]))
+hawse.run(main(sys.argv[1]))

@@ -4,7 +4,6 @@
 installer work in the same way. A person can watch: the page of the gateway shows the terminal `debugger`, too.
 """
 
-import asyncio
 import sys
 
 import hawse
@@ -44,4 +43,4 @@ async def main(address: str) -> None:
             print("exit:", (await debugger.wait()).code)
 
 
-asyncio.run(main(sys.argv[1]))
+hawse.run(main(sys.argv[1]))

@@ -4,7 +4,6 @@ A client reconnects and resumes by itself. This program shows the same with two 
 the first one remembers the instance and the offset, the second one continues there.
 """
 
-import asyncio
 import re
 import sys
 
@@ -34,4 +33,4 @@ async def main(address: str) -> None:
     print("nothing lost or doubled:", numbers == list(range(1, 201)))
 
 
-asyncio.run(main(sys.argv[1]))
+hawse.run(main(sys.argv[1]))

@@ -1,6 +1,5 @@
 """Run code with rich results: python run_code.py 'http://127.0.0.1:8080/#token=…'"""
 
-import asyncio
 import sys
 
 import hawse
@@ -29,4 +28,4 @@ async def main(address: str) -> None:
         )
 
 
-asyncio.run(main(sys.argv[1]))
+hawse.run(main(sys.argv[1]))

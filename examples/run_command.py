@@ -1,6 +1,5 @@
 """Run commands in a sandbox: python run_command.py 'http://127.0.0.1:8080/#token=…'"""
 
-import asyncio
 import sys
 
 import hawse
@@ -27,4 +26,4 @@ async def main(address: str) -> None:
         print("slow:", slow.text.strip(), "timed out:", slow.timed_out)
 
 
-asyncio.run(main(sys.argv[1]))
+hawse.run(main(sys.argv[1]))

@@ -3,7 +3,6 @@
 Open the same address in a browser to take part: the page shows the same terminal, "main".
 """
 
-import asyncio
 import sys
 
 import hawse
@@ -42,4 +41,4 @@ async def main(address: str) -> None:
         await agent.release()
 
 
-asyncio.run(main(sys.argv[1]))
+hawse.run(main(sys.argv[1]))

@@ -1,6 +1,5 @@
 """React to changes in a directory: python watch_files.py 'http://127.0.0.1:8080/#token=…'"""
 
-import asyncio
 import sys
 
 import hawse
@@ -28,4 +27,4 @@ async def main(address: str) -> None:
                     break
 
 
-asyncio.run(main(sys.argv[1]))
+hawse.run(main(sys.argv[1]))

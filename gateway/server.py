@@ -77,7 +77,7 @@ POD_NETWORKS: Final = {
     " reach the networks of the cluster and beyond",
     "host": "their programs reach the networks of the cluster and beyond",
 }
-SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 def serve(settings: Settings, *, verbose: bool = False) -> int:
@@ -261,15 +261,15 @@ class GatewayServer(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """Handle signals without raising them again afterwards, as uvicorn does, so that the exit code is 0.
 
-        Handlers are set even if SIGINT is ignored, as for a job that a shell started with `&`.
-        """
+        SIGINT is handled even if it is ignored, as by a shell's `&`; SIGHUP stays ignored, as after `nohup`."""
         loop = asyncio.get_running_loop()
-        for number in SIGNALS:
+        handled = [n for n in SIGNALS if n != signal.SIGHUP or signal.getsignal(n) is not signal.SIG_IGN]
+        for number in handled:
             loop.add_signal_handler(number, self.begin_shutdown)
         try:
             yield
         finally:
-            for number in SIGNALS:
+            for number in handled:
                 loop.remove_signal_handler(number)
 
 

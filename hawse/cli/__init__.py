@@ -9,13 +9,20 @@ __all__ = ["main"]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit code: 0 if it succeeded, 2 if its options cannot be used."""
+    """Run the command and return its exit code: 0 if it succeeded, 2 if its options cannot be used.
+
+    Without `argv`, which is how the program starts, a signal that ends the command ends the process.
+    """
     open_closed_streams()
     gc.disable()  # until the modules are loaded: there is nothing to collect (hawse/cli/command.py)
     try:
         from hawse.cli.command import main as run
+        from hawse.cli.signals import handled
 
-        return run(argv)
+        with handled(reraised=argv is None):
+            return run(argv)
+    except KeyboardInterrupt:
+        return 130
     finally:
         gc.enable()
 

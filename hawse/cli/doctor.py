@@ -1,6 +1,5 @@
 """`hawse doctor`: check this machine and the connection to the gateway, and say what to do."""
 
-import asyncio
 import platform
 import sys
 from collections.abc import AsyncIterator
@@ -17,6 +16,7 @@ from hawse.cli.target import Target, hint_for, target_options
 from hawse.client import Client, Options, connect
 from hawse.client.config import ConfigError, find_gateway
 from hawse.client.connection.dial import token_in
+from hawse.client.ending import run
 from hawse.wire import HawseError
 
 TIMEOUT = 10.0  # s for the connection
@@ -37,7 +37,7 @@ def doctor(target: Target) -> int:
                 click.echo(f"{MARKS[check.result]}  {check.name}: {check.text}")
         return found
 
-    found = asyncio.run(report())
+    found = run(report())
     if target.as_json:
         print_json([check._asdict() for check in found])
     return 1 if any(check.result == "failed" for check in found) else 0

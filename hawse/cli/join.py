@@ -19,12 +19,12 @@ from hawse.cli.target import Target, failure, gateway_options, sandbox_option
 from hawse.client import Client
 from hawse.client.config import ConfigError, find_gateway
 from hawse.client.connection.dial import address, base, token_in
+from hawse.client.ending import run
 from hawse.machine.machine import Machine, MachineState
 from hawse.wire import HawseError
 
 Access = Literal["view", "write"]
-LEAVE_TIMEOUT: Final = 10.0  # s for the last calls, also if the gateway does not answer
-SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+LEAVE_TIMEOUT: Final = 5.0  # s for the last calls, also if the gateway does not answer
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def run_join(target: Target, url: str | None, sandbox: str | None, directory: Pa
         gateway = find_gateway(url or target.url, target.token, target.ca)
         token = gateway.token or token_in(gateway.url)
         found = replace(target, url=gateway.url, token=token, ca=gateway.ca)
-        asyncio.run(_join(found, gateway.url, sandbox, directory, share))
+        run(_join(found, gateway.url, sandbox, directory, share))
     except (ConfigError, ValueError) as error:
         raise click.ClickException(str(error)) from error
     except HawseError as error:
@@ -105,13 +105,11 @@ async def _join(target: Target, url: str, wanted: str | None, directory: Path, s
         url, token=target.token, sandbox=place.sandbox, directory=directory, ca=target.ca, on_state=report.enter
     )
     loop = asyncio.get_running_loop()
-    for number in SIGNALS:
-        loop.add_signal_handler(number, machine.stop)
+    loop.add_signal_handler(signal.SIGINT, machine.stop)
     try:
         click.echo(f"ended: {printable(await machine.run())}", err=True)
     finally:
-        for number in SIGNALS:
-            loop.remove_signal_handler(number)
+        loop.remove_signal_handler(signal.SIGINT)
         await _leave(target, url, place)
 
 
@@ -123,7 +121,7 @@ async def _place(client: Client, sandbox: str | None, share: Access | None) -> P
         return Place(sandbox)
     created = False
     if sandbox is None or not any(one.id == sandbox for one in await client.sandboxes.list()):
-        name = sandbox or f"{_plain(socket.gethostname())}-{secrets.token_hex(3)}"
+        name = f"{_plain(socket.gethostname())}-{secrets.token_hex(3)}" if sandbox is None else sandbox
         sandbox = await _create(client, name, chosen=sandbox is not None)
         created = True
     link = None

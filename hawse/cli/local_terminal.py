@@ -2,14 +2,18 @@
 
 import asyncio
 import os
+import select
 import signal
 import termios
+import threading
 import tty
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Final
 
 READ_SIZE: Final = 64 << 10  # bytes of one read of keys
+LEAVE_TIMEOUT: Final = 1.0  # seconds that leaving waits for a terminal that accepts no output
 # What a program may have changed in the emulator and what a shell does not expect: the alternate screen, the cursor
 # keys, mouse and focus reports, bracketed paste, synchronized output, the pen, wrapping, a hidden cursor, the keyboard
 # protocols of xterm and kitty, and the scrolling region. The cursor stays where it is: setting the region moves it, so
@@ -23,15 +27,24 @@ RESET: Final = (
 class LocalTerminal:
     """The terminal behind two descriptors, in raw mode inside of `with`.
 
+    SIGTSTP leaves raw mode before it stops the process. SIGCONT enters it again.
+
+    Attributes:
+        leave: Is written when raw mode is left, after an exception too.
+        continued: Is set when the process continues after a stop: the terminal shows something else then.
+
     Args:
         input: The descriptor to read keys from, which is a terminal.
         output: The descriptor to write output to.
+        leave: See `leave`.
 
     Raises:
         OSError: When entering: `input` is not a terminal.
     """
 
-    def __init__(self, input: int = 0, output: int = 1) -> None:
+    def __init__(self, input: int = 0, output: int = 1, *, leave: bytes = RESET) -> None:
+        self.leave = leave
+        self.continued = asyncio.Event()
         self._input = input
         self._output = output
         self._saved: list[Any] = []
@@ -43,15 +56,43 @@ class LocalTerminal:
         except termios.error as error:
             raise OSError(*error.args) from error
         tty.setraw(self._input, termios.TCSANOW)
-        asyncio.get_running_loop().add_signal_handler(signal.SIGWINCH, self._resized.set)
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGWINCH, self._resized.set)
+        loop.add_signal_handler(signal.SIGTSTP, self._stop)
+        loop.add_signal_handler(signal.SIGCONT, self._continue)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        asyncio.get_running_loop().remove_signal_handler(signal.SIGWINCH)
-        # TCSAFLUSH: answers of the emulator that have not been read must not be typed into the shell.
-        termios.tcsetattr(self._input, termios.TCSAFLUSH, self._saved)
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGWINCH, signal.SIGTSTP, signal.SIGCONT):
+            loop.remove_signal_handler(number)
+        self._restore()
+
+    def _restore(self) -> None:
+        """Write `leave` and leave raw mode. Neither waits for output that the terminal does not accept."""
+        with suppress(OSError):  # the terminal is gone
+            if select.select([], [self._output], [], LEAVE_TIMEOUT)[1]:
+                os.write(self._output, self.leave)
+        with suppress(termios.error):
+            # Answers of the emulator that have not been read must not be typed into the shell.
+            termios.tcflush(self._input, termios.TCIFLUSH)
+            termios.tcsetattr(self._input, termios.TCSANOW, self._saved)
+
+    def _stop(self) -> None:
+        self._restore()
+        loop = asyncio.get_running_loop()
+        loop.remove_signal_handler(signal.SIGTSTP)
+        signal.pthread_kill(threading.get_ident(), signal.SIGTSTP)  # stops here, unless no shell could continue it
+        loop.add_signal_handler(signal.SIGTSTP, self._stop)
+        self._continue()
+
+    def _continue(self) -> None:
+        with suppress(termios.error):
+            tty.setraw(self._input, termios.TCSANOW)
+        self._resized.set()
+        self.continued.set()
 
     @property
     def size(self) -> tuple[int, int]:

@@ -1,6 +1,5 @@
 """`hawse login` and `hawse logout`: save the address and the token of a gateway."""
 
-import asyncio
 import sys
 
 import click
@@ -10,6 +9,7 @@ from hawse.cli.target import failure
 from hawse.client import Client, Options, config
 from hawse.client.config import ConfigError, Gateway
 from hawse.client.connection.dial import address, base, token_in
+from hawse.client.ending import run
 from hawse.wire import HawseError
 
 CONNECT_TIMEOUT = 10.0  # s until the gateway has to answer
@@ -40,7 +40,7 @@ def login(url: str, token: str | None, ca: str | None, as_json: bool) -> None:
     try:
         plain = base(address(url))
         token = token or token_in(url) or _ask(err=as_json)
-        identity = asyncio.run(_check(plain, token, ca))
+        identity = run(_check(plain, token, ca))
         path = config.save(Gateway(plain, token, ca=ca))
     except HawseError as error:
         raise failure(error) from error

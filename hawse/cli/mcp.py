@@ -1,11 +1,10 @@
 """`hawse mcp`: the tools of a sandbox for agents, as an MCP server."""
 
-import asyncio
-
 import click
 
 from hawse.cli.output import examples
 from hawse.cli.target import Target, target_options
+from hawse.client.ending import run
 from hawse.mcp.tool import OUTPUT_LIMIT, ServerOptions
 
 MISSING = "the MCP library is not installed: pip install 'hawse[mcp]'"
@@ -61,4 +60,4 @@ def mcp(target: Target, listener: tuple[str, int] | None, every_method: bool, ma
         return
     host, port = listener
     click.echo(f"hawse: MCP at http://{f'[{host}]' if ':' in host else host}:{port}/mcp", err=True)
-    asyncio.run(serve_http(target.for_token, target.sandbox, host, port, options))
+    run(serve_http(target.for_token, target.sandbox, host, port, options))

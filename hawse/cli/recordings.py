@@ -17,6 +17,7 @@ from hawse.cli.local_terminal import RESET
 from hawse.cli.output import duration, examples, is_terminal, listed, print_json, size, write_bytes
 from hawse.cli.target import Target, target_options
 from hawse.client import Client, Recording, Sandbox
+from hawse.client.ending import run
 
 IDLE_LIMIT: Final = 2.0  # s that the player waits at most, where nothing was printed for longer
 LINE_MAX: Final = 16 << 20  # bytes of one event of a recording
@@ -125,7 +126,7 @@ def play(target: Target, recording: str, speed: float, idle_limit: float, output
         raise click.ClickException(f"{recording}: there is no such file, and an id of a recording contains no slash")
     try:
         if output is None and Path(recording).is_file():
-            asyncio.run(_play(_local_lines(Path(recording)), speed, idle_limit))
+            run(_play(_local_lines(Path(recording)), speed, idle_limit))
         else:
             target.run(work)
     except ValueError as error:

@@ -9,6 +9,7 @@ import secrets
 import signal as signals
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -26,10 +27,15 @@ if TYPE_CHECKING:  # loaded when it is used: `hawse shell` must start fast
 
 DETACH: Final = "ctrl-]"
 EXIT_TIMED_OUT: Final = 124  # as timeout(1)
+CLEAR: Final = b"\x1b[H\x1b[2J"
 
 
 class Detached(Exception):
     """The user typed the detach key."""
+
+
+class Continued(Exception):
+    """This process was stopped and continues: the terminal has to be shown again."""
 
 
 @click.command(
@@ -50,9 +56,9 @@ def shell(target: Target, id: str | None, cwd: str | None, read_only: bool, deta
 
     A new terminal without an ID ends when you leave; one with an ID goes on.
     """
-    name = id or f"shell-{secrets.token_hex(3)}"
-    code, left = _show(target, name, cwd, None, read_only, detach_key, keep=bool(id), predict=predict)
-    if left and id:
+    name = f"shell-{secrets.token_hex(3)}" if id is None else id
+    code, left = _show(target, name, cwd, None, read_only, detach_key, keep=id is not None, predict=predict)
+    if left and id is not None:
         click.echo(f"detached; `hawse attach {id}` returns to it", err=True)
     return code
 
@@ -124,7 +130,7 @@ def _show(
         raise click.ClickException("standard input and output have to be a terminal; `hawse exec` needs none")
 
     async def work(client: Client, box: Sandbox) -> tuple[int, bool]:
-        local = LocalTerminal()
+        local = LocalTerminal(leave=RESET + b"\r\n")
         cols, rows = local.size
         viewer: ViewerOptions = {"read_only": read_only, "emulator": not read_only, "kind": "person"}
         env = {"TERM": os.environ.get("TERM", "xterm-256color"), "COLORTERM": os.environ.get("COLORTERM")}
@@ -132,12 +138,31 @@ def _show(
             terminal = box.terminals.attach(id, **viewer)
         else:
             terminal = box.terminals.open(id, argv=argv, cwd=cwd, env=env, cols=cols, rows=rows, **viewer)
-        async with terminal:
+        exit_ = None
+        try:
+            await terminal
             with local:
-                echo = _prediction(cols, rows) if predict and not read_only else None
-                exit_ = await _connect(local, terminal, detach, read_only, echo)
+                while exit_ is None:
+                    echo = _prediction(*local.size) if predict and not read_only else None
+                    try:
+                        exit_ = await _connect(local, terminal, detach, read_only, echo)
+                    except Continued:
+                        terminal.close()
+                        terminal = await box.terminals.attach(terminal.id, instance=terminal.instance, **viewer)
+                    except Detached:
+                        break
+                else:
+                    local.leave = RESET
+        except BaseException:  # also a signal
+            if not keep:
+                with suppress(HawseError):
+                    await terminal.kill()
+            raise
+        else:
             if exit_ is None and not keep:
                 await terminal.kill()
+        finally:
+            terminal.close()
         return (0, True) if exit_ is None else (exit_code(exit_), False)
 
     return target.run(work)
@@ -151,8 +176,14 @@ def _prediction(cols: int, rows: int) -> "PredictiveEcho":
 
 async def _connect(
     local: LocalTerminal, terminal: Terminal, detach: bytes, read_only: bool, echo: "PredictiveEcho | None"
-) -> Exit | None:
-    """Pass keys and output between both terminals. Return how the program ended; None if the user left."""
+) -> Exit:
+    """Pass keys and output between both terminals. Return how the program ended.
+
+    Raises:
+        Detached: The user left.
+        Continued: The local terminal has to be shown again.
+        HawseError: The terminal is lost.
+    """
     turn = asyncio.Lock()  # what changes the predictions is written in the same order
 
     async def show() -> None:
@@ -190,21 +221,24 @@ async def _connect(
                 if error.code not in ("exited", "forbidden", "unavailable", "interrupted"):
                     raise
 
+    async def follow_stops() -> None:
+        await local.continued.wait()
+        local.continued.clear()
+        await local.write(CLEAR)
+        raise Continued
+
     try:
         async with asyncio.TaskGroup() as tasks:
-            others = [tasks.create_task(type_())]
+            others = [tasks.create_task(type_()), tasks.create_task(follow_stops())]
             if not read_only:
                 others.append(tasks.create_task(follow_size()))
             await show()
             for task in others:
                 task.cancel()
-        exit_ = await terminal.wait()
+        return await terminal.wait()
     except* Detached:
-        exit_ = None
         if echo is not None:
             await local.write(echo.withdraw())
-    except* HawseError as errors:
-        await local.write(RESET + b"\r\n")
+        raise Detached from None
+    except* (HawseError, Continued) as errors:
         raise first(errors) from None
-    await local.write(RESET if exit_ else RESET + b"\r\n")
-    return exit_

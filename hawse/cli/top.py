@@ -92,7 +92,7 @@ class Page:
 
     def __init__(self, box: Sandbox, interval: float, sort: str) -> None:
         self._box, self._interval, self._sort = box, interval, sort
-        self._local = LocalTerminal()
+        self._local = LocalTerminal(leave=LEAVE)
         self._looks: list[Look] = []  # the latest two
         self._changed = asyncio.Event()
 
@@ -108,8 +108,6 @@ class Page:
                 pass
             except* HawseError as errors:
                 raise first(errors) from None
-            finally:
-                await self._local.write(LEAVE)
 
     async def _look(self) -> None:
         while True:
@@ -128,6 +126,9 @@ class Page:
 
     async def _follow_size(self) -> None:
         async for _ in self._local.sizes():
+            if self._local.continued.is_set():
+                self._local.continued.clear()
+                await self._local.write(ENTER)
             self._changed.set()
 
     async def _draw(self) -> None:

@@ -128,12 +128,13 @@ def test_output_that_cannot_be_written_is_an_error(gateway: Stack, redirection: 
     assert (done.stderr, done.returncode) == (f"Error: {message}\n", 1)
 
 
-def test_ctrl_c_ends_the_command_in_the_sandbox(gateway: Stack) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
+def test_a_signal_ends_the_command_in_the_sandbox_and_then_this_process(gateway: Stack, number: signal.Signals) -> None:
     with subprocess.Popen([*HAWSE, "exec", "-c", "echo $$; exec sleep 1000"], stdout=subprocess.PIPE) as command:
         assert command.stdout is not None
         pid = int(command.stdout.readline())
-        command.send_signal(signal.SIGINT)
-        assert command.wait(30) == 130
+        command.send_signal(number)
+        assert command.wait(30) == -number
     # The sandbox of the tests is not isolated, so its processes have the same numbers here.
     assert run("-c", f"while kill -0 {pid} 2>/dev/null; do :; done").returncode == 0
 

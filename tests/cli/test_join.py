@@ -1,5 +1,8 @@
+import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -86,3 +89,18 @@ def test_a_token_for_joining_makes_no_links(gateway: Stack, capsys: pytest.Captu
     assert "forbidden" in capsys.readouterr().err
     assert main(["join", "--token", token, "--directory", str(tmp_path)]) == 1
     assert "not_found" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_deletes_the_sandbox_that_was_created_for_this(
+    gateway: Stack, capsys: pytest.CaptureFixture[str], tmp_path: Path, number: signal.Signals
+) -> None:
+    argv = [sys.executable, "-m", "hawse.cli", "join", "--directory", str(tmp_path)]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        while "Press Ctrl-C" not in process.stdout.readline():
+            pass
+        process.send_signal(number)
+        assert process.wait() == -number
+    assert main(["sandbox", "ls", "--json"]) == 0
+    assert [each["id"] for each in json.loads(capsys.readouterr().out)] == ["local"]

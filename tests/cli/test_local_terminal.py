@@ -53,9 +53,9 @@ async def test_the_end_of_the_terminal_ends_the_keys() -> None:
 
 async def test_what_is_written_reaches_the_emulator(ends: tuple[int, int]) -> None:
     emulator, program = ends
-    with LocalTerminal(program, program) as local:
+    with LocalTerminal(program, program, leave=b"left") as local:
         await local.write(b"out\n")
-    assert os.read(emulator, 100) == b"out\n"
+    assert os.read(emulator, 100) == b"out\nleft"
 
 
 async def test_the_size_is_that_of_the_emulator_and_changes_are_reported(ends: tuple[int, int]) -> None:
@@ -77,3 +77,24 @@ async def test_a_pipe_is_no_terminal() -> None:
     finally:
         os.close(read)
         os.close(write)
+
+
+async def test_leaving_resets_modes_after_an_exception_too(ends: tuple[int, int]) -> None:
+    emulator, program = ends
+    before = termios.tcgetattr(program)
+    with pytest.raises(LookupError), LocalTerminal(program, program, leave=b"left"):
+        raise LookupError
+    assert os.read(emulator, 100) == b"left"
+    assert termios.tcgetattr(program) == before
+
+
+async def test_leaving_does_not_wait_for_a_terminal_that_accepts_nothing(ends: tuple[int, int]) -> None:
+    _, program = ends
+    before = termios.tcgetattr(program)
+    with LocalTerminal(program, program):
+        os.set_blocking(program, False)
+        with pytest.raises(BlockingIOError):
+            while True:
+                os.write(program, b"x" * 4096)
+    os.set_blocking(program, True)
+    assert termios.tcgetattr(program) == before

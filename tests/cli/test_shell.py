@@ -1,10 +1,14 @@
 import asyncio
+import json
+import shlex
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import pexpect
+import psutil
 import pytest
 
 from hawse.api.types import Exit
@@ -130,6 +134,64 @@ def test_the_modes_of_a_program_are_reset_when_the_user_leaves(hawse) -> None:
     shell.send("\x1d")
     shell.expect_exact("\x1b[?1047l")
     shell.expect_exact("1000;")
+    assert ended(shell) == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
+def test_a_signal_resets_the_terminal_and_ends_the_program_in_the_sandbox(
+    hawse, capsys: pytest.CaptureFixture[str], number: signal.Signals
+) -> None:
+    shell = hawse("exec", "-t", "sh", "-c", r"printf '\033[?1000h\033[?1047hre''ady'; sleep 1000")
+    shell.expect("ready")
+    shell.kill(number)
+    shell.expect_exact("\x1b[?1047l")
+    shell.expect_exact("1000;")
+    shell.expect(pexpect.EOF)
+    shell.close()
+    assert shell.signalstatus == number
+    assert main(["terminals", "--json"]) == 0
+    running = [each for each in json.loads(capsys.readouterr().out) if each["exit"] is None and "exec-" in each["id"]]
+    assert running == []
+
+
+def test_a_signal_leaves_a_named_terminal_running(hawse) -> None:
+    shell = hawse("shell", "stays")
+    shell.expect(PROMPT)
+    shell.kill(signal.SIGHUP)
+    shell.expect(pexpect.EOF)
+    again = hawse("attach", "stays")
+    again.expect(PROMPT)
+    again.sendline("exit 4")
+    assert ended(again) == 4
+
+
+def test_a_stop_leaves_the_modes_of_the_shell_and_a_continuation_shows_the_terminal_again(
+    gateway: Stack, spawned: list[pexpect.spawn]
+) -> None:
+    shell = pexpect.spawn("bash", ["--norc"], dimensions=(30, 100), timeout=60, encoding="utf-8")
+    spawned.append(shell)
+    program = r"printf '\033[?1000hre''ady'; read a; echo got-$a"
+    shell.sendline(shlex.join([sys.executable, "-m", "hawse.cli", "exec", "-t", "sh", "-c", program]))
+    shell.expect("ready")
+    (command,) = psutil.Process(shell.pid).children()
+    command.send_signal(signal.SIGTSTP)
+    shell.expect_exact("1000;")
+    shell.expect("Stopped")
+    shell.sendline("fg")
+    shell.expect_exact("\x1b[?1000h")
+    shell.expect("ready")
+    shell.sendline("it")
+    shell.expect("got-it")
+
+
+def test_a_stop_that_the_kernel_discards_shows_the_terminal_again(hawse) -> None:
+    shell = hawse("exec", "-t", "sh", "-c", r"printf '\033[?1000hre''ady'; read a; echo got-$a")
+    shell.expect("ready")
+    shell.kill(signal.SIGTSTP)  # it has no parent in its session
+    shell.expect_exact("1000;")
+    shell.expect("ready")
+    shell.sendline("it")
+    shell.expect("got-it")
     assert ended(shell) == 0
 
 

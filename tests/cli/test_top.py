@@ -1,5 +1,6 @@
 import json
 import os
+import signal
 import subprocess
 import sys
 
@@ -94,6 +95,20 @@ def test_keys_sort_and_quit_and_the_page_follows_the_size(gateway: Stack) -> Non
         top.expect(pexpect.EOF)
         top.close()
         assert top.exitstatus == 0
+    finally:
+        top.close(force=True)
+
+
+def test_a_signal_leaves_the_page(gateway: Stack) -> None:
+    argv = ["-m", "hawse.cli", "top", "--interval", "600"]
+    top = pexpect.spawn(sys.executable, argv, dimensions=(30, 100), timeout=60, encoding="utf-8")
+    try:
+        top.expect_exact("PROCESS")
+        top.kill(signal.SIGTERM)
+        top.expect_exact("\x1b[?1049l")
+        top.expect(pexpect.EOF)
+        top.close()
+        assert top.signalstatus == signal.SIGTERM
     finally:
         top.close(force=True)
 

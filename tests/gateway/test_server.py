@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import httpx
 import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
@@ -162,6 +163,20 @@ def test_sigint_ends_the_gateway_even_if_the_shell_ignored_it(served: Any) -> No
     code, seconds, output = gateway.end(signal.SIGINT)
     assert (code, output) == (0, "")
     assert seconds < 3
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGQUIT])
+def test_other_signals_that_end_a_process_shut_down_as_well(served: Any, number: signal.Signals) -> None:
+    code, _, output = served().end(number)
+    assert (code, output) == (0, "")
+
+
+def test_sighup_stays_ignored_as_after_nohup(served: Any) -> None:
+    gateway = served(preexec=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    gateway.process.send_signal(signal.SIGHUP)
+    assert httpx.get(f"http://127.0.0.1:{gateway.port}/health", trust_env=False).status_code == 200
+    code, _, output = gateway.end()
+    assert (code, output) == (0, "")
 
 
 def test_missing_isolation_is_reported_with_a_warning(served: Any) -> None:

@@ -1,0 +1,64 @@
+"""How signals end a sub-command: it cleans up, the terminal gets its modes back, and the signal ends the process.
+
+`hawse.client.run` does this for asynchronous work. Elsewhere, such as while a token is typed, an exception does.
+"""
+
+import signal
+import sys
+import termios
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import Any
+
+from hawse.client.ending import SIGNALS, SignalExit, die
+
+
+@contextmanager
+def handled(*, reraised: bool) -> Iterator[None]:
+    """Let signals raise `SignalExit` in the block.
+
+    Args:
+        reraised: Whether such a signal, and SIGINT, ends the process after the block, so that its parent sees it.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    modes = _modes()
+    try:
+        for number, handler in before.items():
+            if handler is not signal.SIG_IGN:
+                signal.signal(number, _raise)
+        yield
+    except (SignalExit, KeyboardInterrupt) as error:
+        for number in SIGNALS:  # a second one must not interrupt what follows
+            signal.signal(number, signal.SIG_IGN)
+        _restore(modes)
+        if reraised:
+            with suppress(OSError, ValueError, AttributeError):
+                sys.stdout.flush()
+            die(error.signal if isinstance(error, SignalExit) else signal.SIGINT)
+        raise
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _raise(number: int, _: FrameType | None) -> None:
+    raise SignalExit(number)
+
+
+def _modes() -> list[Any] | None:
+    """Return the modes of the terminal that is standard input; None if it is none."""
+    with suppress(termios.error):
+        return termios.tcgetattr(0)
+    return None
+
+
+def _restore(modes: list[Any] | None) -> None:
+    """Set the modes of the terminal again, which a line editor in another thread may have changed."""
+    if modes is not None:
+        with suppress(termios.error):
+            termios.tcsetattr(0, termios.TCSANOW, modes)

@@ -1,0 +1,103 @@
+"""`run`: `asyncio.run` for programs that are also ended by SIGTERM, SIGHUP or SIGQUIT.
+
+Their default action ends a program at once, and leaves running what it has started in a sandbox: a command that is
+cancelled is ended there, one whose client has vanished waits for it to resume.
+"""
+
+import asyncio
+import os
+import signal
+import threading
+from collections.abc import Callable, Coroutine
+from typing import Any, Final, TypeVar
+
+T = TypeVar("T")
+
+SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)  # asyncio handles SIGINT
+CLEANUP_TIMEOUT: Final = 9.0  # seconds from a signal to the end; supervisors kill after 10 or more
+
+
+class SignalExit(SystemExit):
+    """A signal has ended the program; the exit code is 128 and the number of the signal.
+
+    Attributes:
+        signal: The signal.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__(128 + number)
+        self.signal = signal.Signals(number)
+
+
+def run(main: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine as `asyncio.run` does, and cancel it on SIGTERM, SIGHUP or SIGQUIT, too.
+
+    Contexts are left and `finally` blocks run, so commands that were started in a sandbox end. The program has 9
+    seconds for this, then the signal ends it. Further signals change nothing. A signal that is ignored, as SIGHUP after
+    `nohup`, stays ignored. In a thread other than the main one, this is `asyncio.run`.
+
+    Args:
+        main: The coroutine.
+
+    Raises:
+        SignalExit: A signal has arrived. It is a `SystemExit`.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return asyncio.run(main)
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    runner = asyncio.Runner()
+    loop = runner.get_loop()
+    ending = _Ending(loop)
+    try:
+        for number, handler in before.items():
+            if handler is not signal.SIG_IGN:
+                loop.add_signal_handler(number, ending.begin, number)
+        try:
+            result = runner.run(ending.watch(main))
+        except BaseException:
+            if ending.signal is None:
+                raise
+        if ending.signal is not None:
+            loop.run_until_complete(loop.shutdown_asyncgens())
+            raise SignalExit(ending.signal)
+        return result
+    finally:
+        if ending.signal is None:
+            runner.close()
+        else:
+            loop.close()  # does not wait for threads, which may be reading from the terminal
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def die(number: int) -> None:
+    """End this process by a signal, as if the signal were not handled."""
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+
+
+class _Ending:
+    """Cancels the main task for the first signal.
+
+    Attributes:
+        signal: The signal, once it has arrived.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.signal: int | None = None
+        self._loop = loop
+        self._cancel: Callable[[], object] = bool
+
+    async def watch(self, main: Coroutine[Any, Any, T]) -> T:
+        task = asyncio.current_task()
+        assert task is not None
+        self._cancel = task.cancel
+        if self.signal is not None:
+            task.cancel()
+        return await main
+
+    def begin(self, number: int) -> None:
+        if self.signal is None:
+            self.signal = number
+            self._loop.call_later(CLEANUP_TIMEOUT, die, number)
+            self._cancel()
