@@ -58,6 +58,7 @@ from hawse.client import (
     FileEntry as FileEntry,
     FileExtractProgress as FileExtractProgress,
     FileExtractResult as FileExtractResult,
+    FileListing as FileListing,
     FileOpened as FileOpened,
     FileReader as FileReader,
     FileStatResult as FileStatResult,
@@ -137,6 +138,7 @@ from hawse.client import (
     SessionResult as SessionResult,
     Sessions as Sessions,
     ShareLinks as ShareLinks,
+    SignalExit as SignalExit,
     Snapshot as Snapshot,
     SpawnFailedError as SpawnFailedError,
     StaleHandleError as StaleHandleError,
@@ -154,6 +156,7 @@ from hawse.client import (
     TextEdit as TextEdit,
     Tokens as Tokens,
     TooLargeError as TooLargeError,
+    TreeResult as TreeResult,
     TruncatedError as TruncatedError,
     Tunnel as Tunnel,
     Tunnels as Tunnels,
@@ -168,6 +171,7 @@ from hawse.client import (
     Watches as Watches,
     WriterLease as WriterLease,
     connect as connect,
+    run as run,
 )
 
 __version__: str
@@ -230,6 +234,7 @@ __all__ = [
     "FileEntry",
     "FileExtractProgress",
     "FileExtractResult",
+    "FileListing",
     "FileOpened",
     "FileReader",
     "FileStatResult",
@@ -309,6 +314,7 @@ __all__ = [
     "SessionResult",
     "Sessions",
     "ShareLinks",
+    "SignalExit",
     "Snapshot",
     "SpawnFailedError",
     "StaleHandleError",
@@ -326,6 +332,7 @@ __all__ = [
     "TextEdit",
     "Tokens",
     "TooLargeError",
+    "TreeResult",
     "TruncatedError",
     "Tunnel",
     "Tunnels",
@@ -340,4 +347,5 @@ __all__ = [
     "Watches",
     "WriterLease",
     "connect",
+    "run",
 ]

@@ -23,10 +23,13 @@ NAMES: Final = {"interrupted": "ConnectionLostError", "cancelled": "CallCancelle
 
 # Built-in exceptions of the same meaning, which `except` finds too.
 BUILTIN: Final = {
-    "deadline_exceeded": "TimeoutError",
-    "permission_denied": "PermissionError",
-    "is_directory": "IsADirectoryError",
-    "not_directory": "NotADirectoryError",
+    "not_found": ("FileNotFoundError", "ENOENT"),
+    "deadline_exceeded": ("TimeoutError", "ETIMEDOUT"),
+    "permission_denied": ("PermissionError", "EACCES"),
+    "is_directory": ("IsADirectoryError", "EISDIR"),
+    "not_directory": ("NotADirectoryError", "ENOTDIR"),
+    "no_space": ("OSError", "ENOSPC"),
+    "io_error": ("OSError", "EIO"),
 }
 
 HEADER: Final = '''"""The exceptions by cause, one for each code of the table of errors that a call can end with.
@@ -34,6 +37,7 @@ HEADER: Final = '''"""The exceptions by cause, one for each code of the table of
 Generated from hawse/wire/errors.py and docs/wire.md by `make generate`; do not edit.
 """
 
+import errno
 from typing import Any, Final
 
 from hawse.wire import Admitted, HawseError
@@ -42,7 +46,7 @@ from hawse.wire import Admitted, HawseError
 CLASS: Final = '''
 class {name}({bases}):
     """{text}"""
-
+{errno}
     def __init__(self, message: str = "", *, admitted: Admitted = "no", details: Any = None) -> None:
         HawseError.__init__(self, "{code}", message, admitted=admitted, details=details)
 
@@ -71,7 +75,8 @@ def error_classes() -> str:
     classes = "".join(
         CLASS.format(
             name=class_name(code),
-            bases=f"HawseError, {BUILTIN[code]}" if code in BUILTIN else "HawseError",
+            bases=f"HawseError, {BUILTIN[code][0]}" if code in BUILTIN else "HawseError",
+            errno=f"\n    errno = errno.{BUILTIN[code][1]}\n" if code in BUILTIN else "",
             text=_docstring(f"Code `{code}`: {texts[code]}."),
             code=code,
         )

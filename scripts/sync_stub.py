@@ -89,6 +89,7 @@ NAMES: Final = {
     "SandboxCreation": "CreatedSandbox",
     "SandboxOpening": "OpenedSandbox",
     "ProcessStarting": "Process",
+    "FileListing": "Iterator[api.FileEntry]",
 }
 
 

@@ -62,7 +62,9 @@ RULES = {
         ours=("hawse.wire", "hawse.api", "hawse.keystrokes", "hawse.link", "hawse.logs", "hawse.rpc"),
         others=("msgspec",),
     ),
-    "hawse.client": Rule(ours=("hawse.wire", "hawse.api", "hawse.client"), others=("msgspec", "websockets")),
+    "hawse.client": Rule(
+        ours=("hawse.wire", "hawse.api", "hawse.client", "hawse.holes"), others=("msgspec", "websockets")
+    ),
     "hawse.client.base": Rule(ours=("hawse.wire", "hawse.api", "hawse.client.base"), others=("msgspec",)),
     "hawse.client.calls": Rule(ours=CLIENT_CALLS, others=("msgspec",)),
     "hawse.client.connection": Rule(
@@ -78,6 +80,7 @@ RULES = {
     **{
         f"hawse.client.{package}": Rule(
             ours=("hawse.wire", "hawse.api", *(f"hawse.client.{name}" for name in (*below, package))),
+            exactly=("hawse.holes",) if package == "files" else (),
             others=("msgspec", "websockets") if package == "connection" else ("msgspec",),
         )
         for package, below in CLIENT_PACKAGES.items()
@@ -110,6 +113,7 @@ RULES = {
     "hawse.logs": Rule(ours=(), others=(), not_stdlib=WAITING),
     "hawse.build": Rule(ours=("hawse.wire",), others=(), not_stdlib=WAITING),
     "hawse.referable": Rule(ours=(), others=(), not_stdlib=WAITING),
+    "hawse.holes": Rule(ours=(), others=(), not_stdlib=WAITING),
     "hawse.sockets": Rule(ours=(), others=(), not_stdlib=WAITING - {"socket"}),
     "hawse.zstd": Rule(ours=("hawse.wire",), others=(), not_stdlib=WAITING),
     "hawse.keystrokes": Rule(ours=(), others=()),
@@ -118,6 +122,7 @@ RULES = {
         ours=(
             "hawse.wire",
             "hawse.api",
+            "hawse.holes",
             "hawse.keystrokes",
             "hawse.link",
             "hawse.logs",
@@ -135,7 +140,7 @@ RULES = {
         ours=("hawse.keystrokes", "hawse.referable", "hawse.wire", "runtime.core", "runtime.journal")
     ),
     "runtime.rpc": Rule(ours=(*SERVED, "runtime.core", "runtime.rpc")),
-    "runtime.files": Rule(ours=(*SERVED, *GROUND, "hawse.zstd", "runtime.rpc", "runtime.files")),
+    "runtime.files": Rule(ours=(*SERVED, *GROUND, "hawse.holes", "hawse.zstd", "runtime.rpc", "runtime.files")),
     "runtime.backup": Rule(ours=(*SERVED, *GROUND, "hawse.zstd", "runtime.rpc", "runtime.files", "runtime.backup")),
     "runtime.git": Rule(ours=(*SERVED, *GROUND, "runtime.rpc", "runtime.git")),
     "runtime.watch": Rule(ours=(*SERVED, *GROUND, "runtime.rpc", "runtime.watch")),

@@ -42,7 +42,7 @@ def test_every_method_is_in_the_reference_and_in_the_typescript_types() -> None:
 
 def test_a_method_is_described_with_its_parameters_streams_right_and_errors() -> None:
     entry = generate.reference().partition("\n### file.write\n")[2].partition("\n### ")[0]
-    assert "| `path` | string (1 to 4,096 characters) | required |" in entry
+    assert "| `path` | string (1 to 12,288 characters) | required |" in entry
     assert "| `mode` | integer (≥ 0, ≤ 4,095) or null |  |" in entry
     assert "- Event `opened`: [FileWriteOpened](#filewriteopened)" in entry
     assert "- Takes bytes" in entry

@@ -80,6 +80,8 @@ class FileEntry(Reply, frozen=True, kw_only=True):
         uid: Id of the owner.
         gid: Id of the owning group.
         target: Target of a symlink that was not followed; null for all else.
+        mtime_ns: Time of the last modification, exactly, in nanoseconds since 1970.
+        allocated: Bytes on the disk; fewer than `size` for a file with holes. Null from a server that does not know.
     """
 
     path: str
@@ -90,6 +92,8 @@ class FileEntry(Reply, frozen=True, kw_only=True):
     uid: int = 0
     gid: int = 0
     target: str | None = None
+    mtime_ns: int | None = None
+    allocated: int | None = None
 
 
 class FileStatResult(FileEntry, frozen=True, kw_only=True):

@@ -32,7 +32,7 @@ from hawse.api.file_values import (
 )
 from hawse.api.rights import WRITE
 from hawse.api.spec import Nothing, Params, method
-from hawse.api.types import PATH_ERRORS, InputId, Length, Mode, Offset, Path, Pattern
+from hawse.api.types import PATH_ERRORS, InputId, Length, Mode, Nanoseconds, Offset, Path, Pattern
 
 
 @method(
@@ -95,6 +95,8 @@ class FileWrite(FileTarget, Params[FileTransferResult], kw_only=True):
             the details; an empty text: it must not exist. Null: any.
         offset: The file is continued from there on, in place (0 creates it); a shorter one is `conflict`. Null: it is
             replaced.
+        mtime_ns: Time of the last modification that the file gets, in nanoseconds since 1970; null: the present.
+        sparse: Whether blocks of zeros become holes.
     """
 
     input: InputId
@@ -102,6 +104,8 @@ class FileWrite(FileTarget, Params[FileTransferResult], kw_only=True):
     parents: bool | None = None
     if_version: str | None = None
     offset: Offset | None = None
+    mtime_ns: Nanoseconds | None = None
+    sparse: bool = False
 
 
 @method("file.cancel", requires=WRITE)
@@ -187,6 +191,32 @@ class FileChmod(FileTarget, Params[Nothing], kw_only=True):
     """
 
     mode: Mode
+
+
+@method("file.utime", requires=WRITE, raises=PATH_ERRORS)
+class FileUtime(FileTarget, Params[Nothing], kw_only=True):
+    """Set the time of the last modification of a file, a directory or a symlink.
+
+    Args:
+        mtime_ns: The time, in nanoseconds since 1970.
+        follow: Whether to follow a symlink rather than change its own time.
+    """
+
+    mtime_ns: Nanoseconds
+    follow: bool = True
+
+
+@method("file.symlink", requires=WRITE, raises=(*PATH_ERRORS, "is_directory", "conflict", "no_space"))
+class FileSymlink(FileTarget, Params[Nothing], kw_only=True):
+    """Create a symlink.
+
+    Args:
+        target: What it leads to, which need not exist. It is stored as it is.
+        overwrite: Whether an existing file or symlink is replaced, atomically; otherwise it is `conflict`.
+    """
+
+    target: Path
+    overwrite: bool = False
 
 
 @method("file.delete", requires=WRITE, raises=(*PATH_ERRORS, "is_directory", "conflict", "too_large"))

@@ -32,8 +32,10 @@ Offset = Annotated[int, Meta(ge=0)]  # bytes from the beginning of a stream
 Length = Annotated[int, Meta(ge=0)]  # bytes
 Argv = Annotated[list[str], Meta(min_length=1)]
 Env = dict[str, str | None]  # added to the environment; null removes a variable
-Path = Annotated[str, Meta(min_length=1, max_length=4096)]  # PATH_MAX of Linux; encoded as in `hawse.api.paths`
+# PATH_MAX of Linux, three characters for each byte that is not UTF-8; encoded as in `hawse.api.paths`.
+Path = Annotated[str, Meta(min_length=1, max_length=3 * 4096)]
 Mode = Annotated[int, Meta(ge=0, le=0o7777)]  # permission bits
+Nanoseconds = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]  # since 1970
 Size = Annotated[int, Meta(ge=1, le=1000)]  # columns or rows
 Grace = Annotated[float, Meta(ge=0, le=600)]  # seconds
 Seconds = Annotated[float, Meta(gt=0, le=10**9)]  # the time limit of a program, which may run for years

@@ -6,42 +6,26 @@ when it is made again: each large file after the bytes that have arrived.
 
 import asyncio
 import sys
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
 import click
 
-from hawse.cli import copy_tree as trees
-from hawse.cli.copy_tree import Entry, Tree, remote_path
 from hawse.cli.exec import standard_input
-from hawse.cli.output import examples, is_terminal, listed, print_json, write_bytes
-from hawse.cli.target import Target, first, target_options
-from hawse.client import Client, Sandbox
+from hawse.cli.output import examples, is_terminal, listed, print_json, printable, write_bytes
+from hawse.cli.target import Target, target_options
+from hawse.client import Client, Files, Sandbox
+from hawse.client.files.local_files import Progress
+from hawse.client.files.places import Advance, LocalPlace, RemotePlace
+from hawse.client.files.tree_transfer import TreeResult, TreeTransfer
 from hawse.wire import HawseError
 
-Advance = Callable[[int], object]  # takes the bytes that were copied since the last call
-Copy = Callable[[Entry], Awaitable[object]]
-
-RESUMED_FROM: Final = 4 << 20  # bytes: a smaller file is sent again as quickly as its part is examined
 NAMED: Final = 10  # special files that are named at most
+SANDBOX_MAX: Final = 64  # characters of a sandbox's id
 STREAM: Final = "-"  # stands for standard input or output
-
-
-@dataclass
-class Copied:
-    """What was copied so far."""
-
-    files: int = 0
-    bytes: int = 0
-    links: int = 0
-    skipped: list[str] = field(default_factory=list)  # FIFOs, sockets and devices
-
-    def __str__(self) -> str:
-        links = f", {self.links} {'symlink' if self.links == 1 else 'symlinks'}" if self.links else ""
-        return f"{self.files} {'file' if self.files == 1 else 'files'}{links} copied"
 
 
 @dataclass(frozen=True)
@@ -66,33 +50,28 @@ class Place:
 @click.argument("source")
 @click.argument("destination")
 @click.option("-q", "--quiet", is_flag=True, help="show no progress")
+@click.option("-r", "-R", "-a", "-p", "ignored", is_flag=True, help="for those who know cp(1): it always does this")
 @target_options
-def cp(target: Target, source: str, destination: str, quiet: bool) -> None:
+def cp(target: Target, source: str, destination: str, quiet: bool, ignored: bool) -> int:
     """Copy the file or directory SOURCE to DESTINATION. One of them, or both, are in a sandbox: SANDBOX:PATH or :PATH.
 
     A destination that is a directory, or ends with a slash, gets SOURCE below its own name; SOURCE/. is what is in
-    SOURCE. Symlinks below a directory stay symlinks; FIFOs, sockets and devices are named and not copied. `-` is
-    standard input or output.
+    SOURCE. Modes, times, holes and symlinks are kept. FIFOs, sockets and devices are named and not copied. A file that
+    cannot be copied is named, the others are copied, and the exit code is 1. `-` is standard input or output.
 
     The same command again continues a copy that was interrupted.
     """
     if remote_path(source) is None and remote_path(destination) is None:
         raise click.UsageError("SOURCE or DESTINATION has to be in a sandbox: SANDBOX:PATH or :PATH")
 
-    async def work(client: Client, _: Sandbox) -> Copied:
+    async def work(client: Client, _: Sandbox) -> TreeResult:
         begin, end = (_place(client, target, text) for text in (source, destination))
-        copied = Copied()
         shown = not (quiet or target.as_json)
-        try:
-            if begin.is_stream:
-                await _from_stream(end, copied, shown)
-            elif end.is_stream:
-                await _to_stream(begin, copied, shown)
-            else:
-                await _copy(begin, end, copied, shown)
-        except* (HawseError, OSError, click.ClickException) as errors:
-            raise first(errors) from None
-        return copied
+        if begin.is_stream:
+            return await _from_stream(end, shown)
+        if end.is_stream:
+            return await _to_stream(begin, shown)
+        return await _copy(begin, end, shown)
 
     try:
         copied = target.run(work)
@@ -107,7 +86,23 @@ def cp(target: Target, source: str, destination: str, quiet: bool) -> None:
         names = listed(copied.skipped[:NAMED]) + more
         click.echo(f"not copied, because they are FIFOs, sockets or devices: {names}", err=True)
     if not (target.as_json or quiet or destination == STREAM):
-        click.echo(str(copied), err=True)
+        click.echo(summary(copied), err=True)
+    return 1 if copied.failed else 0
+
+
+def summary(copied: TreeResult) -> str:
+    """Return in a line what was copied."""
+    links = f", {copied.links} {'symlink' if copied.links == 1 else 'symlinks'}" if copied.links else ""
+    failed = f", {len(copied.failed)} not" if copied.failed else ""
+    return f"{copied.files} {'file' if copied.files == 1 else 'files'}{links} copied{failed}"
+
+
+def remote_path(text: str) -> tuple[str, str] | None:
+    """Return the sandbox and the path of `SANDBOX:PATH`; None for a local path, such as `./a:b` or `C/a:b`."""
+    sandbox, colon, path = text.partition(":")
+    if not colon or "/" in sandbox or len(sandbox) > SANDBOX_MAX:
+        return None
+    return sandbox, path or "."
 
 
 def _place(client: Client, target: Target, text: str) -> Place:
@@ -115,91 +110,76 @@ def _place(client: Client, target: Target, text: str) -> Place:
     return Place(text, None) if remote is None else Place(remote[1], client.sandbox(remote[0] or target.sandbox))
 
 
-async def _copy(begin: Place, end: Place, copied: Copied, shown: bool) -> None:
-    """Copy a tree: its directories, then its files, then its symlinks."""
-    if begin.box is None:
-        tree = await asyncio.to_thread(trees.local_tree, Path(begin.path))
+async def _copy(begin: Place, end: Place, shown: bool) -> TreeResult:
+    into = begin.path.endswith("/.")  # as with cp(1): what is in the directory, not the directory
+    source = LocalPlace(Path(begin.path)) if begin.box is None else RemotePlace(begin.box.files, begin.path)
+    name = "" if into else _name(begin)
+    target: LocalPlace | RemotePlace
+    if end.box is None:
+        target = LocalPlace(await asyncio.to_thread(local_destination, end.path, name))
     else:
-        tree = await trees.remote_tree(begin.box.files, begin.path)
-    copied.skipped = tree.special
-    if begin.path.endswith("/."):  # as with cp(1): what is in the directory, not the directory
-        tree.name = ""
-    with progress(sum(each.size for each in tree.files), shown=shown) as advance:
-        if end.box is None:
-            await _download(begin, end.path, tree, copied, advance)
-            return
-        target = await trees.remote_destination(end.box.files, end.path, tree.name)
-        await trees.make_remote_directories(end.box.files, target, tree)
-        await _each(tree, copied, _upload(begin, end.box, target, advance))
-        await trees.make_remote_links(end.box, target, tree)
-    copied.links = len(tree.links)
+        target = RemotePlace(end.box.files, await remote_destination(end.box.files, end.path, name))
+    with progress(None, shown=shown) as bar:
+        transfer = TreeTransfer(source, target, progress=bar.progress, on_error=_report, into=into)
+        return await transfer.run()
 
 
-async def _download(begin: Place, destination: str, tree: Tree, copied: Copied, advance: Advance) -> None:
-    assert begin.box is not None
-    files = begin.box.files
-    target = trees.local_destination(destination, tree.name)
-    await asyncio.to_thread(trees.make_local_directories, target, tree)
-
-    async def download(each: Entry) -> None:
-        local = await asyncio.to_thread(trees.below, target, each.path) if each.path else target
-        await asyncio.to_thread(local.parent.mkdir, parents=True, exist_ok=True)
-        await files.download(_join(begin.path, each.path), local, progress=_steps(advance))
-        await asyncio.to_thread(local.chmod, each.mode)
-
-    await _each(tree, copied, download)
-    await asyncio.to_thread(trees.make_local_links, target, tree)
-    copied.links = len(tree.links)
+def _name(begin: Place) -> str:
+    if begin.box is None:
+        return Path(begin.path).resolve().name
+    return PurePosixPath(begin.path).name or "workspace"
 
 
-def _upload(begin: Place, box: Sandbox, target: str, advance: Advance) -> Copy:
-    """Return what copies one file to a sandbox, from here or from a sandbox."""
-
-    async def upload(each: Entry) -> None:
-        local = Path(begin.path) / each.path if each.path else Path(begin.path)
-        resume = each.size >= RESUMED_FROM
-        await box.files.upload(local, _join(target, each.path), mode=each.mode, resume=resume, progress=_steps(advance))
-
-    async def pass_on(each: Entry) -> None:
-        assert begin.box is not None
-        async with begin.box.files.open_read(_join(begin.path, each.path)) as source:
-            await box.files.write(_join(target, each.path), _counted(source, advance), mode=each.mode)
-
-    return upload if begin.box is None else pass_on
+def _report(path: str, error: Exception) -> None:
+    """Name what is not copied."""
+    if isinstance(error, HawseError):
+        why = f"{error.code}: {error.message}"
+    else:
+        why = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    click.echo(printable(f"{path}: {why}"), err=True)
 
 
-async def _from_stream(end: Place, copied: Copied, shown: bool) -> None:
+async def remote_destination(files: Files, destination: str, name: str) -> str:
+    """Return the path that gets the source: below a directory, or a path with a final slash, its `name` is added."""
+    if destination.endswith("/") or await _is_directory(files, destination):
+        return str(PurePosixPath(destination) / name)
+    return destination
+
+
+def local_destination(destination: str, name: str) -> Path:
+    """Return the path that gets the source: below a directory, or a path with a final slash, its `name` is added."""
+    target = Path(destination)
+    return target / name if destination.endswith("/") or target.is_dir() else target
+
+
+async def _is_directory(files: Files, path: str) -> bool:
+    try:
+        return (await files.stat(path)).type == "directory"
+    except HawseError as error:
+        if error.code not in ("not_found", "not_directory"):
+            raise
+        return False
+
+
+async def _from_stream(end: Place, shown: bool) -> TreeResult:
     assert end.box is not None
     if end.path.endswith("/"):
         raise click.UsageError("standard input has no name: DESTINATION has to be a file")
-
-    def count(number: int) -> None:
-        copied.bytes += number
-        advance(number)
-
-    with progress(None, shown=shown) as advance:
-        await end.box.files.write(end.path, _counted(standard_input(), count))
-    copied.files = 1
+    with progress(None, shown=shown) as bar:
+        done = await end.box.files.write(end.path, _counted(standard_input(), bar.advance))
+    return TreeResult(files=1, bytes=done.bytes)
 
 
-async def _to_stream(begin: Place, copied: Copied, shown: bool) -> None:
+async def _to_stream(begin: Place, shown: bool) -> TreeResult:
     assert begin.box is not None
+    copied = TreeResult(files=1)
     async with begin.box.files.open_read(begin.path) as source:
-        with progress(source.info.size, shown=shown and not is_terminal(sys.stdout)) as advance:
+        with progress(source.info.size, shown=shown and not is_terminal(sys.stdout)) as bar:
             async for chunk in source:
                 await asyncio.to_thread(write_bytes, bytes(chunk))
                 copied.bytes += len(chunk)
-                advance(len(chunk))
-    copied.files = 1
-
-
-async def _each(tree: Tree, copied: Copied, copy: Copy) -> None:
-    async def one(each: Entry) -> None:
-        await copy(each)
-        copied.files += 1
-        copied.bytes += each.size
-
-    await trees.gather(map(one, tree.files))
+                bar.advance(len(chunk))
+    return copied
 
 
 async def _counted(chunks: AsyncIterable[bytes], advance: Advance) -> AsyncIterator[bytes]:
@@ -208,32 +188,24 @@ async def _counted(chunks: AsyncIterable[bytes], advance: Advance) -> AsyncItera
         advance(len(chunk))
 
 
-def _steps(advance: Advance) -> Callable[[int, int], None]:
-    """Return a `Progress` that reports to `advance` how far it has come since its last call."""
-    before = 0
+@dataclass(frozen=True)
+class Bar:
+    """What moves a progress bar: by a number of bytes, or to a number of bytes of a total."""
 
-    def report(done: int, whole: int) -> None:
-        nonlocal before
-        advance(done - before)
-        before = done
-
-    return report
-
-
-def _join(path: str, below: str) -> str:
-    return str(PurePosixPath(path) / below) if below else path
+    advance: Advance
+    progress: Progress
 
 
 @contextmanager
-def progress(total: int | None, *, shown: bool) -> Iterator[Advance]:
-    """Show a progress bar on standard error, if that is a terminal; yields what advances it.
+def progress(total: int | None, *, shown: bool) -> Iterator[Bar]:
+    """Show a progress bar on standard error, if that is a terminal; yields what moves it.
 
     Args:
         total: How many bytes there are; None: unknown.
         shown: Whether to show it.
     """
     if not shown or not is_terminal(sys.stderr):
-        yield lambda count: None
+        yield Bar(lambda count: None, lambda done, whole: None)
         return
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
@@ -241,4 +213,6 @@ def progress(total: int | None, *, shown: bool) -> Iterator[Advance]:
     columns = (BarColumn(), DownloadColumn(binary_units=True), TransferSpeedColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("copy", total=total)
-        yield lambda count: bar.advance(task, count)
+        yield Bar(
+            lambda count: bar.advance(task, count), lambda done, whole: bar.update(task, completed=done, total=whole)
+        )

@@ -198,12 +198,22 @@ from hawse.client.egress import (
     Egress as Egress,
     EgressRequests as EgressRequests,
 )
+from hawse.client.ending import (
+    SignalExit as SignalExit,
+    run as run,
+)
 from hawse.client.files.files import (
     Files as Files,
+)
+from hawse.client.files.looking import (
+    FileListing as FileListing,
 )
 from hawse.client.files.transfer_streams import (
     FileReader as FileReader,
     FileWriter as FileWriter,
+)
+from hawse.client.files.tree_transfer import (
+    TreeResult as TreeResult,
 )
 from hawse.client.git import (
     Git as Git,
@@ -336,6 +346,7 @@ __all__ = [
     "FileEntry",
     "FileExtractProgress",
     "FileExtractResult",
+    "FileListing",
     "FileOpened",
     "FileReader",
     "FileStatResult",
@@ -415,6 +426,7 @@ __all__ = [
     "SessionResult",
     "Sessions",
     "ShareLinks",
+    "SignalExit",
     "Snapshot",
     "SpawnFailedError",
     "StaleHandleError",
@@ -432,6 +444,7 @@ __all__ = [
     "TextEdit",
     "Tokens",
     "TooLargeError",
+    "TreeResult",
     "TruncatedError",
     "Tunnel",
     "Tunnels",
@@ -446,4 +459,5 @@ __all__ = [
     "Watches",
     "WriterLease",
     "connect",
+    "run",
 ]

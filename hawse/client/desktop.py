@@ -41,6 +41,7 @@ from hawse.api.desktops import (
 from hawse.api.people import LeaseAction, ViewerProfile, WriterLease
 from hawse.api.processes import ProcessInfo
 from hawse.client.base.errors import TruncatedError
+from hawse.client.base.results import represent
 from hawse.client.base.surroundings import Env
 from hawse.client.calls.call import ClientCall, event_cost
 from hawse.client.calls.call_table import CallTable
@@ -66,6 +67,7 @@ class Screenshot(msgspec.Struct, frozen=True, kw_only=True):
     format: ImageFormat
     width: int  # pixels
     height: int
+    __repr__ = represent
 
 
 class ScreenshotCall(ClientCall):

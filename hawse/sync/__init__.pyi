@@ -103,6 +103,8 @@ from hawse.client.connection.reconnect import Token
 from hawse.client.desktop import Screenshot
 from hawse.client.files.changes import PathLike
 from hawse.client.files.local_files import Progress
+from hawse.client.files.tree import OnFailure
+from hawse.client.files.tree_transfer import TreeResult
 from hawse.client.opening import SandboxOptions
 from hawse.client.ports import Preview
 from hawse.client.process.program import Command
@@ -758,7 +760,7 @@ class Files:
             version: Only of this version; any other is a `conflict`.
         """
 
-    def open_write(self, path: PathLike, *, mode: int | None=None, parents: bool=True, if_version: str | None=None, offset: int | None=None) -> FileWriter:
+    def open_write(self, path: PathLike, *, mode: int | None=None, parents: bool=True, if_version: str | None=None, offset: int | None=None, mtime_ns: int | None=None, sparse: bool=False) -> FileWriter:
         """Stream into a file, which is replaced when the `with` block ends; after an error the old one stays.
 
         Args:
@@ -768,6 +770,8 @@ class Files:
             if_version: The version that the file must have at the end, otherwise `conflict`; "": it must not exist.
             offset: Continue the file from there on in place, instead of replacing it; a shorter one is a `conflict`.
                 What was written stays after an error. With 0 it need not exist.
+            mtime_ns: The time of its last modification, in nanoseconds since 1970; None: the present.
+            sparse: Whether blocks of zeros become holes.
         """
 
     def read(self, path: PathLike, *, max_size: int=...) -> bytes:
@@ -794,7 +798,7 @@ class Files:
     def write_text(self, path: PathLike, text: str, *, encoding: str='utf-8', mode: int | None=None, parents: bool=True, if_version: str | None=None) -> api.FileTransferResult:
         """Replace a file with text: see `write`."""
 
-    def upload(self, local: PathLike, remote: PathLike, *, mode: int | None=None, resume: bool=False, progress: Progress | None=None) -> api.FileTransferResult:
+    def upload(self, local: PathLike, remote: PathLike, *, mode: int | None=None, preserve: bool=False, resume: bool=False, progress: Progress | None=None) -> api.FileTransferResult:
         """Send a local file. After a lost connection it continues with what had not arrived.
 
         With `resume`, the bytes that have arrived stay beside the file as `.hawse-….part` if the connection is lost for
@@ -806,6 +810,7 @@ class Files:
             local: The file to send.
             remote: The file in the sandbox, which is replaced when all of it has arrived.
             mode: Its permission bits; None: those that it has.
+            preserve: Whether it gets the mode, the time and the holes of the local file.
             resume: Whether another call can continue this one.
             progress: See `Progress`.
 
@@ -814,16 +819,65 @@ class Files:
             HawseError: `conflict` if the local file is changed during an upload with `resume`.
         """
 
-    def download(self, remote: PathLike, local: PathLike, *, progress: Progress | None=None) -> int:
+    def download(self, remote: PathLike, local: PathLike, *, preserve: bool=False, progress: Progress | None=None) -> int:
         """Fetch a file; return its size. The local file appears when it is complete.
 
-        If this fails, the bytes received so far stay beside it as `LOCAL.VERSION.part`: the next download of the same
+        If this fails, the bytes received so far stay beside it as `.hawse-….part`: the next download of the same
         version continues after them.
 
         Args:
             remote: The file in the sandbox.
             local: The local file.
+            preserve: Whether it gets the mode, the time and the holes of the remote file. It never gets the bits
+                set-user-ID, set-group-ID and sticky.
             progress: See `Progress`.
+        """
+
+    def upload_tree(self, local: PathLike, remote: PathLike, *, progress: Progress | None=None, on_error: OnFailure | None=None) -> TreeResult:
+        """Send a directory with everything in it, or a file.
+
+        Modes, times, holes and symlinks are kept. FIFOs, sockets and devices are left out. Existing files and symlinks
+        are replaced, other files of an existing directory stay. The same call again continues one that was interrupted.
+
+        Args:
+            local: The directory to send.
+            remote: The directory in the sandbox, which is created if it is missing.
+            progress: See `Progress`.
+            on_error: Is called with a path below `local` and the exception for what cannot be copied, and the rest is
+                copied; None: it raises.
+
+        Raises:
+            OSError: A local file cannot be read.
+            HawseError: A file in the sandbox cannot be written.
+        """
+
+    def download_tree(self, remote: PathLike, local: PathLike, *, progress: Progress | None=None, on_error: OnFailure | None=None) -> TreeResult:
+        """Fetch a directory with everything in it, or a file: see `upload_tree`.
+
+        Nothing is written through a symlink below `local`.
+
+        Args:
+            remote: The directory in the sandbox.
+            local: The local directory, which is created if it is missing.
+            progress: See `Progress`.
+            on_error: Is called with a path below `remote` and the exception for what cannot be copied, and the rest is
+                copied; None: it raises.
+
+        Raises:
+            OSError: A local file cannot be written.
+            HawseError: A file in the sandbox cannot be read.
+        """
+
+    def archive(self, path: PathLike='.', *, format: api.ArchiveFormat='tar.gz', include: Sequence[str] | None=None, exclude: Sequence[str] | None=None) -> Iterator[bytes]:
+        """Iterate over the bytes of an archive, which is made while it is read. Symlinks are kept.
+
+        It cannot be resumed: a lost connection raises `interrupted`.
+
+        Args:
+            path: A directory or a file.
+            format: `tar`, `tar.gz` or `zip`.
+            include: Globs of what is included, as for `list`.
+            exclude: Globs of what is left out.
         """
 
     def stat(self, path: PathLike, *, follow: bool=True) -> api.FileStatResult:
@@ -833,7 +887,9 @@ class Files:
         """Return whether `path` exists. A dangling symlink does not, unless not `follow`."""
 
     def list(self, path: PathLike='.', *, recursive: bool=False, depth: int | None=None, hidden: bool=True, include: Sequence[str] | None=None, exclude: Sequence[str] | None=None, on_error: Callable[[api.FileFailure], object] | None=None) -> Iterator[api.FileEntry]:
-        """Iterate over the entries of a directory, in the order of the disk. Memory does not grow with the directory.
+        """List a directory, in the order of the disk.
+
+        `for entry in files.list()` needs the same memory for any directory; `files.list()` returns a list.
 
         Args:
             path: The directory. The paths of entries are relative to it.
@@ -863,18 +919,6 @@ class Files:
 
         Raises:
             HawseError: `too_large` after `limit` matches if there are more.
-        """
-
-    def archive(self, path: PathLike='.', *, format: api.ArchiveFormat='tar.gz', include: Sequence[str] | None=None, exclude: Sequence[str] | None=None) -> Iterator[bytes]:
-        """Iterate over the bytes of an archive, which is made while it is read. Symlinks are kept.
-
-        It cannot be resumed: a lost connection raises `interrupted`.
-
-        Args:
-            path: A directory or a file.
-            format: `tar`, `tar.gz` or `zip`.
-            include: Globs of what is included, as for `list`.
-            exclude: Globs of what is left out.
         """
 
     def edit(self, path: PathLike, old: str | None=None, new: str | None=None, *, all: bool=False, edits: Sequence[TextEdit] | None=None, patch: str | None=None, if_version: str | None=None) -> FileEditResult:
@@ -930,6 +974,24 @@ class Files:
 
     def chmod(self, path: PathLike, mode: int) -> None:
         """Set permission bits."""
+
+    def utime(self, path: PathLike, mtime_ns: int, *, follow: bool=True) -> None:
+        """Set the time of the last modification.
+
+        Args:
+            path: A file, a directory or a symlink.
+            mtime_ns: Nanoseconds since 1970.
+            follow: Whether to follow a symlink rather than change its own time.
+        """
+
+    def symlink(self, path: PathLike, target: PathLike, *, overwrite: bool=False) -> None:
+        """Create a symlink.
+
+        Args:
+            path: Where.
+            target: What it leads to, stored as it is.
+            overwrite: Whether an existing file or symlink is replaced; otherwise it is a `conflict`.
+        """
 
     def delete(self, path: PathLike, *, recursive: bool=False) -> int:
         """Delete a file or a symlink, or with `recursive` a directory; return the number of files and directories."""

@@ -160,9 +160,10 @@ def _method(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 async def _call(function: Callable[..., Any], arguments: Iterable[Any], options: dict[str, Any]) -> tuple[Any, type]:
-    """Call a function; return its result, awaited, and the type of what it returned."""
+    """Call a function; return its result, awaited unless it is an iterator, and the type of what it returned."""
     result = function(*arguments, **options)
-    return await result if isinstance(result, Awaitable) else result, type(result)
+    awaited = isinstance(result, Awaitable) and not isinstance(result, AsyncIterator)
+    return await result if awaited else result, type(result)
 
 
 def _property(name: str, member: property) -> property:

@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from hawse.wire import HawseError
 from runtime.files.rooted_path import RootedPath
-from runtime.files.stat import version_of
+from runtime.files.stat import set_mtime, version_of
 
 MARK = ".hawse-"  # the prefix of temporary names
 _LINKS_LIMIT = 40  # symlinks in a row, as in the kernel
@@ -37,12 +37,15 @@ class AtomicReplacement:
             os.close(self._folder)
             raise
 
-    def commit(self, mode: int | None = None, version: str | None = None) -> os.stat_result:
+    def commit(
+        self, mode: int | None = None, version: str | None = None, mtime_ns: int | None = None
+    ) -> os.stat_result:
         """Replace the target. It gets `mode` or the old file's mode, and the old owner where that is allowed.
 
         Args:
             mode: The permission bits of the new file; None: those of the old one.
             version: The version that the old file must have; "": there must be none; None: any.
+            mtime_ns: The time of the last modification, in nanoseconds since 1970; None: the present.
 
         Raises:
             HawseError: `conflict` if the old file has another version. `discard` must be called then.
@@ -53,6 +56,8 @@ class AtomicReplacement:
             mode = stat.S_IMODE(self._old.st_mode) if mode is None else mode
         if mode is not None:
             os.fchmod(self.fd, mode)  # after the owner, which clears bits
+        if mtime_ns is not None:
+            set_mtime(self.fd, mtime_ns)
         with _replacing:
             if version is not None and (now := self._version()) != version:
                 raise HawseError("conflict", _difference(version, now), details={"version": now})

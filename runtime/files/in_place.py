@@ -6,6 +6,7 @@ from hawse.wire import HawseError
 from runtime.files.atomic_replace import make_parents
 from runtime.files.read import open_regular
 from runtime.files.rooted_path import RootedPath
+from runtime.files.stat import set_mtime
 
 
 class InPlaceWrite:
@@ -30,16 +31,19 @@ class InPlaceWrite:
             raise HawseError("conflict", message, details={"size": size})
         os.lseek(self.fd, offset, os.SEEK_SET)
 
-    def commit(self, mode: int | None = None) -> os.stat_result:
+    def commit(self, mode: int | None = None, mtime_ns: int | None = None) -> os.stat_result:
         """End the file after the last byte that was written, and close it.
 
         Args:
             mode: Its permission bits; None: those that it has.
+            mtime_ns: The time of the last modification, in nanoseconds since 1970; None: the present.
         """
         try:
             os.ftruncate(self.fd, os.lseek(self.fd, 0, os.SEEK_CUR))
             if mode is not None:
                 os.fchmod(self.fd, mode)
+            if mtime_ns is not None:
+                set_mtime(self.fd, mtime_ns)
             return os.fstat(self.fd)
         finally:
             os.close(self.fd)

@@ -5,14 +5,14 @@ import os
 from hawse.api import Nothing, files as api
 from hawse.api.edits import FileEdit, FileEditResult
 from hawse.api.extraction import FileExtract
-from hawse.api.paths import to_text
+from hawse.api.paths import from_text, to_text
 from hawse.rpc import IdempotencyTable, handles, serves, subject_of
 from hawse.rpc.call import ServerCall
 from runtime.core.folder import Folder
 from runtime.core.tasks import Tasks
 from runtime.core.thread_pool import ThreadPool
 from runtime.files.archive import archive
-from runtime.files.atomic_replace import make_parents
+from runtime.files.atomic_replace import make_parents, temporary_name
 from runtime.files.copy import copy, move, rename_
 from runtime.files.delete import delete
 from runtime.files.edit import edit
@@ -23,7 +23,7 @@ from runtime.files.quota import Quota
 from runtime.files.read import read
 from runtime.files.rooted_path import PathResolver, RootedPath
 from runtime.files.search import search
-from runtime.files.stat import fields, type_of, version_of
+from runtime.files.stat import fields, set_mtime, type_of, version_of
 from runtime.files.write import UploadContext, UploadLimits, Uploads
 from runtime.posix.environment import Environment
 from runtime.posix.proc import PROC
@@ -87,6 +87,14 @@ class FileMethods:
     @handles(api.FileChmod)
     async def _chmod(self, params: api.FileChmod) -> Nothing:
         return await self._disk.run(chmod, self._place(params), params)
+
+    @handles(api.FileUtime)
+    async def _utime(self, params: api.FileUtime) -> Nothing:
+        return await self._disk.run(utime, self._place(params), params)
+
+    @handles(api.FileSymlink)
+    async def _symlink(self, params: api.FileSymlink) -> Nothing:
+        return await self._disk.run(symlink, self._place(params), params)
 
     @serves(api.FileList)
     def _list(self, call: ServerCall, params: api.FileList) -> None:
@@ -201,6 +209,31 @@ def chmod(place: RootedPath, params: api.FileChmod) -> Nothing:
         os.chmod(f"self/fd/{fd}", params.mode, dir_fd=PROC)  # works without read permission (open(2), O_PATH)
     finally:
         os.close(fd)
+    return Nothing()
+
+
+def utime(place: RootedPath, params: api.FileUtime) -> Nothing:
+    fd = place.open(os.O_PATH | (0 if params.follow else os.O_NOFOLLOW))
+    try:
+        set_mtime(f"/proc/self/fd/{fd}", params.mtime_ns)
+    finally:
+        os.close(fd)
+    return Nothing()
+
+
+def symlink(place: RootedPath, params: api.FileSymlink) -> Nothing:
+    target = from_text(params.target)
+    with place.parent() as (fd, name):
+        if not params.overwrite:
+            os.symlink(target, name, dir_fd=fd)
+            return Nothing()
+        temporary = temporary_name()
+        os.symlink(target, temporary, dir_fd=fd)
+        try:
+            os.rename(temporary, name, src_dir_fd=fd, dst_dir_fd=fd)
+        except OSError:
+            os.unlink(temporary, dir_fd=fd)
+            raise
     return Nothing()
 
 

@@ -2,6 +2,7 @@
 
 import os
 import stat
+import time
 from typing import Any
 
 from hawse.api.files import FileEntry, FileType
@@ -19,6 +20,11 @@ _TYPES: tuple[tuple[Any, FileType], ...] = (
 def version_of(status: os.stat_result) -> str:
     """Return a string that changes whenever the file is written or replaced."""
     return f"{status.st_dev:x}-{status.st_ino:x}-{status.st_size:x}-{status.st_mtime_ns:x}"
+
+
+def set_mtime(file: int | str, mtime_ns: int) -> None:
+    """Set the time of the last modification of a path or a descriptor, in nanoseconds since 1970."""
+    os.utime(file, ns=(time.time_ns(), mtime_ns))
 
 
 def type_of(status: os.stat_result) -> FileType:
@@ -39,4 +45,6 @@ def fields(status: os.stat_result) -> dict[str, Any]:
         "mtime": status.st_mtime,
         "uid": status.st_uid,
         "gid": status.st_gid,
+        "mtime_ns": status.st_mtime_ns,
+        "allocated": status.st_blocks * 512,
     }

@@ -11,6 +11,7 @@ from collections.abc import Callable
 import msgspec
 
 from hawse.api.files import FileTransferResult, FileWrite, FileWriteOpened
+from hawse.holes import write_sparse
 from hawse.rpc import IdempotencyTable, Outcome, typed
 from hawse.rpc.call import ServerCall
 from hawse.wire import Connection, HawseError
@@ -74,7 +75,7 @@ class Uploads:
 
         if params.offset is not None and params.if_version is not None:
             raise HawseError("invalid_params", "if_version: is not possible with offset", details={"path": "$.offset"})
-        identity = (params.path, params.root, params.mode, params.parents, params.if_version, params.offset)
+        identity = tuple(getattr(params, name) for name in FileWrite.__struct_fields__ if name != "input")
         self._idempotency.attach_or_start(call, identity, start).attach(call)
 
     def cancel(self, key: str) -> None:
@@ -275,14 +276,21 @@ class Upload:
         assert self._file is not None
         data = memoryview(b"".join(parts))
         self._quota.add(len(data))
+        if self._params.sparse:
+            at = os.lseek(self._file.fd, 0, os.SEEK_CUR)
+            write_sparse(self._file.fd, data, at)
+            os.lseek(self._file.fd, at + len(data), os.SEEK_SET)
+            return
         while data:
             data = data[self._write_to(self._file.fd, data) :]
 
     def _replace(self) -> FileTransferResult:
         assert self._file is not None
-        mode, version = self._params.mode, self._params.if_version
-        file = self._file
-        status = file.commit(mode, version) if isinstance(file, AtomicReplacement) else file.commit(mode)
+        params, file = self._params, self._file
+        if isinstance(file, AtomicReplacement):
+            status = file.commit(params.mode, params.if_version, params.mtime_ns)
+        else:
+            status = file.commit(params.mode, params.mtime_ns)
         self._file = None
         return FileTransferResult(bytes=self._received, version=version_of(status))
 

@@ -14,7 +14,7 @@ from hawse.api.processes import (
     ProcessWaitResult,
     StreamOffsets,
 )
-from hawse.api.types import StreamName
+from hawse.api.types import Exit, StreamName
 from hawse.rpc.call import ServerCall
 from hawse.rpc.output_stream import OutputOnlyStream
 from hawse.wire import Connection, HawseError
@@ -27,6 +27,7 @@ from runtime.process.port_probe import until_open
 from runtime.process.process import Process
 
 DEFAULT_TIMEOUT = 30.0  # seconds
+LAST_LINE = 400  # bytes of output in the error about a process that has ended
 
 
 class LogSearch(OutputSearch):
@@ -144,7 +145,7 @@ class ProcessWaitStream(OutputOnlyStream):
         else:
             details = {"exit": exit, "stdout": self._process.stdout.end, "stderr": self._process.stderr.end}
             self._over = True
-            self._call.error(HawseError("exited", "the process ended first", admitted="yes", details=details))
+            self._call.error(HawseError("exited", how_it_ended(self._process, exit), admitted="yes", details=details))
 
     async def _look(self, port: PortCondition) -> None:
         status = await until_open(port.port, port.path, port.status)
@@ -184,6 +185,17 @@ class ProcessWaitStream(OutputOnlyStream):
             )
             for name, matcher in matchers.items()
         ]
+
+
+def how_it_ended(process: Process, exit: Exit) -> str:
+    """Describe the end of a process that something else was expected of, with its last line."""
+    how = f"by {exit.signal}" if exit.code is None else f"with exit code {exit.code}"
+    for stream in (process.stderr.journal, process.stdout.journal):
+        end = stream.copy(max(stream.start, stream.end - LAST_LINE), stream.end)
+        if lines := end.decode(errors="replace").split("\n") if end.strip() else []:
+            line = next(line for line in reversed(lines) if line.strip()).strip()
+            return f"the process ended first, {how}: {line}"
+    return f"the process ended first, {how}"
 
 
 def _names(stream: StreamName | None) -> tuple[StreamName, ...]:

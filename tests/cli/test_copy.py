@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from hawse.cli import main
+from hawse.cli.copy import local_destination, remote_path
 from tests.support.stack import Stack
 
 
@@ -72,7 +73,13 @@ def test_json_counts_what_was_copied(
     gateway: Stack, tree: Path, remote: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["cp", "--json", str(tree / "small"), f":{remote}"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"files": 1, "bytes": 1, "links": 0, "skipped": []}
+    assert json.loads(capsys.readouterr().out) == {
+        "files": 1,
+        "bytes": 1,
+        "links": 0,
+        "skipped": [],
+        "failed": [],
+    }
 
 
 def test_special_files_are_named_and_not_copied(
@@ -133,7 +140,9 @@ def test_a_directory_in_the_place_of_a_symlink_is_reported(
 ) -> None:
     main(["exec", "mkdir", "-p", f"{remote}/link"])
     assert main(["cp", f"{tree}/.", f":{remote}"]) == 1
-    assert "symlinks cannot be made" in capsys.readouterr().err
+    shown = capsys.readouterr().err
+    assert shown.startswith("link: is_directory: ")
+    assert shown.endswith("2 symlinks copied, 1 not\n")
 
 
 def test_standard_input_and_output_are_files(gateway: Stack, remote: str) -> None:
@@ -153,3 +162,57 @@ def test_standard_input_has_no_name(gateway: Stack, capsys: pytest.CaptureFixtur
 def test_one_end_at_least_is_in_a_sandbox() -> None:
     assert main(["cp", "a", "b"]) == 2
     assert main(["cp", "-", "-"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("box:dir/file", ("box", "dir/file")),
+        (":file", ("", "file")),
+        ("box:", ("box", ".")),
+        ("file", None),
+        ("./a:b", None),
+        ("/a:b", None),
+        ("-", None),
+    ],
+)
+def test_a_path_in_a_sandbox_has_a_colon_before_any_slash(text: str, expected: tuple[str, str] | None) -> None:
+    assert remote_path(text) == expected
+
+
+def test_a_local_destination_that_is_a_directory_gets_the_name(tmp_path: Path) -> None:
+    assert local_destination(str(tmp_path), "n") == tmp_path / "n"
+    assert local_destination(f"{tmp_path}/new/", "n") == tmp_path / "new" / "n"
+    assert local_destination(f"{tmp_path}/new", "n") == tmp_path / "new"
+
+
+def test_what_cannot_be_copied_is_named_and_the_rest_is_copied(
+    gateway: Stack, tree: Path, remote: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["cp", str(tree), f":{remote}"]) == 0
+    (tmp_path / "back" / "small").mkdir(parents=True)
+    capsys.readouterr()
+    assert main(["cp", f":{remote}/.", f"{tmp_path}/back"]) == 1
+    shown = capsys.readouterr().err
+    assert shown.startswith("small: Is a directory\n")
+    assert shown.endswith("43 files, 3 symlinks copied, 1 not\n")
+    (tmp_path / "back" / "small").rmdir()
+    assert contents(tmp_path / "back") == {name: what for name, what in contents(tree).items() if name != "small"}
+    (tmp_path / "back" / "small").mkdir()
+    assert main(["cp", "--json", f":{remote}/.", f"{tmp_path}/back"]) == 1
+    assert json.loads(capsys.readouterr().out)["failed"] == ["small"]
+
+
+def test_options_of_cp_are_accepted(gateway: Stack, tree: Path, remote: str, tmp_path: Path) -> None:
+    assert main(["cp", "-r", str(tree), f":{remote}"]) == 0
+    assert main(["cp", "-a", "-p", f":{remote}", f"{tmp_path}/back"]) == 0
+    assert contents(tmp_path / "back") == contents(tree)
+
+
+def test_an_existing_directory_that_gets_what_is_in_another_keeps_its_mode(
+    gateway: Stack, tree: Path, remote: str, tmp_path: Path
+) -> None:
+    main(["cp", str(tree), f":{remote}"])
+    (tmp_path / "back").mkdir(mode=0o711)
+    assert main(["cp", f":{remote}/.", f"{tmp_path}/back"]) == 0
+    assert (tmp_path / "back").stat().st_mode & 0o777 == 0o711

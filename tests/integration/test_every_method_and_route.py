@@ -49,7 +49,8 @@ NEEDS: Final[Mapping[str, str]] = {
         desktop.click desktop.clipboard desktop.drag desktop.key desktop.lease desktop.move desktop.resize
         desktop.scroll desktop.type
         file.archive file.cancel file.chmod file.copy file.delete file.edit file.exists file.extract file.list
-        file.mkdir file.move file.read file.rename file.search file.stat file.write watch.changes watch.start watch.stop
+        file.mkdir file.move file.read file.rename file.search file.stat file.symlink file.utime file.write
+        watch.changes watch.start watch.stop
     """,
     WRITE + "@": "terminal.lease terminal.resize terminal.send terminal.signal",
     VIEW: "desktop.attach desktop.list desktop.screenshot desktop.windows sandbox.get",

@@ -3,6 +3,7 @@
 Generated from hawse/wire/errors.py and docs/wire.md by `make generate`; do not edit.
 """
 
+import errno
 from typing import Any, Final
 
 from hawse.wire import Admitted, HawseError
@@ -43,8 +44,10 @@ class InvalidParamsError(HawseError):
         HawseError.__init__(self, "invalid_params", message, admitted=admitted, details=details)
 
 
-class NotFoundError(HawseError):
+class NotFoundError(HawseError, FileNotFoundError):
     """Code `not_found`: the sandbox, terminal, process or file does not exist."""
+
+    errno = errno.ENOENT
 
     def __init__(self, message: str = "", *, admitted: Admitted = "no", details: Any = None) -> None:
         HawseError.__init__(self, "not_found", message, admitted=admitted, details=details)
@@ -125,6 +128,8 @@ class TooLargeError(HawseError):
 class DeadlineExceededError(HawseError, TimeoutError):
     """Code `deadline_exceeded`: the call's `timeout`."""
 
+    errno = errno.ETIMEDOUT
+
     def __init__(self, message: str = "", *, admitted: Admitted = "no", details: Any = None) -> None:
         HawseError.__init__(self, "deadline_exceeded", message, admitted=admitted, details=details)
 
@@ -155,12 +160,16 @@ class LanguageUnavailableError(HawseError):
 class PermissionDeniedError(HawseError, PermissionError):
     """Code `permission_denied`: the operating system refuses."""
 
+    errno = errno.EACCES
+
     def __init__(self, message: str = "", *, admitted: Admitted = "no", details: Any = None) -> None:
         HawseError.__init__(self, "permission_denied", message, admitted=admitted, details=details)
 
 
 class IsDirectoryError(HawseError, IsADirectoryError):
     """Code `is_directory`: the path is a directory."""
+
+    errno = errno.EISDIR
 
     def __init__(self, message: str = "", *, admitted: Admitted = "no", details: Any = None) -> None:
         HawseError.__init__(self, "is_directory", message, admitted=admitted, details=details)
@@ -169,19 +178,25 @@ class IsDirectoryError(HawseError, IsADirectoryError):
 class NotDirectoryError(HawseError, NotADirectoryError):
     """Code `not_directory`: a part of the path is not a directory."""
 
+    errno = errno.ENOTDIR
+
     def __init__(self, message: str = "", *, admitted: Admitted = "no", details: Any = None) -> None:
         HawseError.__init__(self, "not_directory", message, admitted=admitted, details=details)
 
 
-class NoSpaceError(HawseError):
+class NoSpaceError(HawseError, OSError):
     """Code `no_space`: the disk is full."""
+
+    errno = errno.ENOSPC
 
     def __init__(self, message: str = "", *, admitted: Admitted = "no", details: Any = None) -> None:
         HawseError.__init__(self, "no_space", message, admitted=admitted, details=details)
 
 
-class IoError(HawseError):
+class IoError(HawseError, OSError):
     """Code `io_error`: another error of the operating system; `details.errno`."""
+
+    errno = errno.EIO
 
     def __init__(self, message: str = "", *, admitted: Admitted = "no", details: Any = None) -> None:
         HawseError.__init__(self, "io_error", message, admitted=admitted, details=details)

@@ -1,6 +1,7 @@
 """What the client's methods return and its streams yield, beside the results of `hawse.api`."""
 
 from enum import Enum
+from typing import Any
 
 import msgspec
 
@@ -18,13 +19,28 @@ class ConnectionState(Enum):
     CLOSED = "closed"  # for good: closed by this side, refused, or given up
 
 
-SHOWN = 200  # bytes of output in the representation of a result
+SHOWN = 200  # bytes or characters in the representation of a result
+SHOWN_ITEMS = 10
 
 
-def _short(value: object) -> str:
+def short(value: object) -> str:
+    """Return a representation of a value with at most the first bytes, characters or items of a long one."""
     if isinstance(value, bytes) and len(value) > SHOWN:
         return f"{value[:SHOWN]!r}… ({len(value):,} bytes)"
+    if isinstance(value, str) and len(value) > SHOWN:
+        return f"{value[:SHOWN]!r}… ({len(value):,} characters)"
+    if isinstance(value, list | tuple) and len(value) > SHOWN_ITEMS:
+        return f"[{', '.join(map(short, value[:SHOWN_ITEMS]))}, … ({len(value):,} items)]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{short(key)}: {short(item)}' for key, item in value.items())}}}"
     return repr(value)
+
+
+def represent(result: Any) -> str:
+    """Return the representation of a struct or a dataclass whose fields may be long."""
+    names = getattr(result, "__struct_fields__", None) or result.__dataclass_fields__
+    shown = (f"{name}={short(getattr(result, name))}" for name in names)
+    return f"{type(result).__name__}({', '.join(shown)})"
 
 
 class CommandResult(Exit, frozen=True):
@@ -45,7 +61,7 @@ class CommandResult(Exit, frozen=True):
     def __repr__(self) -> str:
         """What differs from the defaults. Of long output, the first bytes and the size are shown."""
         fields = ((each.name, getattr(self, each.name), each.default) for each in msgspec.structs.fields(self))
-        shown = (f"{name}={_short(value)}" for name, value, default in fields if name == "code" or value != default)
+        shown = (f"{name}={short(value)}" for name, value, default in fields if name == "code" or value != default)
         return f"{type(self).__name__}({', '.join(shown)})"
 
     @property
@@ -76,6 +92,7 @@ class Output(msgspec.Struct, frozen=True):
 
     offset: int
     data: bytes
+    __repr__ = represent
 
 
 class Snapshot(msgspec.Struct, frozen=True):
@@ -85,6 +102,7 @@ class Snapshot(msgspec.Struct, frozen=True):
     data: bytes
     cols: int
     rows: int
+    __repr__ = represent
 
 
 class Resized(msgspec.Struct, frozen=True):
@@ -141,6 +159,9 @@ class Repaint(bytes):
     """Stands for missing output, to be written to an emulator: a reset (RIS), then a snapshot."""
 
     snapshot: Snapshot
+
+    def __repr__(self) -> str:
+        return f"Repaint({short(bytes(self))})"
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> "Repaint":

@@ -62,7 +62,8 @@ class ClientCall:
         if isinstance(method, Params):
             spec = spec_of(type(method))
             self._params, method, self._result, self._events = method, spec.name, spec.result, spec.events
-            key = key or (None if repeats or spec.safe or spec.stream else new_key())
+            if key is None and not (repeats or spec.safe or spec.stream):
+                key = new_key()
             repeats = True if spec.safe else repeats
         else:
             self._params = {name: value for name, value in (params or {}).items() if value is not None}

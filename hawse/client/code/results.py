@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from hawse.api.code import CodeError, RunStatus
 from hawse.api.types import Exit
+from hawse.client.base.results import represent
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class RichResult:
     display_id: str | None = None
     execution_count: int | None = None
     omitted: tuple[str, ...] = ()
+    __repr__ = represent
 
     @property
     def text(self) -> str | None:
@@ -113,6 +115,7 @@ class CodeStdout:
 
     offset: int
     data: bytes
+    __repr__ = represent
 
 
 @dataclass(frozen=True)
@@ -121,6 +124,7 @@ class CodeStderr:
 
     offset: int
     data: bytes
+    __repr__ = represent
 
 
 @dataclass(frozen=True)
@@ -190,6 +194,7 @@ class CodeResult(CodeEnd):
     stderr: bytes = b""
     results: tuple[RichResult, ...] = ()
     truncated: bool = False
+    __repr__ = represent
 
     @property
     def value(self) -> RichResult | None:

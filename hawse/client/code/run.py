@@ -60,7 +60,8 @@ class CodeRunCall(ClientCall):
             window: Bytes that the server may send before they are read.
         """
         attach = isinstance(params, CodeAttach)
-        super().__init__(params, sandbox=sandbox, key=None if attach else key or new_key(), repeats=True, window=window)
+        key = None if attach else new_key() if key is None else key
+        super().__init__(params, sandbox=sandbox, key=key, repeats=True, window=window)
         self.run: str | None = None  # the id of the run, since `opened`
         self.receive_buffer: ReceiveBuffer = ReceiveBuffer(window, self.grant)
         self._run_params: CodeRun | CodeAttach = params

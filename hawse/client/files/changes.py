@@ -123,6 +123,26 @@ class FileChanges(SandboxPart):
         """Set permission bits."""
         await self._request(api.FileChmod(**self._target(path), mode=mode))
 
+    async def utime(self, path: PathLike, mtime_ns: int, *, follow: bool = True) -> None:
+        """Set the time of the last modification.
+
+        Args:
+            path: A file, a directory or a symlink.
+            mtime_ns: Nanoseconds since 1970.
+            follow: Whether to follow a symlink rather than change its own time.
+        """
+        await self._request(api.FileUtime(**self._target(path), mtime_ns=mtime_ns, follow=follow))
+
+    async def symlink(self, path: PathLike, target: PathLike, *, overwrite: bool = False) -> None:
+        """Create a symlink.
+
+        Args:
+            path: Where.
+            target: What it leads to, stored as it is.
+            overwrite: Whether an existing file or symlink is replaced; otherwise it is a `conflict`.
+        """
+        await self._request(api.FileSymlink(**self._target(path), target=wire_path(target), overwrite=overwrite))
+
     async def delete(self, path: PathLike, *, recursive: bool = False) -> int:
         """Delete a file or a symlink, or with `recursive` a directory; return the number of files and directories."""
         return (await self._request(api.FileDelete(**self._target(path), recursive=recursive))).deleted

@@ -1,30 +1,30 @@
 """`box.files`: the files of a sandbox. Paths are `str`, `bytes` or `os.PathLike`; any name that Linux permits works."""
 
 import os
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Sequence
+import stat
+from collections.abc import AsyncIterable, AsyncIterator, Sequence
 from pathlib import Path
-from typing import TypeVar
-
-import msgspec
 
 from hawse.api import files as api
-from hawse.api.paths import from_text, to_text
 from hawse.client.base.causes import NotFoundError, TooLargeError
-from hawse.client.base.errors import fresh
 from hawse.client.calls.event_stream import EventStreamCall, iterate
 from hawse.client.calls.input_stream import BytesLike
 from hawse.client.files import local_files
-from hawse.client.files.changes import FileChanges, PathLike
+from hawse.client.files.changes import PathLike
 from hawse.client.files.local_files import Progress
+from hawse.client.files.looking import FileLooking, globs
+from hawse.client.files.places import LocalPlace, RemotePlace
 from hawse.client.files.resumable_upload import ResumableUpload
 from hawse.client.files.transfer_streams import FileReader, FileWriter, ReadCall, WriteCall
-from hawse.wire import HawseError
+from hawse.client.files.tree import OnFailure
+from hawse.client.files.tree_transfer import TreeResult, TreeTransfer
+from hawse.holes import has_holes
 
 UNNAMED = "-"  # stands for an input stream that the call names
 LIMIT = 256 << 20  # bytes that `read` keeps: for more, use `open_read`
 
 
-class Files(FileChanges):
+class Files(FileLooking):
     """The files of a sandbox. A relative path begins in its workspace, or in `root` if this handle has one.
 
     The methods raise `HawseError`: `not_found`, `is_directory`, `not_directory`, `permission_denied` (also for a path
@@ -60,6 +60,8 @@ class Files(FileChanges):
         parents: bool = True,
         if_version: str | None = None,
         offset: int | None = None,
+        mtime_ns: int | None = None,
+        sparse: bool = False,
     ) -> FileWriter:
         """Stream into a file, which is replaced when the `async with` block ends; after an error the old one stays.
 
@@ -70,9 +72,18 @@ class Files(FileChanges):
             if_version: The version that the file must have at the end, otherwise `conflict`; "": it must not exist.
             offset: Continue the file from there on in place, instead of replacing it; a shorter one is a `conflict`.
                 What was written stays after an error. With 0 it need not exist.
+            mtime_ns: The time of its last modification, in nanoseconds since 1970; None: the present.
+            sparse: Whether blocks of zeros become holes.
         """
         params = api.FileWrite(
-            **self._target(path), mode=mode, parents=parents, if_version=if_version, offset=offset, input=UNNAMED
+            **self._target(path),
+            mode=mode,
+            parents=parents,
+            if_version=if_version,
+            offset=offset,
+            mtime_ns=mtime_ns,
+            sparse=sparse,
+            input=UNNAMED,
         )
         return FileWriter(self._calls, WriteCall(params, sandbox=self._sandbox))
 
@@ -144,6 +155,7 @@ class Files(FileChanges):
         remote: PathLike,
         *,
         mode: int | None = None,
+        preserve: bool = False,
         resume: bool = False,
         progress: Progress | None = None,
     ) -> api.FileTransferResult:
@@ -158,6 +170,7 @@ class Files(FileChanges):
             local: The file to send.
             remote: The file in the sandbox, which is replaced when all of it has arrived.
             mode: Its permission bits; None: those that it has.
+            preserve: Whether it gets the mode, the time and the holes of the local file.
             resume: Whether another call can continue this one.
             progress: See `Progress`.
 
@@ -169,9 +182,18 @@ class Files(FileChanges):
         if resume:
             old = await self._replaced(remote)
             if old is None or old.type == "file":
-                mode = mode if mode is not None or old is None else old.mode & 0o7777
-                return await ResumableUpload(self, path, remote).run(mode, progress)
-        return await local_files.upload(path, self.open_write(remote, mode=mode), progress)
+                if mode is None and old is not None and not preserve:
+                    mode = old.mode & 0o7777
+                return await ResumableUpload(self, path, remote).run(mode, progress, preserve=preserve)
+
+        def open_write(status: os.stat_result) -> FileWriter:
+            if not preserve:
+                return self.open_write(remote, mode=mode)
+            kept = stat.S_IMODE(status.st_mode) if mode is None else mode
+            sparse = has_holes(status.st_size, status.st_blocks * 512)
+            return self.open_write(remote, mode=kept, mtime_ns=status.st_mtime_ns, sparse=sparse)
+
+        return await local_files.upload(path, open_write, progress)
 
     async def _replaced(self, path: PathLike) -> api.FileStatResult | None:
         try:
@@ -179,15 +201,19 @@ class Files(FileChanges):
         except NotFoundError:
             return None
 
-    async def download(self, remote: PathLike, local: PathLike, *, progress: Progress | None = None) -> int:
+    async def download(
+        self, remote: PathLike, local: PathLike, *, preserve: bool = False, progress: Progress | None = None
+    ) -> int:
         """Fetch a file; return its size. The local file appears when it is complete.
 
-        If this fails, the bytes received so far stay beside it as `LOCAL.VERSION.part`: the next download of the same
+        If this fails, the bytes received so far stay beside it as `.hawse-….part`: the next download of the same
         version continues after them.
 
         Args:
             remote: The file in the sandbox.
             local: The local file.
+            preserve: Whether it gets the mode, the time and the holes of the remote file. It never gets the bits
+                set-user-ID, set-group-ID and sticky.
             progress: See `Progress`.
         """
         info = await self.stat(remote)
@@ -196,111 +222,61 @@ class Files(FileChanges):
             lambda offset: self.open_read(remote, offset=offset, version=info.version),
             Path(os.fsdecode(local)),
             progress,
+            preserve=preserve,
         )
 
-    # ---- looking
-
-    async def stat(self, path: PathLike, *, follow: bool = True) -> api.FileStatResult:
-        """Return what is at `path`. A symlink is followed unless not `follow`."""
-        return _local(await self._request(api.FileStat(**self._target(path), follow=follow)))
-
-    async def exists(self, path: PathLike, *, follow: bool = True) -> bool:
-        """Return whether `path` exists. A dangling symlink does not, unless not `follow`."""
-        return (await self._request(api.FileExists(**self._target(path), follow=follow))).exists
-
-    def list(
+    async def upload_tree(
         self,
-        path: PathLike = ".",
+        local: PathLike,
+        remote: PathLike,
         *,
-        recursive: bool = False,
-        depth: int | None = None,
-        hidden: bool = True,
-        include: Sequence[str] | None = None,
-        exclude: Sequence[str] | None = None,
-        on_error: Callable[[api.FileFailure], object] | None = None,
-    ) -> AsyncIterator[api.FileEntry]:
-        """Iterate over the entries of a directory, in the order of the disk. Memory does not grow with the directory.
+        progress: Progress | None = None,
+        on_error: OnFailure | None = None,
+    ) -> TreeResult:
+        """Send a directory with everything in it, or a file.
+
+        Modes, times, holes and symlinks are kept. FIFOs, sockets and devices are left out. Existing files and symlinks
+        are replaced, other files of an existing directory stay. The same call again continues one that was interrupted.
 
         Args:
-            path: The directory. The paths of entries are relative to it.
-            recursive: Whether to descend. Symlinks are not followed.
-            depth: The number of levels to descend at most.
-            hidden: Whether names that begin with a dot are included.
-            include: Globs: `*.py` is for a name at any depth, `src/**/*.py` for the path.
-            exclude: Globs of what is left out.
-            on_error: Is called for what cannot be read, and the iteration continues; None: it raises.
-        """
-        params = api.FileList(
-            **self._target(path),
-            recursive=recursive,
-            depth=depth,
-            hidden=hidden,
-            include=_globs(include),
-            exclude=_globs(exclude),
-        )
-        return self._entries(params, on_error)
-
-    async def _entries(
-        self, params: api.FileList, on_error: Callable[[api.FileFailure], object] | None
-    ) -> AsyncIterator[api.FileEntry]:
-        call = EventStreamCall(params, sandbox=self._sandbox, window=self._window)
-        async for item in iterate(self._calls, call):
-            if isinstance(item, api.FileFailure):
-                _report(item, on_error)
-            elif isinstance(item, api.FileEntries):
-                for entry in item.entries:
-                    yield _local(entry)
-
-    async def search(
-        self,
-        pattern: str | None = None,
-        path: PathLike = ".",
-        *,
-        literal: bool = False,
-        ignore_case: bool = False,
-        hidden: bool = True,
-        include: Sequence[str] | None = None,
-        exclude: Sequence[str] | None = None,
-        limit: int = 1000,
-        on_error: Callable[[api.FileFailure], object] | None = None,
-    ) -> AsyncIterator[api.SearchMatch]:
-        """Iterate over the lines that match `pattern`; without a pattern, over the files that the globs select.
-
-        Paths are relative to `path`. Binary files are skipped.
-
-        Args:
-            pattern: A regular expression in RE2's syntax.
-            path: The directory to search.
-            literal: Whether `pattern` is text, not a regular expression.
-            ignore_case: Whether case is ignored.
-            hidden: Whether names that begin with a dot are included.
-            include: Globs, as for `list`.
-            exclude: Globs of what is left out.
-            limit: The number of matches at most.
-            on_error: As for `list`.
+            local: The directory to send.
+            remote: The directory in the sandbox, which is created if it is missing.
+            progress: See `Progress`.
+            on_error: Is called with a path below `local` and the exception for what cannot be copied, and the rest is
+                copied; None: it raises.
 
         Raises:
-            HawseError: `too_large` after `limit` matches if there are more.
+            OSError: A local file cannot be read.
+            HawseError: A file in the sandbox cannot be written.
         """
-        params = api.FileSearch(
-            **self._target(path),
-            pattern=pattern,
-            literal=literal,
-            ignore_case=ignore_case,
-            hidden=hidden,
-            include=_globs(include),
-            exclude=_globs(exclude),
-            limit=limit,
-        )
-        call = EventStreamCall(params, sandbox=self._sandbox, window=self._window)
-        async for item in iterate(self._calls, call):
-            if isinstance(item, api.FileFailure):
-                _report(item, on_error)
-            elif isinstance(item, api.SearchMatches):
-                for match in item.matches:
-                    yield msgspec.structs.replace(match, path=from_text(match.path))
-        if call.done.result().truncated:
-            raise TooLargeError(f"there are more than {limit} matches", admitted="yes")
+        ends = LocalPlace(Path(os.fsdecode(local))), RemotePlace(self, os.fsdecode(remote))
+        return await TreeTransfer(*ends, progress=progress, on_error=on_error).run()
+
+    async def download_tree(
+        self,
+        remote: PathLike,
+        local: PathLike,
+        *,
+        progress: Progress | None = None,
+        on_error: OnFailure | None = None,
+    ) -> TreeResult:
+        """Fetch a directory with everything in it, or a file: see `upload_tree`.
+
+        Nothing is written through a symlink below `local`.
+
+        Args:
+            remote: The directory in the sandbox.
+            local: The local directory, which is created if it is missing.
+            progress: See `Progress`.
+            on_error: Is called with a path below `remote` and the exception for what cannot be copied, and the rest is
+                copied; None: it raises.
+
+        Raises:
+            OSError: A local file cannot be written.
+            HawseError: A file in the sandbox cannot be read.
+        """
+        ends = RemotePlace(self, os.fsdecode(remote)), LocalPlace(Path(os.fsdecode(local)))
+        return await TreeTransfer(*ends, progress=progress, on_error=on_error).run()
 
     # ---- archives
 
@@ -322,29 +298,9 @@ class Files(FileChanges):
             include: Globs of what is included, as for `list`.
             exclude: Globs of what is left out.
         """
-        params = api.FileArchive(**self._target(path), format=format, include=_globs(include), exclude=_globs(exclude))
+        params = api.FileArchive(**self._target(path), format=format, include=globs(include), exclude=globs(exclude))
         ignored = [api.FileArchiveOpened]
         call = EventStreamCall(params, sandbox=self._sandbox, ignored=ignored, window=self._window)
         async for item in iterate(self._calls, call):
             assert isinstance(item, bytes)
             yield item
-
-
-E = TypeVar("E", bound=api.FileEntry)
-
-
-def _local(entry: E) -> E:
-    """The same entry, with paths as Python has them."""
-    target = None if entry.target is None else from_text(entry.target)
-    return msgspec.structs.replace(entry, path=from_text(entry.path), target=target)
-
-
-def _globs(globs: Sequence[str] | None) -> "list[str] | None":
-    return None if globs is None else [to_text(glob) for glob in globs]
-
-
-def _report(failed: api.FileFailure, on_error: Callable[[api.FileFailure], object] | None) -> None:
-    failed = msgspec.structs.replace(failed, path=from_text(failed.path))
-    if on_error is None:
-        raise fresh(HawseError(failed.code, failed.message, admitted="yes", details={"path": failed.path}))
-    on_error(failed)

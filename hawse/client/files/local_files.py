@@ -3,27 +3,44 @@
 import asyncio
 import errno
 import fcntl
+import hashlib
 import os
 import re
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Final
 
 from hawse.api.files import FileStatResult, FileTransferResult
 from hawse.client.files.transfer_streams import FileReader, FileWriter
+from hawse.holes import has_holes, write_sparse
 
 Progress = Callable[[int, int], object]  # bytes so far, bytes in all
 CHUNK = 1 << 20  # bytes read from the local disk at a time
 VERSION = r"[0-9a-f]+(?:-[0-9a-f]+){3}"  # of a file in a sandbox, in the name of its part
+# Permission bits of a file that arrives: a program of a sandbox must not get the rights of the user of this machine.
+MODE: Final = 0o777
 
 
-async def upload(local: Path, remote: FileWriter, progress: Progress | None) -> FileTransferResult:
-    """Send a local file; `progress` is called after each chunk."""
+async def upload(
+    local: Path, open_write: Callable[[os.stat_result], FileWriter], progress: Progress | None
+) -> FileTransferResult:
+    """Send a local file.
+
+    Args:
+        local: The file.
+        open_write: Opens the file in the sandbox, for the state of the local one.
+        progress: Is called after each chunk.
+
+    Raises:
+        OSError: The local file cannot be read.
+    """
     file = await asyncio.to_thread(open, local, "rb")
     try:
-        size, sent = os.fstat(file.fileno()).st_size, 0
-        async with remote:
+        status = os.fstat(file.fileno())
+        size, sent = status.st_size, 0
+        async with open_write(status) as remote:
             while chunk := await asyncio.to_thread(file.read, CHUNK):
                 await remote.write(chunk)
                 sent += len(chunk)
@@ -35,7 +52,12 @@ async def upload(local: Path, remote: FileWriter, progress: Progress | None) -> 
 
 
 async def download(
-    info: FileStatResult, open_read: Callable[[int], FileReader], local: Path, progress: Progress | None
+    info: FileStatResult,
+    open_read: Callable[[int], FileReader],
+    local: Path,
+    progress: Progress | None,
+    *,
+    preserve: bool = False,
 ) -> int:
     """Fetch a file; return its size.
 
@@ -47,29 +69,71 @@ async def download(
         open_read: Opens the file at an offset.
         local: Where to put it.
         progress: Is called after each chunk.
+        preserve: Whether the local file gets the mode, the time and the holes of the other.
 
     Raises:
         OSError: The local file cannot be written; EBUSY: another download to it is in progress.
     """
-    part = local.with_name(f"{local.name}.{info.version}.part")
-    file = await asyncio.to_thread(_open_part, part, local)
+    part = local.with_name(f"{_prefix(local)}{info.version}.part")
+    fd = await asyncio.to_thread(_open_part, part, local)
     try:
-        received = file.tell()
+        write = write_sparse if preserve and has_holes(info.size, info.allocated) else _write
+        received = os.fstat(fd).st_size
         async with open_read(received) as source:
             async for chunk in source:
-                await asyncio.to_thread(file.write, chunk)
+                await asyncio.to_thread(write, fd, chunk, received)
                 received += len(chunk)
                 if progress is not None:
                     progress(received, info.size)
-        await asyncio.to_thread(file.flush)
-        await asyncio.to_thread(os.replace, part, local)
+        if preserve:
+            os.fchmod(fd, info.mode & MODE)
+            if info.mtime_ns is not None:
+                os.utime(fd, ns=(time.time_ns(), info.mtime_ns))
+        await asyncio.to_thread(_replace, part, local)
     finally:
-        await asyncio.to_thread(file.close)
+        await asyncio.to_thread(os.close, fd)
     await asyncio.to_thread(_remove_old_parts, local)
     return received
 
 
-def _open_part(part: Path, local: Path) -> BinaryIO:
+def steps(advance: Callable[[int], object]) -> Progress:
+    """Return a `Progress` that reports to `advance` how far it has come since its last call."""
+    before = 0
+
+    def report(done: int, whole: int) -> None:
+        nonlocal before
+        advance(done - before)
+        before = done
+
+    return report
+
+
+def digest(text: str) -> str:
+    """Return 16 characters that stand for a name or a version in the name of a part, however long it is."""
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
+def _prefix(local: Path) -> str:
+    """What the names of all parts of this file begin with."""
+    return f".hawse-{digest(local.name)}-"
+
+
+def _write(fd: int, data: bytes, at: int) -> None:
+    """Append all of `data` to a file of `at` bytes."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]
+
+
+def _replace(part: Path, local: Path) -> None:
+    try:
+        os.replace(part, local)
+    except OSError:  # such as a directory in its place: no download could continue
+        os.unlink(part)
+        raise
+
+
+def _open_part(part: Path, local: Path) -> int:
     """Open a part to append to it, for this download alone. A symlink of its name is not followed."""
     fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
     try:
@@ -79,15 +143,15 @@ def _open_part(part: Path, local: Path) -> BinaryIO:
         if error.errno != errno.EWOULDBLOCK:
             raise
         raise OSError(errno.EBUSY, "another download to this file is in progress", str(local)) from error
-    return os.fdopen(fd, "ab")
+    return fd
 
 
 def _remove_old_parts(local: Path) -> None:
     """Remove the parts of earlier versions, except those that a download is writing."""
-    old = re.compile(rf"{re.escape(local.name)}\.{VERSION}\.part")
+    old = re.compile(rf"{re.escape(_prefix(local))}{VERSION}\.part")
     with os.scandir(local.parent) as entries:
         found = [entry.path for entry in entries if old.fullmatch(entry.name)]
     for path in found:
         with suppress(OSError):
-            _open_part(Path(path), local).close()  # raises if it is in use
+            os.close(_open_part(Path(path), local))  # raises if it is in use
             os.unlink(path)

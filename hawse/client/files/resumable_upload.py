@@ -7,8 +7,8 @@ are removed by the next upload.
 """
 
 import asyncio
-import hashlib
 import os
+import stat
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 from hawse.api.files import FileTransferResult
 from hawse.client.base.causes import ConflictError, NotFoundError
 from hawse.client.files.changes import PathLike
-from hawse.client.files.local_files import CHUNK, Progress
+from hawse.client.files.local_files import CHUNK, Progress, digest
+from hawse.holes import has_holes
 from hawse.wire import HawseError
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class ResumableUpload:
         self._local = local
         self._remote = os.fsdecode(remote)
 
-    async def run(self, mode: int | None, progress: Progress | None) -> FileTransferResult:
+    async def run(self, mode: int | None, progress: Progress | None, *, preserve: bool = False) -> FileTransferResult:
         """Send what has not arrived yet, and replace the file. For the arguments and errors see `Files.upload`."""
         file = await asyncio.to_thread(open, self._local, "rb")
         try:
@@ -53,7 +54,10 @@ class ResumableUpload:
             part = self._part(status)
             sent = await self._arrived(file, part, status.st_size)
             await asyncio.to_thread(file.seek, sent)
-            async with self._files.open_write(part, mode=mode, offset=sent) as writer:
+            if preserve and mode is None:
+                mode = stat.S_IMODE(status.st_mode)
+            sparse = preserve and has_holes(status.st_size, status.st_blocks * 512)
+            async with self._files.open_write(part, mode=mode, offset=sent, sparse=sparse) as writer:
                 while chunk := await asyncio.to_thread(file.read, CHUNK):
                     await writer.write(chunk)
                     sent += len(chunk)
@@ -63,6 +67,8 @@ class ResumableUpload:
                 raise ConflictError(f"{self._local} was changed while it was sent", admitted="yes")
             await self._remove_stale(part)
             await self._files.rename(part, self._remote, overwrite=True)
+            if preserve:
+                await self._files.utime(self._remote, status.st_mtime_ns)
         except HawseError as error:
             if error.code in LASTING:
                 await self._remove(part)
@@ -88,11 +94,11 @@ class ResumableUpload:
 
     def _part(self, status: os.stat_result) -> str:
         known = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
-        return os.path.join(os.path.dirname(self._remote), f"{self._prefix()}{_digest(repr(known))}.part")
+        return os.path.join(os.path.dirname(self._remote), f"{self._prefix()}{digest(repr(known))}.part")
 
     def _prefix(self) -> str:
         """What the names of all parts of this remote file begin with."""
-        return f".hawse-{_digest(os.path.basename(self._remote))}-"
+        return f".hawse-{digest(os.path.basename(self._remote))}-"
 
     async def _arrived(self, file: BinaryIO, part: str, size: int) -> int:
         """Return how many bytes of the file are in the part already."""
@@ -109,7 +115,3 @@ class ResumableUpload:
                 there += chunk
         here = await asyncio.to_thread(os.pread, file.fileno(), arrived - start, start)
         return arrived if here == there else 0
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16]

@@ -75,7 +75,8 @@ class ExecCall(ClientCall):
         Raises:
             HawseError: `invalid_params` for a key that the server would refuse.
         """
-        super().__init__(params, sandbox=sandbox, key=key or new_key(), timeout=timeout, window=window)
+        key = new_key() if key is None else key
+        super().__init__(params, sandbox=sandbox, key=key, timeout=timeout, window=window)
         self._exec = msgspec.structs.replace(params, max_output=limit)
         self._result_type = result
         self.run: ProcessOpened | SessionExecOpened | None = None  # since `opened`

@@ -68,7 +68,7 @@ class Processes(SandboxPart):
     async def begin(self, fields: StartFields) -> Process:
         """Start a process and attach to it: what awaiting the result of `start` does."""
         wanted = fields["id"]
-        id = fields["id"] = wanted or f"p-{secrets.token_hex(6)}"
+        id = fields["id"] = f"p-{secrets.token_hex(6)}" if wanted is None else wanted
         try:
             info = await self._request(ProcessStart(**fields))
             since: Mapping[StreamName, int] = {"stdout": 0, "stderr": 0}

@@ -1,6 +1,7 @@
 """The exceptions by cause: one class for each code that a call can end with."""
 
 import copy
+import errno
 import pickle
 
 import pytest
@@ -35,6 +36,11 @@ def test_built_in_exceptions_of_the_same_meaning_are_caught_too() -> None:
         raise fresh(HawseError("deadline_exceeded"))
     with pytest.raises(PermissionError):
         raise fresh(HawseError("permission_denied"))
+    with pytest.raises(FileNotFoundError):
+        raise fresh(HawseError("not_found"))
+    with pytest.raises(OSError, match="full") as caught:
+        raise fresh(HawseError("no_space", "full"))
+    assert caught.value.errno == errno.ENOSPC
     with pytest.raises(hawse.ConflictError):
         raise BusyError
 

@@ -1,7 +1,11 @@
 """The values that the client returns."""
 
+import pytest
+
 from hawse.api.types import Exit
-from hawse.client.base.results import CommandResult, Repaint, Snapshot
+from hawse.client.base.results import CommandResult, Output, Repaint, Snapshot
+from hawse.client.code.results import CodeStdout, RichResult
+from hawse.client.desktop import Screenshot
 
 
 def test_only_code_zero_is_ok() -> None:
@@ -23,6 +27,22 @@ def test_a_result_is_shown_shortly() -> None:
     shown = repr(CommandResult(0, stdout=bytes(1_000_000)))
     assert len(shown) < 1000
     assert shown.endswith("… (1,000,000 bytes))")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        Output(0, bytes(1_000_000)),
+        Snapshot(0, bytes(1_000_000), 80, 24),
+        Repaint.of(Snapshot(0, bytes(1_000_000), 80, 24)),
+        CodeStdout(0, bytes(1_000_000)),
+        Screenshot(data=bytes(1_000_000), format="png", width=1, height=1),
+        RichResult("value", {"text/plain": "x" * 1_000_000, "application/json": list(range(100_000))}),
+    ],
+)
+def test_the_representation_of_long_data_is_short(value: object) -> None:
+    assert len(repr(value)) < 1500
+    assert repr(value).startswith(type(value).__name__)
 
 
 def test_a_repaint_is_the_bytes_for_an_emulator_with_its_snapshot() -> None:

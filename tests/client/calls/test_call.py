@@ -27,7 +27,15 @@ async def test_parameters_that_are_none_are_left_out() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"method": ""}, {"method": "m" * 129}, {"sandbox": ""}, {"key": "k" * 129}, {"timeout": 0}, {"timeout": 2e9}],
+    [
+        {"method": ""},
+        {"method": "m" * 129},
+        {"sandbox": ""},
+        {"key": "k" * 129},
+        {"key": ""},
+        {"timeout": 0},
+        {"timeout": 2e9},
+    ],
 )
 async def test_what_would_cost_the_connection_is_refused_here(wrong: dict[str, str]) -> None:
     with pytest.raises(HawseError) as caught:

@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 
 import hawse
+from hawse.client.files.local_files import digest
 from tests.support.fake_server import FakeServer
+
+PREFIX = f".hawse-{digest('local')}-"  # of the names of all parts of a file named `local`
 
 
 async def test_an_upload_reports_its_progress(hw: hawse.Client, server: FakeServer, tmp_path: Path) -> None:
@@ -45,9 +48,9 @@ async def test_a_download_continues_where_it_was_stopped(hw: hawse.Client, serve
 async def test_a_download_removes_the_parts_of_other_versions(
     hw: hawse.Client, server: FakeServer, tmp_path: Path
 ) -> None:
-    old = tmp_path / "local.1-2-3-4.part"
-    used = tmp_path / "local.1-2-3-5.part"
-    others = [tmp_path / name for name in ("local.1.part", "other.1-2-3-4.part", "local.1-2-3-4.part.bak")]
+    old = tmp_path / f"{PREFIX}1-2-3-4.part"
+    used = tmp_path / f"{PREFIX}1-2-3-5.part"
+    others = [tmp_path / name for name in (f"{PREFIX}1.part", ".hawse-other-1-2-3-4.part", f"{PREFIX}1-2-3-4.part.bak")]
     for path in (old, used, *others):
         path.write_bytes(b"x")
     with used.open("rb") as file:
@@ -58,7 +61,7 @@ async def test_a_download_removes_the_parts_of_other_versions(
 
 async def test_two_downloads_to_one_file_do_not_mix(hw: hawse.Client, server: FakeServer, tmp_path: Path) -> None:
     files = hw.sandbox().files
-    part = tmp_path / f"local.{(await files.stat('/numbers')).version}.part"
+    part = tmp_path / f"{PREFIX}{(await files.stat('/numbers')).version}.part"
     part.touch()
     with part.open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)  # as the other one
@@ -72,7 +75,7 @@ async def test_a_part_that_is_a_symlink_is_not_written(hw: hawse.Client, tmp_pat
     files = hw.sandbox().files
     version = (await files.stat("/numbers")).version
     (tmp_path / "victim").write_bytes(b"mine")
-    (tmp_path / f"local.{version}.part").symlink_to("victim")
+    (tmp_path / f"{PREFIX}{version}.part").symlink_to("victim")
     with pytest.raises(OSError, match="symbolic"):
         await files.download("/numbers", tmp_path / "local")
     assert (tmp_path / "victim").read_bytes() == b"mine"
@@ -84,3 +87,9 @@ async def test_a_file_that_is_not_there_leaves_nothing_here(hw: hawse.Client, tm
     await hw.sandbox().files.write("/f", b"")
     await hw.sandbox().files.download("/f", tmp_path / "f")
     assert (tmp_path / "f").read_bytes() == b""
+
+
+@pytest.mark.parametrize("name", ["漢" * 85, "x" * 255, "\udcff" * 255])
+async def test_a_name_may_be_as_long_as_the_file_system_allows(hw: hawse.Client, tmp_path: Path, name: str) -> None:
+    await hw.sandbox().files.download("/numbers", tmp_path / name)
+    assert os.listdir(tmp_path) == [name]

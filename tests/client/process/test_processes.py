@@ -46,3 +46,8 @@ async def test_waiting_ends_with_its_timeout_and_the_process_goes_on(hw: hawse.C
         with pytest.raises(TimeoutError, match=r"deadline_exceeded: the process has not ended within 0.01 s"):
             await process.wait(timeout=0.01)
         assert not server.world.processes["h"].over
+
+
+async def test_an_empty_id_is_not_replaced(hw: hawse.Client, server: FakeServer) -> None:
+    await hw.sandbox().processes.start(["hang"], id="")
+    assert list(server.world.processes) == [""]  # a runtime refuses it

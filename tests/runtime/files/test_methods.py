@@ -117,6 +117,33 @@ async def test_directories_are_made(client: Client, served: Served) -> None:
         remove_tree(served.workspace / "d")  # pytest cannot: it would stumble over it in every later run
 
 
+async def test_times_are_set_of_anything(client: Client, served: Served) -> None:
+    os.mkfifo(served.workspace / "fifo")
+    (served.workspace / "d").mkdir()
+    (served.workspace / "link").symlink_to("d")
+    for path, time in (("fifo", 1), ("link", 1_700_000_000_123_456_789)):
+        assert await client.ask("file.utime", path=path, mtime_ns=time) == {}
+    assert (served.workspace / "fifo").stat().st_mtime_ns == 1
+    assert (served.workspace / "d").stat().st_mtime_ns == 1_700_000_000_123_456_789
+    assert await client.ask("file.utime", path="link", mtime_ns=5, follow=False) == {}
+    assert (served.workspace / "link").lstat().st_mtime_ns == 5
+    assert (await client.ask("file.stat", path="d"))["mtime_ns"] == 1_700_000_000_123_456_789
+    assert (await client.refused("file.utime", path="none", mtime_ns=1)).code == "not_found"
+    assert (await client.refused("file.utime", path="d", mtime_ns=2**63)).code == "invalid_params"
+
+
+async def test_symlinks_are_made_and_replaced(client: Client, served: Served) -> None:
+    assert await client.ask("file.symlink", path="l\0ff", target="caf\0e9/../x") == {}
+    assert os.readlink(os.fsencode(served.workspace) + b"/l\xff") == b"caf\xe9/../x"
+    assert (await client.refused("file.symlink", path="l\0ff", target="y")).code == "conflict"
+    assert await client.ask("file.symlink", path="l\0ff", target="y", overwrite=True) == {}
+    assert os.readlink(os.fsencode(served.workspace) + b"/l\xff") == b"y"
+    (served.workspace / "d").mkdir()
+    assert (await client.refused("file.symlink", path="d", target="y", overwrite=True)).code == "is_directory"
+    assert (await client.refused("file.symlink", path="no/l", target="y")).code == "not_found"
+    assert sorted(os.listdir(os.fsencode(served.workspace))) == [b"d", b"l\xff"]
+
+
 async def test_bits_are_set_of_anything_that_has_some(client: Client, served: Served) -> None:
     os.mkfifo(served.workspace / "fifo")
     (served.workspace / "f").write_text("x")

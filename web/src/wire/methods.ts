@@ -1384,6 +1384,10 @@ export interface FileEntry {
   gid?: number;
   /** Target of a symlink that was not followed; null for all else. */
   target?: string | null;
+  /** Time of the last modification, exactly, in nanoseconds since 1970. */
+  mtime_ns?: number | null;
+  /** Bytes on the disk; fewer than `size` for a file with holes. Null from a server that does not know. */
+  allocated?: number | null;
 }
 
 /**
@@ -1636,8 +1640,24 @@ export interface FileStatResult {
   gid?: number;
   /** Target of a symlink that was not followed; null for all else. */
   target?: string | null;
+  /** Time of the last modification, exactly, in nanoseconds since 1970. */
+  mtime_ns?: number | null;
+  /** Bytes on the disk; fewer than `size` for a file with holes. Null from a server that does not know. */
+  allocated?: number | null;
   /** Identifies the content of the file. */
   version?: string | null;
+}
+
+/** Create a symlink. */
+export interface FileSymlink {
+  /** The file or directory. A relative path begins in `root`, or else in the workspace. */
+  path: string;
+  /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
+  root?: string | null;
+  /** What it leads to, which need not exist. It is stored as it is. */
+  target: string;
+  /** Whether an existing file or symlink is replaced, atomically; otherwise it is `conflict`. */
+  overwrite?: boolean;
 }
 
 /** The transfer is complete. */
@@ -1646,6 +1666,18 @@ export interface FileTransferResult {
   bytes: number;
   /** Identifies the content of the file. */
   version: string;
+}
+
+/** Set the time of the last modification of a file, a directory or a symlink. */
+export interface FileUtime {
+  /** The file or directory. A relative path begins in `root`, or else in the workspace. */
+  path: string;
+  /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
+  root?: string | null;
+  /** The time, in nanoseconds since 1970. */
+  mtime_ns: number;
+  /** Whether to follow a symlink rather than change its own time. */
+  follow?: boolean;
 }
 
 /**
@@ -1670,6 +1702,10 @@ export interface FileWrite {
   if_version?: string | null;
   /** The file is continued from there on, in place (0 creates it); a shorter one is `conflict`. Null: it is replaced. */
   offset?: number | null;
+  /** Time of the last modification that the file gets, in nanoseconds since 1970; null: the present. */
+  mtime_ns?: number | null;
+  /** Whether blocks of zeros become holes. */
+  sparse?: boolean;
 }
 
 /** The upload has begun, or continues. */
@@ -4524,6 +4560,16 @@ export interface Methods {
   "file.stat": {
     params: FileStat;
     result: FileStatResult;
+    events: Record<string, never>;
+  };
+  "file.symlink": {
+    params: FileSymlink;
+    result: Nothing;
+    events: Record<string, never>;
+  };
+  "file.utime": {
+    params: FileUtime;
+    result: Nothing;
     events: Record<string, never>;
   };
   "file.write": {

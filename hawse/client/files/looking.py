@@ -1,0 +1,162 @@
+"""What looks at files without reading or changing them: the part of `Files` that is about directories and names."""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+
+from hawse.api import files as api
+from hawse.api.paths import from_text, to_text
+from hawse.client.base.causes import TooLargeError
+from hawse.client.base.errors import fresh
+from hawse.client.calls.event_stream import EventStreamCall, iterate
+from hawse.client.files.changes import FileChanges, PathLike
+from hawse.wire import HawseError
+
+
+class FileListing(AsyncIterator[api.FileEntry]):
+    """What `files.list` returns: iterate over it with `async for`, or await it to get a list."""
+
+    def __init__(self, entries: AsyncGenerator[api.FileEntry]) -> None:
+        self._entries = entries
+
+    def __await__(self) -> Generator[Any, Any, list[api.FileEntry]]:
+        return self._all().__await__()
+
+    async def __anext__(self) -> api.FileEntry:
+        return await anext(self._entries)
+
+    async def aclose(self) -> None:
+        """End the iteration; what it holds is released."""
+        await self._entries.aclose()
+
+    async def _all(self) -> list[api.FileEntry]:
+        return [entry async for entry in self._entries]
+
+
+class FileLooking(FileChanges):
+    """Describes files, lists directories and searches: what `Files` inherits."""
+
+    async def stat(self, path: PathLike, *, follow: bool = True) -> api.FileStatResult:
+        """Return what is at `path`. A symlink is followed unless not `follow`."""
+        return _local(await self._request(api.FileStat(**self._target(path), follow=follow)))
+
+    async def exists(self, path: PathLike, *, follow: bool = True) -> bool:
+        """Return whether `path` exists. A dangling symlink does not, unless not `follow`."""
+        return (await self._request(api.FileExists(**self._target(path), follow=follow))).exists
+
+    def list(
+        self,
+        path: PathLike = ".",
+        *,
+        recursive: bool = False,
+        depth: int | None = None,
+        hidden: bool = True,
+        include: Sequence[str] | None = None,
+        exclude: Sequence[str] | None = None,
+        on_error: Callable[[api.FileFailure], object] | None = None,
+    ) -> "FileListing":
+        """List a directory, in the order of the disk.
+
+        `async for entry in files.list()` needs the same memory for any directory; `await files.list()` returns a list.
+
+        Args:
+            path: The directory. The paths of entries are relative to it.
+            recursive: Whether to descend. Symlinks are not followed.
+            depth: The number of levels to descend at most.
+            hidden: Whether names that begin with a dot are included.
+            include: Globs: `*.py` is for a name at any depth, `src/**/*.py` for the path.
+            exclude: Globs of what is left out.
+            on_error: Is called for what cannot be read, and the iteration continues; None: it raises.
+        """
+        params = api.FileList(
+            **self._target(path),
+            recursive=recursive,
+            depth=depth,
+            hidden=hidden,
+            include=globs(include),
+            exclude=globs(exclude),
+        )
+        return FileListing(self._entries(params, on_error))
+
+    async def _entries(
+        self, params: api.FileList, on_error: Callable[[api.FileFailure], object] | None
+    ) -> AsyncGenerator[api.FileEntry]:
+        call = EventStreamCall(params, sandbox=self._sandbox, window=self._window)
+        async for item in iterate(self._calls, call):
+            if isinstance(item, api.FileFailure):
+                _report(item, on_error)
+            elif isinstance(item, api.FileEntries):
+                for entry in item.entries:
+                    yield _local(entry)
+
+    async def search(
+        self,
+        pattern: str | None = None,
+        path: PathLike = ".",
+        *,
+        literal: bool = False,
+        ignore_case: bool = False,
+        hidden: bool = True,
+        include: Sequence[str] | None = None,
+        exclude: Sequence[str] | None = None,
+        limit: int = 1000,
+        on_error: Callable[[api.FileFailure], object] | None = None,
+    ) -> AsyncIterator[api.SearchMatch]:
+        """Iterate over the lines that match `pattern`; without a pattern, over the files that the globs select.
+
+        Paths are relative to `path`. Binary files are skipped.
+
+        Args:
+            pattern: A regular expression in RE2's syntax.
+            path: The directory to search.
+            literal: Whether `pattern` is text, not a regular expression.
+            ignore_case: Whether case is ignored.
+            hidden: Whether names that begin with a dot are included.
+            include: Globs, as for `list`.
+            exclude: Globs of what is left out.
+            limit: The number of matches at most.
+            on_error: As for `list`.
+
+        Raises:
+            HawseError: `too_large` after `limit` matches if there are more.
+        """
+        params = api.FileSearch(
+            **self._target(path),
+            pattern=pattern,
+            literal=literal,
+            ignore_case=ignore_case,
+            hidden=hidden,
+            include=globs(include),
+            exclude=globs(exclude),
+            limit=limit,
+        )
+        call = EventStreamCall(params, sandbox=self._sandbox, window=self._window)
+        async for item in iterate(self._calls, call):
+            if isinstance(item, api.FileFailure):
+                _report(item, on_error)
+            elif isinstance(item, api.SearchMatches):
+                for match in item.matches:
+                    yield msgspec.structs.replace(match, path=from_text(match.path))
+        if call.done.result().truncated:
+            raise TooLargeError(f"there are more than {limit} matches", admitted="yes")
+
+
+E = TypeVar("E", bound=api.FileEntry)
+
+
+def _local(entry: E) -> E:
+    """The same entry, with paths as Python has them."""
+    target = None if entry.target is None else from_text(entry.target)
+    return msgspec.structs.replace(entry, path=from_text(entry.path), target=target)
+
+
+def globs(globs: Sequence[str] | None) -> "list[str] | None":
+    return None if globs is None else [to_text(glob) for glob in globs]
+
+
+def _report(failed: api.FileFailure, on_error: Callable[[api.FileFailure], object] | None) -> None:
+    failed = msgspec.structs.replace(failed, path=from_text(failed.path))
+    if on_error is None:
+        raise fresh(HawseError(failed.code, failed.message, admitted="yes", details={"path": failed.path}))
+    on_error(failed)

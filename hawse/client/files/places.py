@@ -1,0 +1,163 @@
+"""The two ends of a transfer of a directory: a place on this machine, and a place in a sandbox.
+
+Nothing is written through a symlink on this machine: a sandbox could name a file below one that leads elsewhere.
+"""
+
+import asyncio
+import errno
+import os
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Final
+
+from hawse.client.base.causes import PermissionDeniedError
+from hawse.client.files import local_files, tree as trees
+from hawse.client.files.tree import Entry, Link, OnFailure, Tree
+
+if TYPE_CHECKING:
+    from hawse.client.files.files import Files
+
+Advance = Callable[[int], object]  # takes the bytes that were copied since the last call
+
+RESUMED_FROM: Final = 4 << 20  # bytes: a smaller file is sent again as quickly as its part is examined
+WRITABLE: Final = 0o700  # what a directory has while it is filled
+LOCAL_MODE: Final = 0o3777  # of a directory that arrives on this machine: without set-user-ID
+
+
+class LocalPlace:
+    """A file or directory on this machine."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    async def tree(self, on_failure: OnFailure) -> Tree:
+        """Return what is here. Raises `OSError`."""
+        return await asyncio.to_thread(trees.local_tree, self.path, on_failure)
+
+    async def make_directory(self, entry: Entry) -> bool:
+        """Create a directory, which can be filled; return whether it did not exist. Raises `OSError`."""
+        return await asyncio.to_thread(self._make_directory, entry)
+
+    async def make_link(self, link: Link) -> None:
+        """Make a symlink in the place of a file or a symlink. Raises `OSError`."""
+        await asyncio.to_thread(self._make_link, link)
+
+    async def finish_directory(self, entry: Entry, *, created: bool) -> None:
+        """Set the mode and the time of a directory. Raises `OSError`."""
+        await asyncio.to_thread(self._finish, entry)
+
+    def below(self, path: str) -> Path:
+        """Return the place of a path below this one.
+
+        Raises:
+            PermissionDeniedError: A directory on the way is a symlink.
+        """
+        if not path:
+            return self.path
+        place = self.path / path
+        for parent in place.parents:
+            if parent == self.path:
+                break
+            if parent.is_symlink():
+                raise PermissionDeniedError(f"{parent} is a symlink: nothing is copied through it")
+        return place
+
+    def _make_directory(self, entry: Entry) -> bool:
+        place = self.below(entry.path)
+        try:
+            place.mkdir(entry.mode & LOCAL_MODE | WRITABLE, parents=not entry.path)
+        except FileExistsError:
+            if not place.is_dir() or (entry.path and place.is_symlink()):
+                raise
+            return False
+        return True
+
+    def _make_link(self, link: Link) -> None:
+        place = self.below(link.path)
+        with suppress(FileNotFoundError):
+            place.unlink()
+        place.symlink_to(link.target)
+        if link.mtime_ns is not None:
+            os.utime(place, ns=(time.time_ns(), link.mtime_ns), follow_symlinks=False)
+
+    def _finish(self, entry: Entry) -> None:
+        place = self.below(entry.path)
+        if entry.path and place.is_symlink():
+            raise OSError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(place))
+        place.chmod(entry.mode & LOCAL_MODE)
+        if entry.mtime_ns is not None:
+            os.utime(place, ns=(time.time_ns(), entry.mtime_ns))
+
+
+class RemotePlace:
+    """A file or directory in a sandbox."""
+
+    def __init__(self, files: "Files", path: str) -> None:
+        self.files = files
+        self.path = path
+
+    async def tree(self, on_failure: OnFailure) -> Tree:
+        """Return what is here. Raises `HawseError`."""
+        return await trees.remote_tree(self.files, self.path, on_failure)
+
+    async def make_directory(self, entry: Entry) -> bool:
+        """Create a directory, which can be filled; return whether it did not exist. Raises `HawseError`."""
+        return await self.files.mkdir(self.below(entry.path), parents=True, mode=entry.mode | WRITABLE)
+
+    async def make_link(self, link: Link) -> None:
+        """Make a symlink in the place of a file or a symlink. Raises `HawseError`."""
+        place = self.below(link.path)
+        await self.files.symlink(place, link.target, overwrite=True)
+        if link.mtime_ns is not None:
+            await self.files.utime(place, link.mtime_ns, follow=False)
+
+    async def finish_directory(self, entry: Entry, *, created: bool) -> None:
+        """Set the mode and the time of a directory. Raises `HawseError`."""
+        place = self.below(entry.path)
+        if not created or entry.mode & WRITABLE != WRITABLE:
+            await self.files.chmod(place, entry.mode)
+        if entry.mtime_ns is not None:
+            await self.files.utime(place, entry.mtime_ns)
+
+    def below(self, path: str) -> str:
+        """Return the place of a path below this one."""
+        return str(PurePosixPath(self.path) / path) if path else self.path
+
+
+Place = LocalPlace | RemotePlace
+
+
+async def copy_file(source: Place, target: Place, entry: Entry, advance: Advance) -> None:
+    """Copy one file with its mode and its time.
+
+    Args:
+        source: Where it is; at least one of both is in a sandbox.
+        target: Where the copy is to be.
+        entry: The file.
+        advance: Is called with the bytes that were copied.
+
+    Raises:
+        OSError: The local file cannot be read or written.
+        HawseError: The file in the sandbox cannot be read or written.
+    """
+    if isinstance(source, LocalPlace):
+        assert isinstance(target, RemotePlace)
+        place, resume = target.below(entry.path), entry.size >= RESUMED_FROM
+        steps = local_files.steps(advance)
+        await target.files.upload(source.below(entry.path), place, preserve=True, resume=resume, progress=steps)
+    elif isinstance(target, LocalPlace):
+        local = await asyncio.to_thread(target.below, entry.path)
+        steps = local_files.steps(advance)
+        await source.files.download(source.below(entry.path), local, preserve=True, progress=steps)
+    else:
+        async with (
+            source.files.open_read(source.below(entry.path)) as reader,
+            target.files.open_write(
+                target.below(entry.path), mode=entry.mode, mtime_ns=entry.mtime_ns, sparse=entry.sparse
+            ) as writer,
+        ):
+            async for chunk in reader:
+                await writer.write(chunk)
+                advance(len(chunk))
