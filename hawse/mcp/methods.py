@@ -9,27 +9,27 @@ from hawse.api.spec import Spec
 from hawse.mcp.excerpt import excerpt
 from hawse.mcp.tool import Answer, Tool, ToolCall
 
-# Methods whose parameters and results suit an agent as they are. Every server has them.
+# Methods whose results suit an agent as they are. Every server has them.
 CURATED: Final = (
     "terminal.list",
     "terminal.kill",
     "process.list",
     "process.kill",
-    "session.list",
-    "session.delete",
-    "code.list",
-    "code.restart",
-    "code.delete",
     "port.list",
-    "file.stat",
-    "file.mkdir",
     "file.rename",
     "file.delete",
 )
+IDEMPOTENT: Final = ("terminal.kill", "process.kill", "file.delete")
+HIDDEN: Final = frozenset({"root", "instance", "grace"})  # parameters of these that an agent does not need
 
 
-def tool_of(spec: Spec) -> Tool:
-    """Return the tool that calls the method `spec`, which must not be a stream. `file.stat` becomes `file_stat`."""
+def tool_of(spec: Spec, *, hidden: frozenset[str] = frozenset()) -> Tool:
+    """Return the tool that calls a method.
+
+    Args:
+        spec: The method, which must not be a stream. `file.stat` becomes `file_stat`.
+        hidden: Parameters that agents do not see.
+    """
 
     async def run(call: ToolCall, given: msgspec.Struct) -> Answer:
         result = await call.box.call(spec.name, msgspec.to_builtins(given))
@@ -37,10 +37,21 @@ def tool_of(spec: Spec) -> Tool:
         short = excerpt(text, call.limit, "ask for less")
         return Answer(short, data=result if short is text else None)
 
-    return Tool(name=spec.name.replace(".", "_"), arguments=spec.params, run=run, safe=spec.safe)
+    return Tool(
+        name=spec.name.replace(".", "_"),
+        arguments=spec.params,
+        run=run,
+        safe=spec.safe,
+        destructive=not spec.safe,
+        idempotent=spec.safe or spec.name in IDEMPOTENT,
+        hidden=hidden,
+    )
 
 
 def method_tools(*, every: bool = False) -> dict[str, Tool]:
     """Return the tools of the curated methods by name, or of all that are no streams."""
-    chosen = [spec for spec in METHODS.values() if not spec.stream] if every else [METHODS[name] for name in CURATED]
-    return {tool.name: tool for tool in map(tool_of, chosen)}
+    if every:
+        made = [tool_of(spec) for spec in METHODS.values() if not spec.stream]
+    else:
+        made = [tool_of(METHODS[name], hidden=HIDDEN) for name in CURATED]
+    return {tool.name: tool for tool in made}

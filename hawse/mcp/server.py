@@ -16,7 +16,7 @@ from hawse import __version__
 from hawse.client import Sandbox
 from hawse.mcp import resources
 from hawse.mcp.methods import method_tools
-from hawse.mcp.tool import TOOLS, Answer, Report, ServerOptions, Tool, ToolCall
+from hawse.mcp.tool import TOOLS, Answer, Offered, Report, ServerOptions, Tool, ToolCall
 from hawse.wire import HawseError
 
 INSTRUCTIONS: Final = (
@@ -24,6 +24,7 @@ INSTRUCTIONS: Final = (
     "keeps its state, process_* programs that run on, terminal_* programs that need a terminal, code_run code with "
     "tables and images, file_* files. People may be in the same sandbox, and see the same terminals and files."
 )
+OFFER_TIMEOUT: Final = 5.0  # seconds to ask a sandbox what it has
 PARALLEL: Final = 32  # calls of tools that run at a time; more wait
 
 T = TypeVar("T")
@@ -52,8 +53,9 @@ class Handlers:
         self._limit = limit
         self._running = asyncio.Semaphore(PARALLEL)
 
-    async def list_tools(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_described(tool) for tool in self._tools.values()])
+    async def list_tools(self, context: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        offered = await _finished(_offered(self._find_sandbox(context), list(self._tools.values())))
+        return types.ListToolsResult(tools=[_described(tool) for tool in offered])
 
     async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = self._tools.get(params.name)
@@ -164,8 +166,22 @@ async def _or_error(work: Coroutine[Any, Any, T]) -> T:
         raise MCPError(code, f"{error.code}: {error.message}") from error
 
 
+async def _offered(box: Sandbox, tools: list[Tool]) -> list[Tool]:
+    """Return the tools that are of use in a sandbox. One that does not answer is assumed to have all."""
+    found: dict[Offered, bool] = {}
+    for check in {tool.offered for tool in tools if tool.offered is not None}:
+        try:
+            async with asyncio.timeout(OFFER_TIMEOUT):
+                found[check] = await check(box)
+        except (HawseError, TimeoutError):
+            found[check] = True
+    return [tool for tool in tools if tool.offered is None or found[tool.offered]]
+
+
 def _described(tool: Tool) -> types.Tool:
-    hints = types.ToolAnnotations(read_only_hint=tool.safe)
+    hints = types.ToolAnnotations(
+        read_only_hint=tool.safe, destructive_hint=tool.destructive, idempotent_hint=tool.idempotent
+    )
     return types.Tool(name=tool.name, description=tool.description, input_schema=tool.schema(), annotations=hints)
 
 

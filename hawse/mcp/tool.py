@@ -33,6 +33,7 @@ class ServerOptions:
 
 
 Report = Callable[[float, str], Awaitable[None]]  # sends progress: a number that grows, and a text
+Offered = Callable[[Sandbox], Awaitable[bool]]  # whether a sandbox has what a tool is for
 
 
 class Image(NamedTuple):
@@ -115,12 +116,20 @@ class Tool:
         arguments: The type of its arguments.
         run: Runs it with arguments of this type.
         safe: Whether it changes nothing.
+        destructive: Whether it may change or remove what exists, rather than only add something.
+        idempotent: Whether the same call again has no further effect.
+        offered: Returns whether a sandbox has what the tool is for; None: each has it.
+        hidden: Parameters that agents do not see.
     """
 
     name: str
     arguments: type
     run: Callable[[ToolCall, Any], Coroutine[Any, Any, Answer]]
     safe: bool = False
+    destructive: bool = True
+    idempotent: bool = False
+    offered: Offered | None = None
+    hidden: frozenset[str] = frozenset()
 
     @property
     def description(self) -> str:
@@ -135,6 +144,8 @@ class Tool:
         schema.pop("description", None)
         schema.pop("title", None)
         _plain_patterns([schema, definitions])
+        for name in self.hidden & schema["properties"].keys():
+            del schema["properties"][name]
         for name, text in documentation(self.arguments).fields.items():
             if name in schema["properties"]:
                 schema["properties"][name]["description"] = text
@@ -155,19 +166,37 @@ class Tool:
 TOOLS: Final[dict[str, Tool]] = {}  # the tools that every server has, by name
 
 
-def tool(name: str, *, safe: bool = False) -> Callable[[type[A]], type[A]]:
+def tool(
+    name: str,
+    *,
+    safe: bool = False,
+    destructive: bool = True,
+    idempotent: bool = False,
+    offered: Offered | None = None,
+) -> Callable[[type[A]], type[A]]:
     """Declare the decorated struct as the arguments of a tool, and its method `run` as what the tool does.
 
     Args:
         name: The name of the tool.
         safe: Whether it changes nothing, so that a client may run it without asking.
+        destructive: See `Tool`; a client asks before it runs such a tool.
+        idempotent: See `Tool`.
+        offered: See `Tool`.
     """
 
     def declare(arguments: type[A]) -> type[A]:
         async def run(call: ToolCall, given: A) -> Answer:
             return await given.run(call)
 
-        TOOLS[name] = Tool(name=name, arguments=arguments, run=run, safe=safe)
+        TOOLS[name] = Tool(
+            name=name,
+            arguments=arguments,
+            run=run,
+            safe=safe,
+            destructive=destructive and not safe,
+            idempotent=idempotent or safe,
+            offered=offered,
+        )
         return arguments
 
     return declare

@@ -6,6 +6,7 @@ from mcp_types import ToolAnnotations
 
 from hawse import __version__
 from hawse.client import Sandbox
+from hawse.mcp.server import all_tools
 from tests.support.mcp_agent import OpenAgent
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -23,8 +24,31 @@ async def test_the_server_says_what_it_is_for(agent: OpenAgent) -> None:
 async def test_tools_that_change_nothing_say_so(agent: OpenAgent) -> None:
     async with agent() as call:
         tools = {tool.name: tool for tool in (await call.client.list_tools()).tools}
-    assert tools["file_read"].annotations == ToolAnnotations(read_only_hint=True)
-    assert tools["exec"].annotations == ToolAnnotations(read_only_hint=False)
+    assert tools["file_read"].annotations == ToolAnnotations(
+        read_only_hint=True, destructive_hint=False, idempotent_hint=True
+    )
+    assert tools["exec"].annotations == ToolAnnotations(
+        read_only_hint=False, destructive_hint=True, idempotent_hint=False
+    )
+    assert tools["file_delete"].annotations == ToolAnnotations(
+        read_only_hint=False, destructive_hint=True, idempotent_hint=True
+    )
+    assert tools["backup_create"].annotations == ToolAnnotations(
+        read_only_hint=False, destructive_hint=False, idempotent_hint=False
+    )
+
+
+async def test_tools_are_offered_where_the_sandbox_has_what_they_are_for(agent: OpenAgent, box: Sandbox) -> None:
+    async with agent() as call:
+        tools = {tool.name for tool in (await call.client.list_tools()).tools}
+    assert ("desktop_click" in tools) is (await box.desktop.unavailable() is None)
+    assert tools.isdisjoint({"mount_list", "egress_refusals"})  # it has no mounts, and its network is not filtered
+    assert {"tunnel_create", "exec"} <= tools
+
+
+async def test_the_same_thing_has_the_same_name_in_all_tools() -> None:
+    names = {name for tool in all_tools().values() for name in tool.schema()["properties"]}
+    assert names.isdisjoint({"session", "context", "tunnel", "backup", "regex", "literal", "root", "instance"})
 
 
 async def test_a_cancelled_call_ends_what_it_started(agent: OpenAgent, box: Sandbox) -> None:

@@ -23,7 +23,6 @@ async def test_an_agent_works_with_each_tool(stack: Stack) -> None:
         await compute(call)
         await save_it(call)
         await use_a_desktop(call)
-        await look_around(call)
         await tidy_up(call)
         offered = {tool.name for tool in (await client.list_tools()).tools}
     assert call.used == offered
@@ -39,13 +38,11 @@ async def use_a_desktop(call: Agent) -> None:
 
 
 async def edit_a_program(call: Agent) -> None:
-    await call("file_mkdir", path="site")
     await call("file_write", path="site/index.html", content="<h1>Hello</h1>\n")
     assert await call("file_edit", path="site/index.html", old="Hello", new="Goodbye") == "replaced 1 time"
     assert await call("file_read", path="site/index.html") == "<h1>Goodbye</h1>\n"
     assert "site/index.html  17" in await call("file_list", recursive=True)
     assert await call("file_search", pattern="<h[1-6]>", path="site") == "index.html:1:<h1>Goodbye</h1>"
-    assert '"size": 17' in await call("file_stat", path="site/index.html")
     patch = "@@ -1 +1 @@\n-<h1>Goodbye</h1>\n+<h1>Goodbye!</h1>\n"
     assert await call("file_patch", path="site/index.html", patch=patch) == "applied 1 hunk"
     await call("exec", command="tar -cf site.tar site")
@@ -63,7 +60,7 @@ async def serve_it(call: Agent) -> None:
     assert str(port) in await call("port_expose", port=port)
     assert "t-of-agent" in await call("tunnel_create", port=port, name="of-agent")
     assert "of-agent" in await call("tunnel_list")
-    await call("tunnel_delete", tunnel="of-agent")
+    await call("tunnel_delete", id="of-agent")
     fetch = f"{sys.executable} -c 'import urllib.request as u; print(u.urlopen(\"http://127.0.0.1:{port}\").read())'"
     assert "Goodbye" in await call("exec", command=fetch)
     assert "GET / HTTP/1.1" in await call("process_output", id="site", stream="stderr")
@@ -75,7 +72,7 @@ async def use_a_terminal(call: Agent) -> None:
     await call("terminal_open", command="cat", cols=40, rows=10)
     # The terminal prints what is typed at once, and `cat` prints it again when it runs: on a busy machine, later.
     assert (await call("terminal_send", text="typed", keys=["enter"])).startswith("typed\n")
-    shown = await call("terminal_wait", text=r"typed\s+typed", regex=True)
+    shown = await call("terminal_wait", pattern=r"typed\s+typed")
     assert shown.startswith("typed\ntyped\n[40×10, cursor in row 3, column 1")
     assert await call("terminal_screen") == shown
     assert '"id": "agent"' in await call("terminal_list")
@@ -85,12 +82,7 @@ async def use_a_terminal(call: Agent) -> None:
 async def compute(call: Agent) -> None:
     await call("session_exec", command="cd www; NAME=index")
     assert (await call("session_exec", command="ls $NAME.html")).startswith("index.html\n")
-    assert '"id": "agent"' in await call("session_list")
-    await call("session_delete", id="agent")
     assert await call("code_run", source="x = 6\nx * 7") == "42"
-    assert '"agent-python"' in await call("code_list")
-    await call("code_restart", context="agent-python")
-    await call("code_delete", context="agent-python")
 
 
 async def save_it(call: Agent) -> None:
@@ -99,14 +91,9 @@ async def save_it(call: Agent) -> None:
     id = made.split()[1].rstrip(":")
     await call("file_write", path="saved/f", content="two")
     assert id in await call("backup_list")
-    await call("backup_restore", backup=id)
+    await call("backup_restore", id=id)
     assert "one" in await call("file_read", path="saved/f")
-    await call("backup_delete", backup=id)
-
-
-async def look_around(call: Agent) -> None:
-    assert "is not filtered" in await call("egress_refusals")
-    assert await call("mount_list") == "there are none"
+    await call("backup_delete", id=id)
 
 
 async def tidy_up(call: Agent) -> None:

@@ -19,7 +19,7 @@ LISTED: Final = 100  # backups in one answer
 Globs = Annotated[list[str], Meta(max_length=100)]
 
 
-@tool("backup_create")
+@tool("backup_create", destructive=False)
 class BackupCreate(Arguments):
     """Save a copy of a directory at the gateway, for example before a risky change. It outlives the sandbox.
 
@@ -47,18 +47,18 @@ class BackupCreate(Arguments):
         return Answer(f"backup {made.id}: {made.entries:,} entries, {made.bytes:,} bytes{notes}", data=_data(made))
 
 
-@tool("backup_restore")
+@tool("backup_restore", idempotent=True)
 class BackupRestore(Arguments):
     """Make a directory what it was in a backup: all of it or nothing. What it contains now is removed.
 
     Args:
-        backup: The id of the backup.
+        id: The id of the backup.
         path: The directory, relative to the workspace unless it is absolute; without it, that of the backup.
         mode: With overlay, nothing is copied: it is there at once, also if it is large. The directory must be empty or
             new, and below the workspace.
     """
 
-    backup: Id
+    id: Id
     path: Path | None = None
     mode: RestoreMode = "copy"
 
@@ -66,7 +66,7 @@ class BackupRestore(Arguments):
         box = call.box
         done = await _reporting(
             call,
-            lambda report: box.backups.restore(self.backup, path=self.path, mode=self.mode, on_progress=report),
+            lambda report: box.backups.restore(self.id, path=self.path, mode=self.mode, on_progress=report),
         )
         data = {"entries": done.entries, "bytes": done.bytes, "skipped": done.skipped, "mount": done.mount}
         how = f"{done.bytes:,} bytes" if done.mount is None else f"mounted as {done.mount}"
@@ -86,19 +86,19 @@ class BackupList(Arguments):
         return Answer(text, data={"backups": [_data(one) for one in found[:LISTED]]})
 
 
-@tool("backup_delete")
+@tool("backup_delete", idempotent=True)
 class BackupDelete(Arguments):
     """Delete a backup of this sandbox.
 
     Args:
-        backup: The id of the backup.
+        id: The id of the backup.
     """
 
-    backup: Id
+    id: Id
 
     async def run(self, call: ToolCall) -> Answer:
-        await call.box.backups.delete(self.backup)
-        return Answer(f"backup {self.backup} deleted")
+        await call.box.backups.delete(self.id)
+        return Answer(f"backup {self.id} deleted")
 
 
 async def _reporting(call: ToolCall, work: Callable[[OnProgress], Awaitable[T]]) -> T:

@@ -13,7 +13,7 @@ from hawse.mcp.tools.commands import TIMEOUT, Timeout, excerpts, printed
 IMAGE_MAX: Final = 4 << 20  # bytes of one image
 IMAGES_MAX: Final = 8  # images in one answer
 SHOWN: Final = ("text/markdown", "text/plain", "text/html", "text/latex")  # the first of these is the text of a result
-ENDED: Final = "the executor has ended; code_restart begins a new one"
+ENDED: Final = "the executor has ended; `restart` begins a new one"
 
 
 @tool("code_run")
@@ -21,25 +21,29 @@ class CodeRun(Arguments):
     """Run code in a context whose variables, imports and directory stay from run to run, as in a notebook.
 
     Returns what it prints, the value of the last expression, and the images that it shows (matplotlib figures too).
-    The context is made when it is first used, and lives until code_delete; code_restart makes it new.
+    The context is made when it is first used, and lives as long as the sandbox; `restart` makes it new.
 
     Args:
         source: The code.
         language: The language of a new context, such as python, javascript, typescript or bash.
-        context: The id of the context; null: the language's name.
+        id: The id of the context; without it, one of the language.
+        restart: Whether to forget everything before the run.
         timeout: Seconds after which the code is interrupted.
     """
 
     source: Annotated[str, Meta(max_length=1 << 20)]
     language: Annotated[str, Meta(min_length=1, max_length=64)] = "python"
-    context: Id | None = None
+    id: Id | None = None
+    restart: bool = False
     timeout: Timeout = TIMEOUT
 
     async def run(self, call: ToolCall) -> Answer:
-        id = self.context or f"agent-{self.language}"
+        id = self.id or f"agent-{self.language}"
         await call.ensure("code.create", id=id, language=self.language)
         output = excerpts(call.limit // 3)
         async with call.box.code.attach(id) as context:
+            if self.restart:
+                await context.restart()
             done = await context.run(
                 self.source,
                 timeout=self.timeout,

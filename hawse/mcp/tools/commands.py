@@ -56,23 +56,23 @@ class Exec(Arguments):
 class SessionExec(Arguments):
     """Run a command in a shell that keeps its variables, functions and directory from call to call.
 
-    The session is made when it is first used, and lives until session_delete. Commands of one session run one after
+    The session is made when it is first used, and lives as long as the sandbox. Commands of one session run one after
     the other. Of a long output the beginning and the end are returned: redirect it to a file to read all of it.
 
     Args:
         command: The command.
-        session: The session's id.
+        id: The session's id.
         timeout: Seconds after which the command is ended; the session lives.
     """
 
     command: Command
-    session: Id = DEFAULT_SESSION
+    id: Id = DEFAULT_SESSION
     timeout: Timeout = TIMEOUT
 
     async def run(self, call: ToolCall) -> Answer:
         output = excerpts(call.limit // 2)
-        await call.ensure("session.create", id=self.session)
-        async with call.box.sessions.attach(self.session) as session:
+        await call.ensure("session.create", id=self.id)
+        async with call.box.sessions.attach(self.id) as session:
             result = await session.exec(
                 self.command, timeout=self.timeout, on_stdout=output["stdout"].add, on_stderr=output["stderr"].add
             )

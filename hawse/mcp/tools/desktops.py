@@ -5,6 +5,7 @@ from typing import Annotated, Final
 from msgspec import Meta
 
 from hawse.api.desktop_values import KeyNames, MouseButton, Position, Steps, TypedText
+from hawse.client import Sandbox
 from hawse.client.desktop import Desktop
 from hawse.mcp.excerpt import excerpt
 from hawse.mcp.tool import Answer, Arguments, Image, ToolCall, tool
@@ -12,6 +13,10 @@ from hawse.mcp.tool import Answer, Arguments, Image, ToolCall, tool
 IMAGE_MAX: Final = 8 << 20  # bytes of an image
 Clicks = Annotated[int, Meta(ge=1, le=3)]
 CommandLine = Annotated[str, Meta(min_length=1, max_length=10_000)]
+
+
+async def _offered(box: Sandbox) -> bool:
+    return await box.desktop.unavailable() is None
 
 
 async def _desktop(call: ToolCall) -> Desktop:
@@ -22,7 +27,7 @@ async def _desktop(call: ToolCall) -> Desktop:
     return desktop
 
 
-@tool("desktop_screenshot")
+@tool("desktop_screenshot", destructive=False, idempotent=True, offered=_offered)
 class DesktopScreenshotTool(Arguments):
     """Look at the desktop: an image of the whole screen with the mouse pointer, and the list of its windows.
 
@@ -47,7 +52,7 @@ class DesktopScreenshotTool(Arguments):
         )
 
 
-@tool("desktop_launch")
+@tool("desktop_launch", offered=_offered)
 class DesktopLaunchTool(Arguments):
     """Start a program with a window on the desktop. It is not waited for.
 
@@ -62,7 +67,7 @@ class DesktopLaunchTool(Arguments):
         return Answer(f"started as process {process.id}", data={"process": process.id})
 
 
-@tool("desktop_click")
+@tool("desktop_click", offered=_offered)
 class DesktopClickTool(Arguments):
     """Click on the desktop.
 
@@ -86,7 +91,7 @@ class DesktopClickTool(Arguments):
         return Answer(f"clicked at {self.x},{self.y}")
 
 
-@tool("desktop_type")
+@tool("desktop_type", offered=_offered)
 class DesktopTypeTool(Arguments):
     """Type text into the active window of the desktop. A line feed is the key Return.
 
@@ -101,7 +106,7 @@ class DesktopTypeTool(Arguments):
         return Answer(f"typed {len(self.text)} characters")
 
 
-@tool("desktop_key")
+@tool("desktop_key", offered=_offered)
 class DesktopKeyTool(Arguments):
     """Press a key on the desktop, or several at once, such as `Return`, `ctrl+l` or `alt+F4`.
 
@@ -116,7 +121,7 @@ class DesktopKeyTool(Arguments):
         return Answer(f"pressed {self.keys}")
 
 
-@tool("desktop_scroll")
+@tool("desktop_scroll", offered=_offered)
 class DesktopScrollTool(Arguments):
     """Turn the mouse wheel at a place of the desktop.
 

@@ -6,6 +6,7 @@ from typing import Annotated, Final
 from msgspec import Meta, to_builtins
 
 from hawse.api.egress import EgressReason, EgressRefusal
+from hawse.client import Sandbox
 from hawse.mcp.excerpt import excerpt
 from hawse.mcp.tool import Answer, Arguments, ToolCall, tool
 
@@ -22,7 +23,11 @@ REASONS: Final[dict[EgressReason, str]] = {
 Count = Annotated[int, Meta(ge=1, le=100)]
 
 
-@tool("egress_refusals", safe=True)
+async def _offered(box: Sandbox) -> bool:
+    return (await box.egress.get()).filtered
+
+
+@tool("egress_refusals", safe=True, offered=_offered)
 class EgressRefusals(Arguments):
     """Say what this sandbox may reach on the network, and which requests of its programs were refused last, and why.
 

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 from msgspec import Meta
 
 from hawse.api.edits import FileEditResult
-from hawse.api.types import Path
+from hawse.api.types import Path, Pattern
 from hawse.mcp.excerpt import excerpt
 from hawse.mcp.tool import Answer, Arguments, Image, ToolCall, tool
 from hawse.wire import HawseError
@@ -55,7 +55,7 @@ class FileRead(Arguments):
         return Answer(f"{text.rstrip()}\n[lines {self.line} to {end} of {len(all_lines)}{rest}]", data=data)
 
 
-@tool("file_write")
+@tool("file_write", idempotent=True)
 class FileWrite(Arguments):
     """Write a file. It is replaced as a whole; missing directories are made.
 
@@ -181,34 +181,36 @@ class FileList(Arguments):
 
 @tool("file_search", safe=True)
 class FileSearch(Arguments):
-    """Search the files of a directory and below for a regular expression, as grep does.
+    """Search the files of a directory and below for a text or a regular expression, as grep does.
 
     Args:
-        pattern: A regular expression in RE2's syntax.
+        text: The text to search for.
+        pattern: A regular expression in RE2's syntax, in place of `text`.
         path: The directory, relative to the workspace unless it is absolute.
         include: Only files that match one of these globs, such as *.py.
-        literal: Whether the pattern is plain text.
         ignore_case: Whether case is ignored.
         hidden: Whether to search names that begin with a dot, such as .git.
         limit: The number of matching lines to return.
     """
 
-    pattern: Annotated[str, Meta(min_length=1, max_length=1000)]
+    text: Pattern | None = None
+    pattern: Pattern | None = None
     path: Path = "."
     include: list[str] | None = None
-    literal: bool = False
     ignore_case: bool = False
     hidden: bool = False
     limit: Matches = 100
 
     async def run(self, call: ToolCall) -> Answer:
+        if (self.text is None) == (self.pattern is None):
+            return Answer("give either `text` or `pattern`", failed=True)
         lines: list[str] = []
         more = ""
         try:
             async for match in call.box.files.search(
-                self.pattern,
+                self.text or self.pattern,
                 self.path,
-                literal=self.literal,
+                literal=self.text is not None,
                 ignore_case=self.ignore_case,
                 hidden=self.hidden,
                 include=self.include,

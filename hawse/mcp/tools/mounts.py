@@ -1,11 +1,16 @@
 """`mount_list`: the buckets, directories and backups that are mounted in a sandbox."""
 
 from hawse.api.mounts import MountInfo
+from hawse.client import Sandbox
 from hawse.mcp.excerpt import excerpt
 from hawse.mcp.tool import Answer, Arguments, ToolCall, tool
 
 
-@tool("mount_list", safe=True)
+async def _offered(box: Sandbox) -> bool:
+    return bool(await box.mounts.list())
+
+
+@tool("mount_list", safe=True, offered=_offered)
 class MountList(Arguments):
     """List the mounts of this sandbox: buckets and directories from outside, with their paths in the workspace.
 

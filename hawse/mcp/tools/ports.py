@@ -7,7 +7,7 @@ from msgspec import Meta
 from hawse.mcp.tool import Answer, Arguments, ToolCall, tool
 
 
-@tool("port_expose")
+@tool("port_expose", destructive=False, idempotent=True)
 class PortExpose(Arguments):
     """Return the address of a preview of a port: whoever has it can open what a program serves there, in a browser.
 

@@ -55,20 +55,20 @@ class TerminalSend(Arguments):
         keys: Keys to press after the text, such as enter, ctrl+c, up, escape or f10.
         paste: Text to paste, before the text and the keys: several lines are not run one by one where the program
             knows pasting.
-        wait: Seconds to wait at most for the output to end.
+        timeout: Seconds to wait at most for the output to end.
     """
 
     id: Id = "agent"
     text: str | None = None
     keys: Keys | None = None
     paste: str | None = None
-    wait: Wait = 10.0
+    timeout: Wait = 10.0
 
     async def run(self, call: ToolCall) -> Answer:
         if self.paste is not None:
             await call.box.call("terminal.send", {"id": self.id, "paste": self.paste})
         sent = await call.box.call("terminal.send", {"id": self.id, "text": self.text, "keys": self.keys})
-        await _settle(call, self.id, sent["offset"], self.wait)
+        await _settle(call, self.id, sent["offset"], self.timeout)
         return await _screen(call, self.id)
 
 
@@ -78,20 +78,22 @@ class TerminalWait(Arguments):
 
     Args:
         id: The terminal's id.
-        text: The text to wait for; null: the next prompt of the shell, or the end of the program.
-        regex: Whether the text is a regular expression (RE2).
+        text: The text to wait for; without it and `pattern`: the next prompt of the shell, or the end of the program.
+        pattern: A regular expression in RE2's syntax, in place of `text`.
         timeout: Seconds to wait.
     """
 
     id: Id = "agent"
     text: Pattern | None = None
-    regex: bool = False
+    pattern: Pattern | None = None
     timeout: Wait = 30.0
 
     async def run(self, call: ToolCall) -> Answer:
         wanted: dict[str, Any] = {"prompt": True}
-        if self.text is not None:
-            wanted = {"pattern": self.text, "literal": not self.regex, "on": "screen"}
+        if self.text is not None and self.pattern is not None:
+            return Answer("give either `text` or `pattern`", failed=True)
+        if (sought := self.text or self.pattern) is not None:
+            wanted = {"pattern": sought, "literal": self.text is not None, "on": "screen"}
         params = {"id": self.id, "exit": True, "timeout": self.timeout, **wanted}
         done = await call.box.call("terminal.wait", params)
         shown = await _screen(call, self.id)

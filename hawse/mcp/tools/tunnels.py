@@ -4,11 +4,22 @@ import msgspec
 
 from hawse.api.ports import PortNumber
 from hawse.api.tunnels import TunnelKind, TunnelName, TunnelProvider
+from hawse.client import Sandbox
 from hawse.client.tunnels import Tunnel
 from hawse.mcp.tool import Answer, Arguments, ToolCall, tool
+from hawse.wire import HawseError
 
 
-@tool("tunnel_create")
+async def _offered(box: Sandbox) -> bool:
+    """Whether the token may make tunnels."""
+    try:
+        await box.tunnels.list()
+    except HawseError as error:
+        return error.code not in ("forbidden", "unknown_method")
+    return True
+
+
+@tool("tunnel_create", destructive=False, offered=_offered)
 class TunnelCreate(Arguments):
     """Give a port a public address that stays the same: anyone who knows it can connect, without a token.
 
@@ -36,7 +47,7 @@ class TunnelCreate(Arguments):
         return Answer(_address(made), data=_data(made))
 
 
-@tool("tunnel_list", safe=True)
+@tool("tunnel_list", safe=True, offered=_offered)
 class TunnelList(Arguments):
     """List the tunnels of this sandbox."""
 
@@ -46,19 +57,19 @@ class TunnelList(Arguments):
         return Answer("\n".join(lines) or "there are none", data={"tunnels": [_data(one) for one in found]})
 
 
-@tool("tunnel_delete")
+@tool("tunnel_delete", idempotent=True, offered=_offered)
 class TunnelDelete(Arguments):
     """Delete a tunnel of this sandbox, and end its connections.
 
     Args:
-        tunnel: The id of the tunnel.
+        id: The id of the tunnel.
     """
 
-    tunnel: TunnelName
+    id: TunnelName
 
     async def run(self, call: ToolCall) -> Answer:
-        await call.box.tunnels.delete(self.tunnel)
-        return Answer(f"tunnel {self.tunnel} deleted")
+        await call.box.tunnels.delete(self.id)
+        return Answer(f"tunnel {self.id} deleted")
 
 
 def _data(tunnel: Tunnel) -> dict[str, object]:

@@ -27,14 +27,14 @@ async def test_a_directory_is_saved_restored_and_forgotten(agent: OpenAgent, box
         id = made.structured_content["id"]
         await box.files.write_text("project/f", "two")
         assert f"{id}  3 bytes  project  first" in await call("backup_list")
-        assert await call("backup_restore", backup=id) == "2 entries, 3 bytes"
+        assert await call("backup_restore", id=id) == "2 entries, 3 bytes"
         assert await box.files.read("project/f") == b"one"
-        assert await call("backup_restore", backup=id, path="elsewhere") == "2 entries, 3 bytes"
-        assert "bubblewrap" in await call.fails("backup_restore", backup=id, path="overlay", mode="overlay")
+        assert await call("backup_restore", id=id, path="elsewhere") == "2 entries, 3 bytes"
+        assert "bubblewrap" in await call.fails("backup_restore", id=id, path="overlay", mode="overlay")
         assert "not_found" in await call.fails("backup_create", path="missing")
-        assert await call("backup_delete", backup=id) == f"backup {id} deleted"
-        assert "not_found" in await call.fails("backup_delete", backup=id)
-        assert "not_found" in await call.fails("backup_restore", backup=id)
+        assert await call("backup_delete", id=id) == f"backup {id} deleted"
+        assert "not_found" in await call.fails("backup_delete", id=id)
+        assert "not_found" in await call.fails("backup_restore", id=id)
 
 
 async def test_a_backup_of_another_sandbox_is_not_deleted(agent: OpenAgent, box: Sandbox, stack: Stack) -> None:
@@ -43,7 +43,7 @@ async def test_a_backup_of_another_sandbox_is_not_deleted(agent: OpenAgent, box:
         made = await hw.backups.create("other")
         async with agent() as call:
             assert made.id not in await call("backup_list")
-            assert "not_found" in await call.fails("backup_delete", backup=made.id)
+            assert "not_found" in await call.fails("backup_delete", id=made.id)
         assert [one.id for one in await hw.backups.list(sandbox="other")] == [made.id]
         await hw.backups.delete(made.id)
 

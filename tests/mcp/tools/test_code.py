@@ -18,9 +18,9 @@ async def test_variables_stay_and_images_are_shown(agent: OpenAgent) -> None:
         late = await call.fails("code_run", source="while True: pass", timeout=0.3)
         assert "[interrupted at its time limit of 0.3 s" in late
         if "the executor has ended" in late:  # on a busy machine: it has not handled the interrupt in time
-            await call("code_restart", context="agent-python")
+            await call("code_run", source="", restart=True)
         assert "the executor has ended" in await call.fails("code_run", source="import os; os._exit(1)")
-        await call("code_delete", context="agent-python")
+        assert await call("code_run", source="'base64' in dir()", restart=True) == "False"
         assert "language_unavailable" in await call.fails("code_run", source="x", language="cobol")
 
 
@@ -28,7 +28,5 @@ async def test_code_that_ignores_its_interrupt_ends_its_executor_and_that_is_rep
     async with agent() as call:
         ignoring = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass"
         late = await call.fails("code_run", source=ignoring, timeout=0.3)
-        assert "[interrupted at its time limit of 0.3 s; the executor has ended; code_restart begins a new one]" in late
-        await call("code_restart", context="agent-python")
-        assert await call("code_run", source="6 * 7") == "42"
-        await call("code_delete", context="agent-python")
+        assert "[interrupted at its time limit of 0.3 s; the executor has ended; `restart` begins a new one]" in late
+        assert await call("code_run", source="6 * 7", restart=True) == "42"

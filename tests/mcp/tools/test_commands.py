@@ -35,12 +35,12 @@ async def test_a_long_output_is_cut_and_can_be_read_on(agent: OpenAgent) -> None
 async def test_a_time_limit_ends_a_command_and_not_its_session(agent: OpenAgent) -> None:
     async with agent() as call:
         assert await call("exec", command="sleep 100", timeout=0.2) == "[ended at its time limit of 0.2 s]"
-        await call("session_exec", command="X=kept", session="s")
-        assert "time limit" in await call("session_exec", command="sleep 100", session="s", timeout=0.2)
-        assert await call("session_exec", command="echo $X", session="s") == "kept\n[exit code 0]"
-        ended = await call("session_exec", command="exit 4", session="s")
+        await call("session_exec", command="X=kept", id="s")
+        assert "time limit" in await call("session_exec", command="sleep 100", id="s", timeout=0.2)
+        assert await call("session_exec", command="echo $X", id="s") == "kept\n[exit code 0]"
+        ended = await call("session_exec", command="exit 4", id="s")
         assert ended == "[exit code 4; the session has ended with it; the next command begins a new one]"
-        assert await call("session_exec", command="echo [$X]", session="s") == "[]\n[exit code 0]"
+        assert await call("session_exec", command="echo [$X]", id="s") == "[]\n[exit code 0]"
 
 
 async def test_an_end_is_put_in_words() -> None:

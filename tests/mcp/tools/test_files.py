@@ -67,6 +67,8 @@ async def test_long_lists_say_how_to_go_on(agent: OpenAgent, box: Sandbox) -> No
         assert await call("file_list", path="many", include=["m.*"]) == "m.txt  1,800"
         assert "more than 10 matches" in await call("file_search", pattern="match", path="many", limit=10)
         assert await call("file_search", pattern="nothing", path="many") == "[no match]"
+        assert await call("file_search", text="match.", path="many") == "[no match]"
+        assert "either `text` or `pattern`" in await call.fails("file_search", path="many")
 
 
 async def test_hidden_files_are_searched_only_if_asked_for(agent: OpenAgent, box: Sandbox) -> None:

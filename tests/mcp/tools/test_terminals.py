@@ -30,7 +30,7 @@ async def test_a_person_sees_what_the_agent_types(agent: OpenAgent, box: Sandbox
             await call("terminal_send", id="t2", paste="pasted ", text="typed", keys=["enter"])
             await person.expect("pasted typed")
             await person.write(b"by hand\n")
-            assert "by hand" in await call("terminal_wait", id="t2", text=r"by \w+", regex=True)
+            assert "by hand" in await call("terminal_wait", id="t2", pattern=r"by \w+")
             assert "not within 0.1 s" in await call.fails("terminal_wait", id="t2", text="never", timeout=0.1)
             await person.kill()
 

@@ -12,6 +12,6 @@ async def test_a_tunnel_is_created_listed_and_deleted(agent: OpenAgent) -> None:
         assert await call("tunnel_list") == f"of-agent  port 8000  {url}"
         assert "conflict" in await call.fails("tunnel_create", port=8001, name="of-agent")
         assert "--tunnel-ports" in await call.fails("tunnel_create", port=22, kind="tcp")
-        assert await call("tunnel_delete", tunnel="of-agent") == "tunnel of-agent deleted"
+        assert await call("tunnel_delete", id="of-agent") == "tunnel of-agent deleted"
         assert await call("tunnel_list") == "there are none"
-        assert "not_found" in await call.fails("tunnel_delete", tunnel="of-agent")
+        assert "not_found" in await call.fails("tunnel_delete", id="of-agent")
