@@ -79,7 +79,7 @@ def create_token(
     target.print_result(work, lambda made: made.token)
 
 
-@token.command("ls")
+@token.command("ls", epilog=examples("hawse token ls"))
 @gateway_options
 def list_tokens(target: Target) -> None:
     """List tokens, without their secrets."""
@@ -99,7 +99,7 @@ def _token_row(one: TokenInfo) -> list[object]:
     ]
 
 
-@token.command("revoke")
+@token.command("revoke", epilog=examples("hawse token revoke token-3f9c"))
 @click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=offer(tokens))
 @yes_option
 @gateway_options
@@ -118,7 +118,7 @@ def share() -> None:
     """Create, list and revoke links for people without a token, or share the present directory."""
 
 
-@share.command("here")
+@share.command("here", epilog=examples("hawse share here", "hawse share here --write"))
 @click.option("--write", is_flag=True, help="the link also allows typing (view only)")
 @sandbox_option("the sandbox that it becomes, which is created if it does not exist")
 @gateway_options
@@ -161,7 +161,7 @@ def create_link(
         click.echo(url)
 
 
-@share.command("ls")
+@share.command("ls", epilog=examples("hawse share ls"))
 @gateway_options
 def list_links(target: Target) -> None:
     """List links, and how many clients use them now."""
@@ -180,7 +180,7 @@ def _link_row(one: ShareInfo) -> list[object]:
     ]
 
 
-@share.command("revoke")
+@share.command("revoke", epilog=examples("hawse share revoke link-3f9c"))
 @click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=offer(links))
 @yes_option
 @gateway_options

@@ -89,7 +89,7 @@ def create(
         click.echo(f"hawse: {made.skipped} devices or sockets were left out", err=True)
 
 
-@backup.command("ls")
+@backup.command("ls", epilog=examples("hawse backup ls -s build", "hawse backup ls --all"))
 @click.option("--all", "everywhere", is_flag=True, help="of all sandboxes")
 @target_options
 def list_backups(target: Target, everywhere: bool) -> None:
@@ -151,7 +151,7 @@ def restore(target: Target, backup: str, path: str | None, mode: RestoreMode, ye
         click.echo(f"{done.entries:,} entries, {size(done.bytes)}{skipped}")
 
 
-@backup.command()
+@backup.command(epilog=examples("hawse backup usage"))
 @gateway_options
 def usage(target: Target) -> None:
     """Show how much of the store of backups you use, and your limits."""
@@ -172,7 +172,7 @@ def usage_text(found: BackupUsageResult) -> str:
     return f"{count} {'backup' if count == '1' else 'backups'}, {size(found.bytes)} of {size(found.max_bytes)}"
 
 
-@backup.command()
+@backup.command(epilog=examples("hawse backup rm --yes b-3f9c"))
 @click.argument("backups", nargs=-1, required=True, metavar="BACKUP...", shell_complete=offer(stored))
 @yes_option
 @gateway_options

@@ -7,10 +7,10 @@ from tempfile import TemporaryDirectory
 import click
 
 from hawse import __version__
-from hawse.cli.output import json_option, print_json
+from hawse.cli.output import examples, json_option, print_json
 
 
-@click.command()
+@click.command(epilog=examples("hawse bundle runtime.tar --name registry.example.org/hawse:1"))
 @click.argument("file", type=click.Path(dir_okay=False, writable=True, path_type=Path))
 @click.option(
     "--name", metavar="NAME", default=f"hawse-runtime:{__version__}", show_default=True, help="of the image, with a tag"

@@ -3,8 +3,10 @@
 import click
 from click.shell_completion import get_completion_class
 
+from hawse.cli.output import examples
 
-@click.command()
+
+@click.command(epilog=examples("hawse completion bash > ~/.local/share/bash-completion/completions/hawse"))
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:

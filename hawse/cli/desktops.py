@@ -24,7 +24,7 @@ def desktop() -> None:
     """Start, see and drive a graphical desktop."""
 
 
-@desktop.command()
+@desktop.command(epilog=examples("hawse desktop start --width 1920 --height 1080"))
 @click.option("--width", type=SIDE, default=1280, show_default=True)
 @click.option("--height", type=SIDE, default=800, show_default=True)
 @named
@@ -38,7 +38,7 @@ def start(target: Target, width: int, height: int, name: str) -> None:
     target.print_result(work, lambda info: f"DISPLAY={info.display} XAUTHORITY={info.xauthority}")
 
 
-@desktop.command()
+@desktop.command(epilog=examples("hawse desktop stop"))
 @named
 @target_options
 def stop(target: Target, name: str) -> None:
@@ -50,7 +50,7 @@ def stop(target: Target, name: str) -> None:
     target.run(work)
 
 
-@desktop.command("ls")
+@desktop.command("ls", epilog=examples("hawse desktop ls -s build"))
 @target_options
 def list_desktops(target: Target) -> None:
     """List the desktops that run."""
@@ -66,7 +66,7 @@ def list_desktops(target: Target) -> None:
         print_table(["ID", "SIZE", "VIEWERS", "DISPLAY"], rows)
 
 
-@desktop.command()
+@desktop.command(epilog=examples("hawse desktop record --title demo", "hawse desktop record --stop"))
 @click.option("--title", help="the title of the recording")
 @click.option("--stop", "stopping", is_flag=True, help="stop all recordings of the desktop that are in progress")
 @named
@@ -90,7 +90,7 @@ def record(target: Target, name: str, title: str | None, stopping: bool) -> None
         click.echo(each.id)
 
 
-@desktop.command()
+@desktop.command(epilog=examples("hawse desktop screenshot screen.png"))
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @named
 @target_options
@@ -106,7 +106,7 @@ def screenshot(target: Target, file: Path, name: str) -> None:
     file.write_bytes(target.run(work).data)
 
 
-@desktop.command("click")
+@desktop.command("click", epilog=examples("hawse desktop click 640 400", "hawse desktop click 640 400 --button right"))
 @click.argument("x", type=PIXEL)
 @click.argument("y", type=PIXEL)
 @click.option("--button", type=click.Choice(get_args(MouseButton)), default="left", show_default=True)
@@ -122,7 +122,7 @@ def click_at(target: Target, x: int, y: int, button: MouseButton, count: int, na
     target.run(work)
 
 
-@desktop.command("type")
+@desktop.command("type", epilog=examples("hawse desktop type 'some text'"))
 @click.argument("text")
 @named
 @target_options
@@ -152,7 +152,7 @@ def key(target: Target, keys: str, name: str) -> None:
     target.run(work)
 
 
-@desktop.command()
+@desktop.command(epilog=examples("hawse desktop windows"))
 @named
 @target_options
 def windows(target: Target, name: str) -> None:
@@ -169,7 +169,7 @@ def windows(target: Target, name: str) -> None:
         print_table(["PROGRAM", "TITLE", "PLACE", "PID"], rows)
 
 
-@desktop.command()
+@desktop.command(epilog=examples("hawse desktop launch chromium https://example.com"))
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 @named
 @target_options

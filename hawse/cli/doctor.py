@@ -11,7 +11,7 @@ import click
 import hawse
 from hawse.cli.backups import usage_text
 from hawse.cli.optional_parts import Check, of_machine, of_sandbox
-from hawse.cli.output import print_json
+from hawse.cli.output import examples, print_json
 from hawse.cli.target import Target, hint_for, target_options
 from hawse.client import Client, Options, connect
 from hawse.client.config import ConfigError, find_gateway
@@ -24,7 +24,7 @@ NEARLY_FULL = 0.9  # of a limit
 MARKS = {"ok": "ok  ", "warning": "WARN", "failed": "FAIL"}
 
 
-@click.command()
+@click.command(epilog=examples("hawse doctor", "hawse doctor --json"))
 @target_options
 def doctor(target: Target) -> int:
     """Check this machine and the connection to the gateway. Exit code 1: something does not work."""

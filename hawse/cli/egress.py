@@ -16,7 +16,7 @@ def egress() -> None:
     """Show, change and watch what the programs of a sandbox with the network `filtered` may reach."""
 
 
-@egress.command()
+@egress.command(epilog=examples("hawse egress show -s build"))
 @target_options
 def show(target: Target) -> None:
     """Show the rules of a sandbox, what its proxy has done, and what was refused last."""
@@ -55,7 +55,7 @@ def set_(
     target.print_result(work, _described)
 
 
-@egress.command()
+@egress.command(epilog=examples("hawse egress watch -s build", "hawse egress watch --allowed --json"))
 @click.option("-a", "--allowed", is_flag=True, help="show requests that are passed on as well")
 @target_options
 def watch(target: Target, allowed: bool) -> None:

@@ -14,7 +14,7 @@ import click
 
 from hawse.api.files import FileEntry
 from hawse.cli.each import for_each
-from hawse.cli.output import print_json, print_table, printable, size, write_bytes
+from hawse.cli.output import examples, print_json, print_table, printable, size, write_bytes
 from hawse.cli.target import SandboxPath, Target, target_options
 from hawse.client import Client, Sandbox
 from hawse.wire import HawseError
@@ -35,7 +35,7 @@ class Edited:
         return f"saved, {size(self.bytes)}" if self.saved else "not changed"
 
 
-@click.command()
+@click.command(epilog=examples("hawse ls src", "hawse ls -la -s build :logs"))
 @click.argument("path", default=".", type=SandboxPath())
 @click.option("-l", "--long", is_flag=True, help="with mode, size and time")
 @click.option("-a", "--all", "hidden", is_flag=True, help="also names that begin with a dot")
@@ -58,7 +58,7 @@ def ls(target: Target, path: str, long: bool, hidden: bool, recursive: bool) -> 
             click.echo(printable(entry.path) + SUFFIXES.get(entry.type, ""))
 
 
-@click.command()
+@click.command(epilog=examples("hawse cat src/main.py", "hawse cat logs/a logs/b > both"))
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=SandboxPath())
 @target_options
 def cat(target: Target, paths: tuple[str, ...]) -> int:
@@ -72,7 +72,7 @@ def cat(target: Target, paths: tuple[str, ...]) -> int:
     return for_each(target, paths, show)[1]
 
 
-@click.command()
+@click.command(epilog=examples("hawse edit src/main.py"))
 @click.argument("path", type=SandboxPath())
 @target_options
 def edit(target: Target, path: str) -> None:

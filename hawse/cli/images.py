@@ -6,7 +6,7 @@ from hawse.api.images import ImageInfo, ImageProgress
 from hawse.cli.confirm import confirm, yes_option
 from hawse.cli.each import for_each
 from hawse.cli.group import Group
-from hawse.cli.output import listed, print_json, print_table, printable, size
+from hawse.cli.output import examples, listed, print_json, print_table, printable, size
 from hawse.cli.target import Target, gateway_options
 from hawse.client import Client, Sandbox
 
@@ -16,7 +16,7 @@ def image() -> None:
     """List, pull and remove the images that sandboxes are made from."""
 
 
-@image.command("ls")
+@image.command("ls", epilog=examples("hawse image ls"))
 @gateway_options
 def list_images(target: Target) -> None:
     """List the images that are there."""
@@ -33,7 +33,7 @@ def list_images(target: Target) -> None:
     )
 
 
-@image.command()
+@image.command(epilog=examples("hawse image pull debian:trixie-slim"))
 @click.argument("names", nargs=-1, required=True, metavar="IMAGE...")
 @gateway_options
 def pull(target: Target, names: tuple[str, ...]) -> int:
@@ -52,7 +52,7 @@ def pull(target: Target, names: tuple[str, ...]) -> int:
     return code
 
 
-@image.command()
+@image.command(epilog=examples("hawse image rm debian:trixie-slim"))
 @click.argument("names", nargs=-1, required=True, metavar="IMAGE...")
 @yes_option
 @gateway_options

@@ -52,7 +52,7 @@ def login(url: str, token: str | None, ca: str | None, as_json: bool) -> None:
         click.echo(f"{plain}: signed in as {identity}; saved in {path}")
 
 
-@click.command()
+@click.command(epilog=examples("hawse logout"))
 @json_option
 def logout(as_json: bool) -> None:
     """Forget the address and the token that `hawse login` saved."""

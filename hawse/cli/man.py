@@ -7,6 +7,7 @@ from typing import Final
 import click
 
 from hawse import __version__
+from hawse.cli.output import examples
 
 _NAME: Final = "hawse"
 _FILES: Final = {
@@ -30,7 +31,7 @@ _CODES: Final = {
 }
 
 
-@click.command()
+@click.command(epilog=examples("hawse man > ~/.local/share/man/man1/hawse.1"))
 @click.pass_context
 def man(context: click.Context) -> None:
     """Print the manual page, in the format of man(7).

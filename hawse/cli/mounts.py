@@ -64,7 +64,7 @@ def create(
         click.echo(made.id)
 
 
-@mount.command("ls")
+@mount.command("ls", epilog=examples("hawse mount ls -s build"))
 @target_options
 def list_mounts(target: Target) -> None:
     """List the mounts of a sandbox."""
@@ -90,7 +90,7 @@ def list_mounts(target: Target) -> None:
     print_table(["ID", "PATH", "SOURCE", "ACCESS", "STATE", "NOT UPLOADED"], rows)
 
 
-@mount.command()
+@mount.command(epilog=examples("hawse mount rm -s build m-3f9c"))
 @click.argument("mount", shell_complete=offer(mounted))
 @click.option("--in-use", is_flag=True, help="also while programs use files of it")
 @click.option("--discard", is_flag=True, help="lose what is not uploaded yet")

@@ -25,7 +25,7 @@ def port() -> None:
     """List, expose and forward ports."""
 
 
-@port.command("ls")
+@port.command("ls", epilog=examples("hawse port ls -s build"))
 @target_options
 def list_ports(target: Target) -> None:
     """List the ports that programs listen on, with the addresses of their previews."""
@@ -44,7 +44,7 @@ def list_ports(target: Target) -> None:
     )
 
 
-@port.command()
+@port.command(epilog=examples("hawse port expose 3000", "hawse port expose 3000 --name web"))
 @click.argument("number", type=PORT)
 @click.option("--name", help="a name to show")
 @target_options
@@ -57,7 +57,7 @@ def expose(target: Target, number: int, name: str | None) -> None:
     target.print_result(work, lambda preview: preview.url)
 
 
-@port.command()
+@port.command(epilog=examples("hawse port unexpose 3000"))
 @click.argument("number", type=PORT)
 @target_options
 def unexpose(target: Target, number: int) -> None:

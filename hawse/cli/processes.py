@@ -21,7 +21,7 @@ from hawse.wire import HawseError
 GRACE = 5.0  # s from the first signal to SIGKILL
 
 
-@click.command()
+@click.command(epilog=examples("hawse ps", "hawse ps --all --json"))
 @click.option("-a", "--all", "with_ended", is_flag=True, help="also the latest that have ended")
 @target_options
 def ps(target: Target, with_ended: bool) -> None:

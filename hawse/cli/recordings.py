@@ -31,7 +31,7 @@ class CastEvent(NamedTuple):
     text: str
 
 
-@click.command()
+@click.command(epilog=examples("hawse recordings", "hawse recordings --delete r-3f9c"))
 @click.option(
     "--delete",
     "ids",
@@ -64,7 +64,7 @@ def _row(each: RecordingInfo) -> list[object]:
     return [each.id, of, each.state, duration(each.duration), size(each.size), each.markers, each.title]
 
 
-@click.command()
+@click.command(epilog=examples("hawse record main --title demo", "hawse record main --stop"))
 @click.argument("terminal", shell_complete=offer(terminals))
 @click.option("--title", help="the title of the recording")
 @click.option("--input", "with_input", is_flag=True, help="record what is typed too, passwords included")

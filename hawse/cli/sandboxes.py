@@ -113,7 +113,7 @@ def create(
     target.print_result(work, lambda info: info.id)
 
 
-@sandbox.command("snapshot")
+@sandbox.command("snapshot", epilog=examples("hawse sandbox snapshot -s build --name ready"))
 @click.option("--name", metavar="TEXT", help="a name for people")
 @click.option("--ttl", type=click.FloatRange(0, 10**9, min_open=True), metavar="S", help="delete it after S seconds")
 @target_options
@@ -126,7 +126,7 @@ def take_snapshot(target: Target, name: str | None, ttl: float | None) -> None:
     target.print_result(work, lambda made: made.id)
 
 
-@sandbox.command("ls")
+@sandbox.command("ls", epilog=examples("hawse sandbox ls", "hawse sandbox ls -l team=web --json"))
 @click.option("-l", "--label", type=Pair(), multiple=True, help="only those with this label; may be repeated")
 @gateway_options
 def list_sandboxes(target: Target, label: tuple[tuple[str, str], ...]) -> None:
@@ -154,7 +154,7 @@ def _sandbox_row(info: SandboxInfo) -> list[object]:
     ]
 
 
-@sandbox.command()
+@sandbox.command(epilog=examples("hawse sandbox templates"))
 @gateway_options
 def templates(target: Target) -> None:
     """List the templates of the gateway, from which `create --template NAME` creates sandboxes."""
@@ -192,7 +192,7 @@ def _each(target: Target, ids: tuple[str, ...], action: str) -> int:
     return code
 
 
-@sandbox.command()
+@sandbox.command(epilog=examples("hawse sandbox stop build test"))
 @click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=offer(sandboxes))
 @gateway_options
 def stop(target: Target, ids: tuple[str, ...]) -> int:
@@ -200,7 +200,7 @@ def stop(target: Target, ids: tuple[str, ...]) -> int:
     return _each(target, ids, "stop")
 
 
-@sandbox.command()
+@sandbox.command(epilog=examples("hawse sandbox start build"))
 @click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=offer(sandboxes))
 @gateway_options
 def start(target: Target, ids: tuple[str, ...]) -> int:
@@ -208,7 +208,7 @@ def start(target: Target, ids: tuple[str, ...]) -> int:
     return _each(target, ids, "wake")
 
 
-@sandbox.command()
+@sandbox.command(epilog=examples("hawse sandbox rm build", "hawse sandbox rm --yes build test"))
 @click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=offer(sandboxes))
 @yes_option
 @gateway_options
@@ -222,7 +222,7 @@ def rm(target: Target, ids: tuple[str, ...], yes: bool) -> int:
     return for_each(target, ids, delete)[1]
 
 
-@sandbox.command()
+@sandbox.command(epilog=examples("hawse sandbox watch --json"))
 @gateway_options
 def watch(target: Target) -> None:
     """Print each change of the sandboxes as it happens, until Ctrl-C."""

@@ -5,13 +5,13 @@ import time
 import click
 
 from hawse.api.terminals import TerminalInfo
-from hawse.cli.output import duration
+from hawse.cli.output import duration, examples
 from hawse.cli.shell import exit_code
 from hawse.cli.target import Target, target_options
 from hawse.client import Client, Sandbox
 
 
-@click.command()
+@click.command(epilog=examples("hawse terminals -s build"))
 @target_options
 def terminals(target: Target) -> None:
     """List the terminals of a sandbox, those that run and the latest that have ended."""

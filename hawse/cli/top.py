@@ -12,7 +12,7 @@ from hawse.api.processes import ProcessInfo
 from hawse.api.runtime import RuntimeMetricsResult
 from hawse.api.terminals import TerminalInfo
 from hawse.cli.local_terminal import LocalTerminal
-from hawse.cli.output import duration, is_terminal, print_json, printable, size
+from hawse.cli.output import duration, examples, is_terminal, print_json, printable, size
 from hawse.cli.target import Target, first, target_options
 from hawse.client import Client, Sandbox
 from hawse.wire import HawseError
@@ -48,7 +48,7 @@ class Quit(Exception):
     """The user typed a key of `QUIT`."""
 
 
-@click.command()
+@click.command(epilog=examples("hawse top -s build", "hawse top --once --json"))
 @click.option("--interval", type=click.FloatRange(min=0.1), default=INTERVAL, show_default=True, help="in seconds")
 @click.option("--once", is_flag=True, help="look once")
 @click.option(

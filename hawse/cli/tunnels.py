@@ -10,7 +10,7 @@ from hawse.cli.access import Lifetime
 from hawse.cli.candidates import offer, tunnels
 from hawse.cli.confirm import confirm, yes_option
 from hawse.cli.group import Group
-from hawse.cli.output import duration, printable
+from hawse.cli.output import duration, examples, printable
 from hawse.cli.target import Target, target_options
 from hawse.client import Client, Sandbox, Tunnel
 
@@ -22,7 +22,7 @@ def tunnel() -> None:
     """Give ports of a sandbox public addresses, list and remove them."""
 
 
-@tunnel.command()
+@tunnel.command(epilog=examples("hawse tunnel create 3000 --name demo", "hawse tunnel create 5432 --tcp --expires 8h"))
 @click.argument("port", type=PORT)
 @click.option("--name", help="the name in the address: lower-case letters, digits and hyphens (a random one)")
 @click.option("--tcp", "kind", flag_value="tcp", help="pass TCP connections to a port of the gateway")
@@ -60,7 +60,7 @@ def create(
     target.print_result(work, address)
 
 
-@tunnel.command("ls")
+@tunnel.command("ls", epilog=examples("hawse tunnel ls"))
 @target_options
 def list_tunnels(target: Target) -> None:
     """List the tunnels of a sandbox. It is not started."""
@@ -71,7 +71,7 @@ def list_tunnels(target: Target) -> None:
     target.print_list(work, ["ID", "PORT", "EXPIRES IN", "CONNECTIONS", "ADDRESS"], _row)
 
 
-@tunnel.command()
+@tunnel.command(epilog=examples("hawse tunnel rm demo"))
 @click.argument("tunnel", shell_complete=offer(tunnels))
 @yes_option
 @target_options

@@ -110,8 +110,8 @@ def test_each_example_of_the_help_can_be_parsed(tmp_path: Path, monkeypatch: pyt
         for line in lines:
             words = shlex.split(line)
             words = words[words.index("hawse") + 1 :]
-            if "|" in words:
-                words = words[: words.index("|")]
+            for operator in ("|", ">"):
+                words = words[: words.index(operator)] if operator in words else words
             assert words[: len(names)] == names, line
             command.make_context(names[-1], words[len(names) :], parent=context.parent).close()
             count += 1
@@ -197,3 +197,8 @@ def test_a_closed_pipe_ends_the_command_quietly() -> None:
     command = f"{sys.executable} -m hawse.cli --help | true"
     run = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
     assert run.stderr == ""
+
+
+def test_each_help_has_an_example() -> None:
+    without = [path for path, command, _ in all_leaves() if f"hawse {' '.join(path)}" not in (command.epilog or "")]
+    assert without == []

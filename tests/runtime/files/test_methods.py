@@ -61,7 +61,7 @@ async def test_an_invalid_call_is_a_typed_error(
 async def test_stat_describes_each_type_of_file(client: Client, served: Served) -> None:
     (served.workspace / "f").write_text("hello")
     (served.workspace / "d").mkdir()
-    assert (await client.ask("file.stat", path="f")) | {"mtime": 0, "version": ""} == {
+    assert (await client.ask("file.stat", path="f")) | {"mtime": 0, "version": "", "mtime_ns": 0, "allocated": 0} == {
         "path": "f",
         "type": "file",
         "size": 5,
@@ -71,6 +71,8 @@ async def test_stat_describes_each_type_of_file(client: Client, served: Served) 
         "uid": os.getuid(),
         "gid": os.getgid(),
         "target": None,
+        "mtime_ns": 0,
+        "allocated": 0,
     }
     assert (await client.ask("file.stat", path="d"))["type"] == "directory"
     assert (await client.ask("file.stat", path="/dev/null"))["type"] == "device"
