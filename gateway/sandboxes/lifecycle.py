@@ -255,7 +255,7 @@ class Sandboxes:
         """Start a sandbox, also one that is stopped or paused. Raises why it did not start."""
         rows = await self._bring(sandbox, "running")
         if rows.live is None or rows.live.value.state != "running":
-            raise not_started(rows, sandbox, self._clock)
+            raise not_started(rows, sandbox, self._clock, lost=await self._supervisor.has_lost_rows())
         return self.describe(rows)
 
     async def stop(self, sandbox: str) -> SandboxInfo:

@@ -23,18 +23,21 @@ def cleanup_pending(rows: Rows, clock: Clock) -> HawseError:
     return HawseError("cleanup_pending", text, details={"retry_after": round(delay, 1)})
 
 
-def not_started(rows: Rows, sandbox: str, clock: Clock) -> HawseError:
+def not_started(rows: Rows, sandbox: str, clock: Clock, *, lost: bool = False) -> HawseError:
     """Return the error for a sandbox that was to be started and does not run.
 
     Args:
         rows: What is stored of it.
         sandbox: Its id.
         clock: Measures the time until its end is tried again.
+        lost: Whether the store was emptied meanwhile.
     """
     if rows.sandbox is not None and rows.sandbox.value.wanted == "sleeping" and rows.sandbox.value.failure is not None:
         return rows.sandbox.value.failure.to_exception()  # also while what was started has not ended yet
     if rows.run is not None:
         return cleanup_pending(rows, clock)
+    if rows.sandbox is None and lost:
+        return HawseError("unavailable", f"the store has lost sandbox {sandbox!r} while it was started")
     if rows.sandbox is None:  # a store that was emptied has no trace of it, as after a deletion
         text = f"sandbox {sandbox!r} does not exist any more: it was deleted, or the store has lost it"
         return HawseError("not_found", text)
@@ -54,8 +57,8 @@ def repeated(rows: Rows, record: SandboxRecord, clock: Clock) -> str:
         clock: Measures the time until its deletion is tried again.
 
     Raises:
-        HawseError: `conflict` if it was created with other parameters, `cleanup_pending` if it is being deleted, or why
-            the creation has failed.
+        HawseError: `conflict` if it was created with other or unknown parameters, `cleanup_pending` if it is being
+            deleted, or why the creation has failed.
     """
     assert rows.sandbox is not None
     found = rows.sandbox.value
@@ -63,6 +66,9 @@ def repeated(rows: Rows, record: SandboxRecord, clock: Clock) -> str:
     if found.wanted == "deleted":
         # A client may repeat a creation that has failed before what was started of it has ended.
         raise found.failure.to_exception() if same and found.failure is not None else cleanup_pending(rows, clock)
+    if not found.fingerprint:
+        text = f"sandbox {found.id!r} exists, and the store has lost the parameters that it was created with"
+        raise HawseError("conflict", text, admitted="unknown")
     if not same:
         raise HawseError("conflict", f"sandbox {found.id!r} exists, and was created with other parameters")
     return found.generation

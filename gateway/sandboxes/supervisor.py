@@ -19,7 +19,7 @@ from gateway.sandboxes.driver import Driver
 from gateway.sandboxes.pool import MEMBER, Pool
 from gateway.sandboxes.records import AllRows, Rows, Run, SandboxRecord, Wanted
 from gateway.sandboxes.steps import Step, next_step
-from gateway.store.base import Change, ConflictError, Put, Store, StoreError
+from gateway.store.base import Change, ConflictError, Put, Store, StoreError, store_errors_unavailable
 from gateway.store.clock import Clock, Moment
 from hawse.api.egress import EgressPolicy
 from hawse.api.runtime import RuntimeActivityResult
@@ -128,6 +128,11 @@ class Supervisor:
         except ConflictError:
             return False  # another gateway has done it, or creates one of them now: then the next sweep does it
         return True
+
+    async def has_lost_rows(self) -> bool:
+        """Whether the store was emptied, and units have no rows yet. Raises `HawseError` (`unavailable`)."""
+        with store_errors_unavailable():
+            return await self._store.get("meta", ADOPTED) is None
 
     def _adopted(self, provider: str, seen: Observation) -> list[SandboxRecord | Run]:
         now = self._clock.now()

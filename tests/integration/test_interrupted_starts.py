@@ -6,6 +6,7 @@ import random
 import signal
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 
 import psutil
 import pytest
@@ -14,6 +15,7 @@ import hawse
 from hawse.client import Options
 from tests.support.client import eventually
 from tests.support.proxy import CuttingProxy
+from tests.support.redis import RedisServer
 from tests.support.stack import Stack
 
 QUICK = Options(backoff_cap=0.1)
@@ -103,3 +105,27 @@ async def test_a_creation_that_is_cancelled_leaves_no_sandbox(stack: Stack) -> N
                 if change.id != "local" and change.info is None:
                     break
         assert [info.id for info in await hw.sandboxes.list()] == ["local"]
+
+
+@pytest.mark.parametrize("durable", [True, False])
+async def test_a_creation_continues_after_a_restart_of_redis_also_if_that_has_lost_the_sandbox(
+    tmp_path: Path, durable: bool
+) -> None:
+    redis = RedisServer(tmp_path)
+    await redis.start(durable=durable)
+    try:
+        async with (
+            Stack(tmp_path / "state", "--store", redis.url) as stack,
+            hawse.connect(stack.base, token=stack.token, options=QUICK) as hw,
+        ):
+            for _ in range(3):
+                creating = asyncio.ensure_future(hw.sandboxes.create())
+                await eventually(partial(has_units, stack, 1))
+                await redis.kill()
+                await redis.start(durable=durable)
+                box = await creating
+                assert (await box.exec("echo 1")).stdout == b"1\n"
+                await box.delete()
+                await eventually(lambda: not has_units(stack, 1))
+    finally:
+        await redis.kill()

@@ -9,7 +9,14 @@ from hawse.wire import HawseError
 CLOCK = Clock(wall=lambda: 1000.0, uptime=lambda: 100.0, boot="b")
 NOW = CLOCK.now()
 SANDBOX = SandboxRecord(
-    id="a", unit="u", provider="p", spec=SandboxSpec(), wanted="running", created=NOW, generation="g"
+    id="a",
+    unit="u",
+    provider="p",
+    spec=SandboxSpec(),
+    wanted="running",
+    created=NOW,
+    generation="g",
+    fingerprint="f",
 )
 
 
@@ -48,6 +55,9 @@ def test_a_sandbox_that_did_not_start_says_why() -> None:
 def test_a_sandbox_without_a_trace_in_the_store_is_named_and_not_said_to_be_deleted() -> None:
     error = not_started(Rows(), "s-1f", CLOCK)
     assert error.message == "sandbox 's-1f' does not exist any more: it was deleted, or the store has lost it"
+    error = not_started(Rows(), "s-1f", CLOCK, lost=True)
+    assert (error.code, error.message) == ("unavailable", "the store has lost sandbox 's-1f' while it was started")
+    assert (error.retryable, error.admitted) == (True, "no"), "a client creates it again"
 
 
 def test_a_creation_whose_id_is_in_use_repeats_it_or_says_why_not() -> None:
@@ -60,6 +70,7 @@ def test_a_creation_whose_id_is_in_use_repeats_it_or_says_why_not() -> None:
     failure = Failure(code="unavailable", message="no node")
     assert code() == "g", "the generation of the sandbox that is there"
     assert code(fingerprint="other") == "conflict"
+    assert code(fingerprint="") == "conflict", "adopted without its parameters"
     assert code(wanted="deleted") == "cleanup_pending"
     assert code(wanted="deleted", failure=failure) == "unavailable", "as before"
     assert code(wanted="deleted", failure=failure, fingerprint="other") == "cleanup_pending"
