@@ -10,7 +10,7 @@ import {
 } from "../connection/reconnecting";
 import { CONNECT_TIMEOUT } from "../connection/websocket";
 import type { CallOptions, Connection } from "../wire/connection";
-import { HawseError, MisuseError } from "../wire/errors";
+import { HawseError } from "../wire/errors";
 import type { Welcome } from "../wire/protocol";
 import { type CallArguments, Calls, clock, type MethodName, type MethodResult } from "./calls";
 import { type Channel, type ChannelHandlers, Channels, type SandboxStarting } from "./channels";
@@ -52,11 +52,10 @@ export class GatewayClient {
   #roundTrip: number | undefined;
   #welcome: Welcome | undefined;
 
-  /** Throws MisuseError for an option that cannot work. */
   constructor(options: ClientOptions = {}) {
-    const base = gatewayUrl(options.base);
-    this.#connectTimeout = positive("connectTimeout", options.connectTimeout ?? CONNECT_TIMEOUT);
-    this.unavailableGiveUp = positive("unavailableGiveUp", options.unavailableGiveUp ?? UNAVAILABLE_GIVE_UP);
+    const base = new URL(options.base ?? ".", typeof document === "undefined" ? undefined : document.baseURI);
+    this.#connectTimeout = options.connectTimeout ?? CONNECT_TIMEOUT;
+    this.unavailableGiveUp = options.unavailableGiveUp ?? UNAVAILABLE_GIVE_UP;
     const connection = new ReconnectingConnection({
       client: "hawse-js/0.1",
       window: DEFAULT_WINDOW,
@@ -115,7 +114,7 @@ export class GatewayClient {
 
   /**
    * Connects, and connects again whenever the connection is lost, until `close`. It does not wait: calls do, and throw
-   * why there is no connection. Throws MisuseError if this runtime has no WebSocket.
+   * why there is no connection.
    */
   connect(): void {
     this.#connection.connect();
@@ -180,22 +179,4 @@ export class GatewayClient {
   open(method: string, options: CallOptions, handlers: ChannelHandlers): Channel | undefined {
     return this.#channels.open(method, options, handlers);
   }
-}
-
-function positive(name: string, seconds: number): number {
-  if (seconds > 0) return seconds;
-  throw new MisuseError(`${name} is ${seconds}; more than 0 seconds are required`);
-}
-
-/** Returns the directory that contains `v1/`. Throws MisuseError. */
-function gatewayUrl(given: URL | string | undefined): URL {
-  const page = typeof document === "undefined" ? undefined : document.baseURI;
-  const url = URL.canParse(given ?? ".", page) ? new URL(given ?? ".", page) : undefined;
-  if (!url || !/^(https?|wss?):$/.test(url.protocol)) {
-    const text = given === undefined ? "`base` is required outside of a page:" : `"${given}" is not`;
-    throw new MisuseError(`${text} the URL of a gateway, such as http://127.0.0.1:8080/`);
-  }
-  url.protocol = url.protocol.replace("ws", "http"); // tickets are requested over HTTP
-  if (given !== undefined && !url.pathname.endsWith("/")) url.pathname += "/";
-  return url;
 }

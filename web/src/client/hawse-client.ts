@@ -1,10 +1,32 @@
-// The client of the npm package. The page uses `GatewayClient`, so that it loads the rest only when it needs that.
+// The client of the npm package: it also checks how it is used, and has sandboxes. The page uses `GatewayClient`, so that
+// it loads the rest only when it needs that.
 
-import { GatewayClient } from "./client";
+import { MisuseError } from "../wire/errors";
+import { type ClientOptions, GatewayClient } from "./client";
 import { type SandboxHandle, sandboxHandle } from "./sandbox";
 import { Sandboxes } from "./sandboxes";
 
 export class HawseClient extends GatewayClient {
+  readonly #hasSocket: boolean;
+
+  /** Throws MisuseError for an option that cannot work. */
+  constructor(options: ClientOptions = {}) {
+    for (const name of ["connectTimeout", "unavailableGiveUp"] as const) check(name, options[name]);
+    super({ ...options, base: gatewayUrl(options.base) });
+    this.#hasSocket = options.openSocket !== undefined || typeof WebSocket !== "undefined";
+  }
+
+  /** Connects as `GatewayClient.connect`. Throws MisuseError if this runtime has no WebSocket. */
+  override connect(): void {
+    if (!this.#hasSocket) {
+      throw new MisuseError(
+        "this runtime has no WebSocket: pass `openSocket`, for example with the package `ws`: " +
+          "openSocket: (url, protocol) => new WebSocket(url, protocol)",
+      );
+    }
+    super.connect();
+  }
+
   /** The sandbox `id` with its methods: `client.sandbox("local").exec("make")`. */
   sandbox(id = "local"): SandboxHandle {
     return sandboxHandle(this, id);
@@ -14,4 +36,22 @@ export class HawseClient extends GatewayClient {
   get sandboxes(): Sandboxes {
     return new Sandboxes(this);
   }
+}
+
+function check(name: string, seconds: number | undefined): void {
+  if (seconds === undefined || seconds > 0) return;
+  throw new MisuseError(`${name} is ${seconds}; more than 0 seconds are required`);
+}
+
+/** Returns the directory that contains `v1/`. Throws MisuseError. */
+function gatewayUrl(given: URL | string | undefined): URL {
+  const page = typeof document === "undefined" ? undefined : document.baseURI;
+  const url = URL.canParse(given ?? ".", page) ? new URL(given ?? ".", page) : undefined;
+  if (!url || !/^(https?|wss?):$/.test(url.protocol)) {
+    const text = given === undefined ? "`base` is required outside of a page:" : `"${given}" is not`;
+    throw new MisuseError(`${text} the URL of a gateway, such as http://127.0.0.1:8080/`);
+  }
+  url.protocol = url.protocol.replace("ws", "http"); // tickets are requested over HTTP
+  if (given !== undefined && !url.pathname.endsWith("/")) url.pathname += "/";
+  return url;
 }

@@ -12,7 +12,7 @@ import type { Connection, ConnectionEvent } from "../wire/connection";
 import { HawseError } from "../wire/errors";
 import { Backoff } from "./backoff";
 import { onResumeHint } from "./resume-hints";
-import { type ConnectionEnd, socketOpener, type TransportOptions, WebSocketTransport } from "./websocket";
+import { type ConnectionEnd, type TransportOptions, WebSocketTransport } from "./websocket";
 
 export type ConnectionState =
   | { readonly phase: "idle" | "live" | "closed" }
@@ -73,7 +73,6 @@ export class ReconnectingConnection {
     return this.#state.phase === "live" ? this.#transport?.connection : undefined;
   }
 
-  /** Throws MisuseError if there is no WebSocket. */
   connect(): void {
     if (this.#state.phase === "idle") this.#attempt();
   }
@@ -111,7 +110,6 @@ export class ReconnectingConnection {
 
   #attempt(): void {
     this.#timer?.dispose();
-    socketOpener(this.#options); // throws at once, not after a ticket
     if (!this.#token) {
       this.#enter({ phase: "signed-out" });
       return;

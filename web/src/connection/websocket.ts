@@ -4,7 +4,7 @@
 import { after } from "../base/after";
 import { DisposableList } from "../base/disposables";
 import { Connection, type ConnectionEvent, type ConnectionOptions } from "../wire/connection";
-import { HawseError, MisuseError, ProtocolViolation } from "../wire/errors";
+import { HawseError, ProtocolViolation } from "../wire/errors";
 import { Heartbeat } from "./heartbeat";
 import { requestTicket } from "./tickets";
 
@@ -133,7 +133,7 @@ export class WebSocketTransport {
   }
 
   async #connect(onWelcome: () => void): Promise<void> {
-    const { base, token } = this.#options;
+    const { base, token, openSocket = (url, protocol) => new WebSocket(url, protocol) } = this.#options;
     let ticket: string;
     try {
       ticket = await (this.#options.ticket ?? requestTicket)(base, token, this.#abort.signal);
@@ -146,7 +146,7 @@ export class WebSocketTransport {
     }
     if (this.#ended) return;
     try {
-      this.#open(socketOpener(this.#options)(connectUrl(base, ticket), SUBPROTOCOL), onWelcome);
+      this.#open(openSocket(connectUrl(base, ticket), SUBPROTOCOL), onWelcome);
     } catch (problem) {
       // The URL, or the page's security policy, forbids it, and would forbid a retry too.
       const error = new HawseError("invalid_params", `no WebSocket can be opened: ${textOf(problem)}`);
@@ -223,20 +223,6 @@ function connectUrl(base: URL, ticket: string): string {
   url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
   url.searchParams.set("ticket", ticket);
   return url.href;
-}
-
-/** Returns what opens a WebSocket. Throws MisuseError if there is none. */
-export function socketOpener({
-  openSocket,
-}: Pick<TransportOptions, "openSocket">): (url: string, protocol: string) => ClientSocket {
-  if (openSocket) return openSocket;
-  if (typeof WebSocket === "undefined") {
-    throw new MisuseError(
-      "this runtime has no WebSocket: pass `openSocket`, for example with the package `ws`: " +
-        "openSocket: (url, protocol) => new WebSocket(url, protocol)",
-    );
-  }
-  return (url, protocol) => new WebSocket(url, protocol);
 }
 
 function textOf(problem: unknown): string {
