@@ -27,7 +27,8 @@ LEAVE: Final = b"\x1b[?7h\x1b[?25h\x1b[?1049l"
 class Look(NamedTuple):
     """What a sandbox does at one time."""
 
-    at: float
+    at: float  # s since 1970, for ages
+    clock: float  # s on a clock that ignores changes of the date, for rates
     metrics: RuntimeMetricsResult
     terminals: list[TerminalInfo]
     processes: list[ProcessInfo]
@@ -146,7 +147,7 @@ class Page:
 
 async def _look(box: Sandbox) -> Look:
     metrics, terminals, processes = await asyncio.gather(box.metrics(), box.terminals.list(), box.processes.list())
-    return Look(time.time(), metrics, terminals, processes)
+    return Look(time.time(), time.monotonic(), metrics, terminals, processes)
 
 
 def render(look: Look, before: Look | None, sandbox: str, sort: str = "rate") -> str:
@@ -158,7 +159,7 @@ def render(look: Look, before: Look | None, sandbox: str, sort: str = "rate") ->
         sandbox: The id of the sandbox.
         sort: What comes first: one of `SORTS`.
     """
-    passed = look.at - before.at if before else 0.0
+    passed = look.clock - before.clock if before else 0.0
     metrics = look.metrics
     cpu = f"{(metrics.cpu - before.metrics.cpu) / passed:.1%}" if before and passed > 0 else "-"
     return "\n".join(

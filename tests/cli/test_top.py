@@ -48,7 +48,7 @@ def look(at: float, cpu: float, offset: int) -> Look:
         offset=offset,
         viewers=2,
     )
-    return Look(at, metrics, [terminal], [ProcessInfo(id="p", instance="j", pid=7, argv=["sleep", "1 2"])])
+    return Look(at, at, metrics, [terminal], [ProcessInfo(id="p", instance="j", pid=7, argv=["sleep", "1 2"])])
 
 
 def test_rates_are_those_since_the_look_before() -> None:
@@ -56,6 +56,12 @@ def test_rates_are_those_since_the_look_before() -> None:
     assert "CPU 10.0%" in page
     assert "204 B/s" in page
     assert "sleep '1 2'" in page
+
+
+def test_a_date_that_is_set_back_between_two_looks_does_not_change_the_rates() -> None:
+    page = render(look(20.0, 3.0, 4096)._replace(at=-3600.0), look(10.0, 2.0, 2048), "box")
+    assert "CPU 10.0%" in page
+    assert "204 B/s" in page
 
 
 def test_the_first_page_has_no_rates_and_escapes_control_characters() -> None:
