@@ -4,9 +4,9 @@ import asyncio
 import os
 import shlex
 import stat
-import subprocess
 import tempfile
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -86,7 +86,7 @@ def edit(target: Target, path: str) -> None:
         before = b"" if version is None else await box.files.read(path, max_size=EDIT_MAX)
         local = Path(tempfile.mkdtemp(prefix="hawse-edit-")) / PurePosixPath(path).name
         local.write_bytes(before)
-        await asyncio.to_thread(_run_editor, local)
+        await _run_editor(local)
         after = local.read_bytes()
         if after == before:
             _remove(local)
@@ -113,14 +113,22 @@ async def _version(box: Sandbox, path: str) -> str | None:
         return None
 
 
-def _run_editor(path: Path) -> None:
+async def _run_editor(path: Path) -> None:
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     try:
-        run = subprocess.run([*shlex.split(editor), str(path)], check=False)
+        run = await asyncio.create_subprocess_exec(*shlex.split(editor), str(path))
     except OSError as error:
         raise click.ClickException(f"the editor {editor!r} cannot be started: {error.strerror}") from error
-    if run.returncode != 0:
-        raise click.ClickException(f"the editor ended with exit code {run.returncode}; your text is in {path}")
+    try:
+        code = await run.wait()
+    except asyncio.CancelledError:  # by a signal
+        with suppress(ProcessLookupError):
+            run.terminate()
+        await run.wait()
+        click.echo(f"your text is in {path}", err=True)
+        raise
+    if code != 0:
+        raise click.ClickException(f"the editor ended with exit code {code}; your text is in {path}")
 
 
 def _remove(local: Path) -> None:

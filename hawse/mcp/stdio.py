@@ -1,10 +1,19 @@
 """MCP on standard input and output, as agents start a server."""
 
+import os
+import stat
+import sys
+from collections.abc import AsyncIterator
+from typing import Any, Final, cast
+
+import anyio
 from mcp.server.stdio import stdio_server
 
 from hawse.client import Sandbox
 from hawse.mcp.server import make_server
 from hawse.mcp.tool import ServerOptions
+
+READ_SIZE: Final = 256 << 10  # bytes of one read
 
 
 async def serve_stdio(box: Sandbox, options: ServerOptions) -> None:
@@ -15,5 +24,27 @@ async def serve_stdio(box: Sandbox, options: ServerOptions) -> None:
         options: What the server offers.
     """
     server = make_server(lambda _: box, options)
-    async with stdio_server() as (incoming, outgoing):
+    # Not the library's reader: a thread, which a signal could not interrupt.
+    lines = cast("Any", _lines(sys.stdin.fileno()))
+    async with stdio_server(stdin=lines) as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())
+
+
+async def _lines(fd: int) -> AsyncIterator[str]:
+    """Iterate over the lines that arrive. Cancelling stops at once, also if nothing arrives."""
+    mode = os.fstat(fd).st_mode
+    blocks = stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(fd)
+    rest = bytearray()
+    while True:
+        if blocks:
+            await anyio.wait_readable(fd)
+        data = os.read(fd, READ_SIZE)
+        *lines, end = data.split(b"\n")
+        for line in lines:
+            yield (rest + line).decode(errors="replace")
+            rest.clear()
+        rest += end
+        if not data:
+            break
+    if rest:
+        yield rest.decode(errors="replace")

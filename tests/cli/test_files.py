@@ -1,7 +1,11 @@
 import json
 import secrets
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
 from hawse.cli import main
@@ -129,3 +133,19 @@ def test_an_editor_that_fails_saves_nothing(directory: str, editor, capfd: pytes
     assert "exit code 2" in capfd.readouterr().err
     main(["cat", f"{directory}/a"])
     assert capfd.readouterr().out == "hello\n"
+
+
+def test_a_signal_ends_the_editor_and_names_the_file_that_has_the_text(directory: str, editor) -> None:
+    editor("echo changed >> $1; echo edits $$; exec sleep 1000")
+    argv = [sys.executable, "-m", "hawse.cli", "edit", f"{directory}/a"]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as command:
+        assert command.stdout is not None
+        assert command.stderr is not None
+        pid = int(command.stdout.readline().removeprefix("edits "))
+        command.send_signal(signal.SIGTERM)
+        left = Path(command.stderr.read().removeprefix("your text is in ").strip())
+        assert command.wait() == -signal.SIGTERM
+    assert left.read_text() == "hello\nchanged\n"
+    assert not psutil.pid_exists(pid)
+    left.unlink()
+    left.parent.rmdir()

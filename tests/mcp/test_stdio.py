@@ -1,11 +1,15 @@
 """A whole task by a scripted agent, which uses each tool of a real `hawse mcp` process."""
 
+import asyncio
+import json
+import signal
 import sys
 
 import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
+from hawse.client import Sandbox
 from tests.support.mcp_agent import Agent
 from tests.support.stack import Stack, free_port
 
@@ -99,3 +103,31 @@ async def save_it(call: Agent) -> None:
 async def tidy_up(call: Agent) -> None:
     await call("file_delete", path="www", recursive=True)
     assert "www" not in await call("file_list")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+async def test_a_signal_ends_the_tools_that_run(stack: Stack, box: Sandbox, number: signal.Signals) -> None:
+    server = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "hawse.cli", "mcp", "--url", stack.base, "--token", stack.token),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    assert server.stdin is not None
+    assert server.stdout is not None
+    client = {"protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    run = {"name": "process_start", "arguments": {"id": "before", "command": "true"}}
+    wait = {"name": "exec", "arguments": {"command": "touch begun; exec sleep 1000"}}
+    for message in (
+        {"id": 1, "method": "initialize", "params": client},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/call", "params": run},
+        {"id": 3, "method": "tools/call", "params": wait},
+    ):
+        server.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+    assert b'"id":1' in await server.stdout.readline()
+    assert b'"id":2' in await server.stdout.readline()
+    await box.exec("until [ -e begun ]; do :; done; rm begun")
+    server.send_signal(number)
+    assert await server.wait() == -number
+    running = [info for info in await box.processes.list() if info.exit is None]
+    assert [info for info in running if "sleep 1000" in " ".join(info.argv)] == []
