@@ -174,7 +174,7 @@ def test_other_signals_that_end_a_process_shut_down_as_well(served: Any, number:
 def test_sighup_stays_ignored_as_after_nohup(served: Any) -> None:
     gateway = served(preexec=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
     gateway.process.send_signal(signal.SIGHUP)
-    assert httpx.get(f"http://127.0.0.1:{gateway.port}/health", trust_env=False).status_code == 200
+    assert httpx.get(f"http://127.0.0.1:{gateway.port}/healthz", trust_env=False).status_code == 200
     code, _, output = gateway.end()
     assert (code, output) == (0, "")
 
