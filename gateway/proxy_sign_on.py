@@ -8,19 +8,18 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Final, Protocol
-from urllib.parse import urlencode
 
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
-from gateway.auth import cookies
 from gateway.auth.access_policy import AccessPolicy
 from gateway.auth.credentials import Credentials
+from gateway.auth.identity import Identity
 from gateway.auth.proxy_user import SCOPE_KEY, ProxyUser, login_id
 from gateway.http.endpoint import address_of
 from gateway.http.responses import error_response
-from gateway.http.return_path import valid_return
+from gateway.http.return_path import begin_session, redirect, valid_proof, valid_return
 from gateway.oidc.users import RoleRule, Users
 from gateway.settings import SettingsError
 from hawse.wire import HawseError, Principal
@@ -71,28 +70,23 @@ class ProxySignOn:
 
     async def _login(self, request: Request) -> Response:
         address = address_of(request.scope)
+        path, proof = request.query_params.get("return", "/"), request.query_params.get("proof", "")
         try:
-            response, principal = await self._sign_in(request)
+            if not valid_return(path):
+                raise HawseError("invalid_params", "`return` must be a page of this gateway, such as /?sandbox=local")
+            if not valid_proof(proof):
+                return redirect(path)  # the page starts logins
+            login = await self._sign_in(request)
+            response, row = await begin_session(request, self._credentials, login, path, proof)
         except HawseError as error:
             self._audit.connection("login", None, address, error.code)
             return error_response(error)
-        self._audit.connection("login", principal, address)
+        self._audit.connection("login", row.principal, address)
         return response
 
-    async def _sign_in(self, request: Request) -> tuple[Response, Principal]:
-        path = request.query_params.get("return", "/")
-        if not valid_return(path):
-            raise HawseError("invalid_params", "`return` must be a path of this gateway, such as /?sandbox=local")
+    async def _sign_in(self, request: Request) -> Identity:
         user: ProxyUser | None = request.scope.get(SCOPE_KEY)
         if user is None:
             raise HawseError("unauthenticated", "the request does not come from the proxy, or has no user")
         principal = self._users.principal({"sub": user.id, "groups": list(user.groups)})
-        login = await self._credentials.log_in(login_id(user), principal, lifetime=LIFETIME)
-        secret, row = await self._credentials.begin_session(login)
-        left = await self._credentials.extend(row.id)
-        headers, scheme = request.scope["headers"], request.scope["scheme"]
-        name = cookies.session_name(login.credential)
-        response = RedirectResponse(f"{path}#{urlencode({'session': name})}", 303, {"cache-control": "no-store"})
-        for cookie in cookies.keep_session(headers, scheme, name, secret, left or 0.0):
-            response.headers.append("set-cookie", cookie)
-        return response, row.principal
+        return await self._credentials.log_in(login_id(user), principal, lifetime=LIFETIME)

@@ -123,14 +123,9 @@ class AccessPolicy:
         """
         try:
             value = header(headers, b"origin")
-            if value is None:
-                return True
-            origin = split_origin(value)
-            web = "https" if scheme in ("https", "wss") else "http"
-            own = (web, *split_host(header(headers, b"host") or "", web))
+            return value is None or split_origin(value) in (_own_origin(headers, scheme), *self._origins)
         except ValueError:
             return False
-        return origin == own or origin in self._origins
 
     def admit(self, scope: Mapping[str, Any], *, ticket: bool = False) -> Identity:
         """Return the caller of a request.
@@ -177,11 +172,7 @@ class AccessPolicy:
             self._guesses.check(f"{host}:{port}", None if found is None else found.credential)
 
     def _identity(self, scope: Mapping[str, Any], *, ticket: bool) -> Identity | None:
-        """Return the caller of a request whose origin was checked; None without a valid credential.
-
-        A browser adds its cookie to requests of any page, so a cookie counts only with the `Origin` of an allowed page,
-        except in requests that change nothing.
-        """
+        """Return the caller of a request whose origin was checked; None without a valid credential."""
         headers = scope["headers"]
         if any(name == b"authorization" for name, _ in headers):
             found = self.bearer(headers)
@@ -191,20 +182,30 @@ class AccessPolicy:
             return found
         if ticket and (given := parse_qs(scope["query_string"].decode("latin-1")).get("ticket")):
             return self._ticket(given[0])
-        safe = scope["type"] == "http" and scope["method"] in SAFE_METHODS
-        if not safe and not any(name == b"origin" for name, _ in headers):
-            return None
         return self.session(scope)
 
     def session(self, scope: Mapping[str, Any]) -> Identity | None:
-        """Return the session that a browser's cookies prove: the one that it names, or else its only one."""
-        found = cookies.sessions(scope["headers"], scope["scheme"])
-        name = cookies.chosen(scope["headers"])
-        if name is not None:
-            found = {name: found[name]} if name in found else {}
-        valid = [identity for secret in found.values() if (identity := self._credentials.find_session(secret))]
-        valid = [one for one in valid if proxy_user.counts(scope, self._credentials.root(one.credential))]
-        return valid[0] if len(valid) == 1 else None
+        """Return the session that a request proves; None if it proves none, or several."""
+        found = self.sessions(scope)
+        return next(iter(found)) if len(found) == 1 else None
+
+    def sessions(self, scope: Mapping[str, Any]) -> dict[Identity, str]:
+        """Return the sessions that a request proves, with their cookies.
+
+        The page of this gateway proves a session by a cookie and a key. Pages of other origins have no sessions, nor
+        have WebSockets, whose handshake a page cannot give a header: they are opened with tickets. A request that
+        changes something has the `Origin` of the page, which browsers leave out of others.
+        """
+        headers, scheme = scope["headers"], scope["scheme"]
+        if scope["type"] != "http" or not _is_own_page(headers, scheme, safe=scope["method"] in SAFE_METHODS):
+            return {}
+        found = {}
+        for name, secrets in cookies.presented(headers, scheme).items():
+            for secret in secrets:
+                identity = self._credentials.find_session(name, secret)
+                if identity is not None and proxy_user.counts(scope, self._credentials.root(identity.credential)):
+                    found[identity] = cookies.halves(secret)[0]
+        return found
 
     def bearer(self, headers: Headers) -> Identity | None:
         """Return the caller whose token `Authorization` bears, or None."""
@@ -213,12 +214,27 @@ class AccessPolicy:
         except ValueError:
             return None
         found = self._credentials.find(token.strip()) if kind.lower() == "bearer" else None
-        # The secret of a session counts only as a cookie.
+        # The secret of a session counts only in its two halves.
         return None if found is None or self._credentials.kind(found.credential) == "session" else found
 
     def _ticket(self, ticket: str) -> Identity | None:
         identity = self._tickets.take(ticket)
         return identity if identity is not None and self._credentials.current(identity) else None
+
+
+def _own_origin(headers: Headers, scheme: str) -> tuple[str, str, int]:
+    """Return the origin of the gateway's page. Raises `ValueError` without a valid `Host`."""
+    web = "https" if scheme in ("https", "wss") else "http"
+    return web, *split_host(header(headers, b"host") or "", web)
+
+
+def _is_own_page(headers: Headers, scheme: str, *, safe: bool) -> bool:
+    """Return whether `Origin` is the gateway's own, or absent from a request that is safe."""
+    try:
+        value = header(headers, b"origin")
+        return safe if value is None else split_origin(value) == _own_origin(headers, scheme)
+    except ValueError:
+        return False
 
 
 def _presents(scope: Mapping[str, Any]) -> bool:

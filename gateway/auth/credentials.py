@@ -37,6 +37,7 @@ log = logging.getLogger(__name__)
 
 TABLE: Final = "credentials"
 PREFIXES: Final = {"token": "hwt_", "link": "hws_", "session": "hwc_"}  # so that a leaked secret is recognized as one
+SESSION: Final = "session-"  # begins the ids of sessions
 SECRET_BYTES: Final = 32
 TOTAL: Final = 4096  # credentials: a bound on memory
 OF_EACH_USER: Final = 1024  # so that no user can use up all of them
@@ -86,10 +87,10 @@ class Credentials:
             return self.external.find(secret)
         return None if id is None else self.identity(id)
 
-    def find_session(self, secret: str) -> Identity | None:
-        """Return who presents `secret` as a cookie; None if it is not the secret of a session."""
-        found = self.find(secret)
-        return found if found is not None and self.kind(found.credential) == "session" else None
+    def find_session(self, name: str, secret: str) -> Identity | None:
+        """Return who presents `secret`; None if it is not the secret of the session with this id in the browser."""
+        id = self._by_digest.get(_digest(secret))
+        return self.identity(id) if id == f"{SESSION}{name}" else None
 
     def kind(self, id: str) -> Kind | None:
         """Return the kind of a stored credential; None for the owner's token, and for an unknown id."""
@@ -165,6 +166,8 @@ class Credentials:
         if creator.credential.startswith(EXTERNAL):
             raise HawseError("forbidden", "a JSON Web Token cannot create what would outlive it: sign in at the page")
         secret = PREFIXES[kind] + secrets.token_urlsafe(SECRET_BYTES)
+        if kind == "session":
+            secret += f".{secrets.token_urlsafe(SECRET_BYTES)}"  # its second half (`gateway.auth.cookies`)
         id = f"{kind}-{secrets.token_hex(8)}"
         if not principal.id:
             principal = msgspec.structs.replace(principal, id=id)
@@ -355,6 +358,11 @@ class Credentials:
             await self._follower.read(id)
         except StoreError as error:
             raise HawseError("unavailable", str(error)) from error
+
+
+def name_of(session: str) -> str:
+    """Return the id that a session has in its browser, from that of its row."""
+    return session.removeprefix(SESSION)
 
 
 def _digest(secret: str) -> str:

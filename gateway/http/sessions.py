@@ -1,9 +1,10 @@
 """`/v1/session` and `/v1/tickets`: what a browser uses in place of a token (docs/wire.md section 1).
 
-The page exchanges its token for a cookie that scripts cannot read, and the cookie for tickets.
+The page exchanges its token for a session, and the session for tickets. A session has two halves: a cookie that scripts
+cannot read, and a key that the page keeps in the storage of its origin (docs/decisions/0280).
 """
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import msgspec
 from starlette.requests import Request
@@ -12,7 +13,7 @@ from starlette.routing import Route
 
 from gateway.auth import cookies
 from gateway.auth.access_policy import AccessPolicy
-from gateway.auth.credentials import Credentials
+from gateway.auth.credentials import Credentials, name_of
 from gateway.auth.identity import Identity
 from gateway.auth.principals import role_of
 from gateway.auth.tickets import LIFETIME, Tickets
@@ -25,7 +26,8 @@ class SessionReply(msgspec.Struct, frozen=True, kw_only=True):
     """A session.
 
     Attributes:
-        session: Its id in this browser, the value of the header `Hawse-Session`. It is not secret.
+        session: Its id, which is not secret. The header `Hawse-Session` is `SESSION.KEY`.
+        key: Its second half. Empty in answers to requests that contain it.
         user: The id of the principal.
         name: The name of the token or link, for people.
         kind: The kind of the principal: `owner`, `user` or `guest`.
@@ -34,6 +36,7 @@ class SessionReply(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     session: str
+    key: str = ""
     user: str
     name: str
     kind: str
@@ -55,7 +58,7 @@ class SessionAudit(Protocol):
     """The audit log."""
 
     def connection(self, action: str, principal: Principal, address: str, outcome: str = "ok") -> None:
-        """A session was begun (`sign-in`) or ended (`sign-out`)."""
+        """A session was started (`sign-in`) or ended (`sign-out`)."""
 
 
 class SessionEndpoints:
@@ -98,9 +101,10 @@ class SessionEndpoints:
                 return await self._sign_in(request)
             if request.method == "DELETE":
                 return await self._sign_out(request)
-            identity = self._admit(request)
-            response = json_response(self._describe(identity, await self._credentials.extend(identity.credential)))
-            await self._keep(request, identity, response)
+            identity, cookie = self._admit(request)
+            left = await self._credentials.extend(identity.credential)
+            response = json_response(self._describe(identity, identity.credential, left))
+            _set(request, response, identity.credential, cookie, left)
             return response
         except HawseError as error:
             return error_response(error)
@@ -112,63 +116,59 @@ class SessionEndpoints:
         try:
             identity = self._access_policy.admit(request.scope)
             response = json_response({"ticket": self._tickets.issue(identity), "expires_in": int(LIFETIME)}, 201)
-            if self._credentials.kind(identity.credential) == "session":
+            cookie = self._access_policy.sessions(request.scope).get(identity)
+            if cookie is not None:
                 # Not in each answer: one that is lost within this header leaves an invalid cookie, except with TLS.
-                await self._credentials.extend(identity.credential)
+                left = await self._credentials.extend(identity.credential)
                 if self._credentials.identity(identity.credential) != identity:
-                    await self._keep(request, identity, response)
+                    _set(request, response, identity.credential, cookie, left)
             return response
         except HawseError as error:
             return error_response(error)
 
     async def _sign_in(self, request: Request) -> Response:
-        """Exchange a token for a session; a browser that has a session with this token keeps it."""
+        """Exchange a token for a session; a page that has a session with this token keeps it."""
         headers, scheme = request.scope["headers"], request.scope["scheme"]
         self._access_policy.check_origin(headers, scheme)
         identity = self._access_policy.token(request.scope)
         if identity is None:
             raise HawseError("unauthenticated", "the token is missing or not valid")
-        name = cookies.session_name(identity.credential)
-        secret = cookies.sessions(headers, scheme).get(name, "")
-        session = self._credentials.find_session(secret)
-        left = None if session is None else await self._credentials.extend(session.credential)
-        if session is None or left is None or self._credentials.root(session.credential) != identity.credential:
-            secret, row = await self._credentials.begin_session(identity)
-            left = await self._credentials.extend(row.id)
-            self._audit.connection("sign-in", row.principal, address_of(request.scope))
-        response = json_response(self._describe(identity, left), 201)
-        for cookie in cookies.keep_session(headers, scheme, name, secret, left or 0.0):
-            response.headers.append("set-cookie", cookie)
+        for session, cookie in self._access_policy.sessions(request.scope).items():
+            if self._credentials.root(session.credential) == identity.credential:
+                left = await self._credentials.extend(session.credential)
+                response = json_response(self._describe(identity, session.credential, left), 201)
+                _set(request, response, session.credential, cookie, left)
+                return response
+        secret, row = await self._credentials.begin_session(identity)
+        left = await self._credentials.extend(row.id)
+        self._audit.connection("sign-in", row.principal, address_of(request.scope))
+        cookie, key = cookies.halves(secret)
+        response = json_response(self._describe(identity, row.id, left, key), 201)
+        for value in cookies.keep_session(headers, scheme, name_of(row.id), cookie, left or 0.0):
+            response.headers.append("set-cookie", value)
         return response
 
     async def _sign_out(self, request: Request) -> Response:
-        identity = self._admit(request)
-        name = cookies.session_name(self._credentials.root(identity.credential))
+        identity, _ = self._admit(request)
         await self._credentials.revoke(identity.credential)
         self._audit.connection("sign-out", identity.principal, address_of(request.scope))
         response = Response(status_code=204)
-        _delete(request, response, name)
+        _set(request, response, identity.credential, "", 0.0)
         return response
 
-    def _admit(self, request: Request) -> Identity:
-        """Return the session of a request that has no other credential. Raises `HawseError`."""
+    def _admit(self, request: Request) -> tuple[Identity, str]:
+        """Return the session of a request that has no other credential, and its cookie. Raises `HawseError`."""
         identity = self._access_policy.admit(request.scope)
-        if self._credentials.kind(identity.credential) != "session":
+        cookie = self._access_policy.sessions(request.scope).get(identity)
+        if cookie is None:
             raise HawseError("unauthenticated", "this request has no session")
-        return identity
+        return identity, cookie
 
-    async def _keep(self, request: Request, identity: Identity, response: Response) -> None:
-        """Let the browser keep the cookie as long as the session, which is used now."""
-        left = await self._credentials.extend(identity.credential)
-        for name, secret in cookies.sessions(request.scope["headers"], request.scope["scheme"]).items():
-            found = self._credentials.find_session(secret)
-            if found is not None and found.credential == identity.credential:
-                _set(request, response, name, secret, left)
-
-    def _describe(self, identity: Identity, left: float | None) -> SessionReply:
+    def _describe(self, identity: Identity, session: str, left: float | None, key: str = "") -> SessionReply:
         principal = identity.principal
         return SessionReply(
-            session=cookies.session_name(self._credentials.root(identity.credential)),
+            session=name_of(session),
+            key=key,
             user=principal.id,
             name=principal.name,
             kind=principal.kind,
@@ -177,11 +177,7 @@ class SessionEndpoints:
         )
 
 
-def _set(request: Request, response: Response, name: str, secret: str, left: float | None) -> None:
-    scope: Any = request.scope
-    value = cookies.set_cookie(scope["headers"], scope["scheme"], name, secret, left or 0.0)
+def _set(request: Request, response: Response, session: str, cookie: str, left: float | None) -> None:
+    headers, scheme = request.scope["headers"], request.scope["scheme"]
+    value = cookies.set_cookie(headers, scheme, name_of(session), cookie, left or 0.0)
     response.headers.append("set-cookie", value)
-
-
-def _delete(request: Request, response: Response, name: str) -> None:
-    _set(request, response, name, "", 0.0)

@@ -1,7 +1,8 @@
 """`/v1/login`: sign-in of a browser with the provider (authorization code with PKCE), which ends in a session.
 
 What a login needs until the browser returns is in a cookie, so that any gateway can complete it, and logins that are
-never completed cost no memory. The provider is a site of its own: the cookie is `SameSite=Lax`.
+never completed cost no memory. The provider is a site of its own: the cookie is `SameSite=Lax`. Programs at other ports
+of the host can read and set it, so the page compares its own `proof`, which is in the `state` and not in the cookie.
 """
 
 import base64
@@ -15,14 +16,14 @@ from typing import Any, Final, NamedTuple, Protocol
 from urllib.parse import urlencode, urlsplit
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from gateway.auth import cookies
 from gateway.auth.access_policy import AccessPolicy
 from gateway.auth.credentials import Credentials
 from gateway.http.endpoint import address_of
-from gateway.http.return_path import valid_return
+from gateway.http.return_path import begin_session, redirect, valid_proof, valid_return
 from gateway.oidc.provider import Provider, ProviderFailedError
 from gateway.oidc.tokens import InvalidTokenError, UnknownKeyError, Verifier
 from gateway.oidc.users import Users
@@ -65,9 +66,9 @@ class OidcClient(NamedTuple):
 
 
 class _Pending(NamedTuple):
-    """A login that was begun: the value of its cookie."""
+    """A login that was started: the value of its cookie."""
 
-    state: str
+    state: str  # its digest
     nonce: str
     verifier: str
     path: str
@@ -127,29 +128,32 @@ class LoginEndpoints:
         return [Route(BEGIN, self._begin, methods=["GET"]), Route(CALLBACK, self._complete, methods=["GET"])]
 
     async def _begin(self, request: Request) -> Response:
-        """Send the browser to the provider. `return` in the query is where it comes back to: a path of this host."""
-        path = request.query_params.get("return", "/")
+        """Send the browser to the provider. `return` in the query is the page it comes back to, `proof` the page's."""
+        path, proof = request.query_params.get("return", "/"), request.query_params.get("proof", "")
         try:
             if not valid_return(path):
-                raise HawseError("invalid_params", "`return` must be a path of this gateway, such as /?sandbox=local")
+                raise HawseError("invalid_params", "`return` must be a page of this gateway, such as /?sandbox=local")
+            if not valid_proof(proof):
+                return redirect(path)  # the page starts logins
             metadata = self._provider.known()
         except HawseError as error:
             return _failed(error)
         state, nonce, verifier = (secrets.token_urlsafe(SECRET_BYTES) for _ in range(3))
-        pending = _Pending(state, nonce, verifier, path)
+        state = f"{state}.{proof}"
+        pending = _Pending(_digest(state), nonce, verifier, path)
         challenge = base64.urlsafe_b64encode(hashlib.sha256(pending.verifier.encode()).digest()).decode().rstrip("=")
         query = {
             "response_type": "code",
             "client_id": self._client.id,
             "redirect_uri": _callback(request),
             "scope": SCOPES,
-            "state": pending.state,
+            "state": state,
             "nonce": pending.nonce,
             "code_challenge": challenge,
             "code_challenge_method": "S256",
         }
         separator = "&" if urlsplit(metadata.authorization).query else "?"
-        response = _redirect(f"{metadata.authorization}{separator}{urlencode(query)}")
+        response = redirect(f"{metadata.authorization}{separator}{urlencode(query)}")
         _set(request, response, pending.encode(), COOKIE_LIFETIME)
         return response
 
@@ -178,23 +182,19 @@ class LoginEndpoints:
         principal = self._users.principal(claims)
         subject = hashlib.sha256(f"{self._provider.issuer}\n{claims['sub']}".encode()).hexdigest()
         login = await self._credentials.log_in(f"login-{subject[:32]}", principal, lifetime=self._client.lifetime)
-        secret, row = await self._credentials.begin_session(login)
-        left = await self._credentials.extend(row.id)
-        headers, scheme = request.scope["headers"], request.scope["scheme"]
-        name = cookies.session_name(login.credential)
-        response = _redirect(f"{pending.path}#{urlencode({'session': name})}")
-        for cookie in cookies.keep_session(headers, scheme, name, secret, left or 0.0):
-            response.headers.append("set-cookie", cookie)
+        _, _, proof = given["state"].partition(".")
+        response, row = await begin_session(request, self._credentials, login, pending.path, proof)
         return response, row.principal
 
     def _pending(self, request: Request, given: Mapping[str, str]) -> _Pending:
-        """Return the login that this browser has begun. Raises `HawseError`."""
-        pending = _Pending.decode(request.cookies.get(_cookie_name(request), ""))
-        state = given.get("state", "")
-        if pending is None or not hmac.compare_digest(pending.state.encode(), state.encode()):
-            self._access_policy.wrong(request.scope)
-            raise HawseError("unauthenticated", "this browser has begun no such login, or too long ago")
-        return pending
+        """Return the login that this browser has started. Raises `HawseError`."""
+        state, cookie = _digest(given.get("state", "")), _cookie_name(request)
+        for name, value in cookies.pairs(request.scope["headers"]):
+            pending = _Pending.decode(value) if name == cookie else None
+            if pending is not None and hmac.compare_digest(pending.state.encode(), state.encode()):
+                return pending
+        self._access_policy.wrong(request.scope)
+        raise HawseError("unauthenticated", "this browser has started no such login, or too long ago")
 
     async def _exchange(self, request: Request, code: str, pending: _Pending) -> Mapping[str, Any]:
         """Return the verified claims of the user. Raises `HawseError`."""
@@ -240,8 +240,8 @@ def _set(request: Request, response: Response, value: str, lifetime: int) -> Non
     response.headers.append("set-cookie", f"{_cookie_name(request)}={value}; {attributes}")
 
 
-def _redirect(url: str) -> Response:
-    return RedirectResponse(url, 303, headers={"cache-control": "no-store"})
+def _digest(state: str) -> str:
+    return hashlib.sha256(state.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _failed(error: HawseError) -> Response:

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from urllib.parse import parse_qs
 
 import httpx
 import pytest
@@ -13,6 +14,7 @@ from tests.support.gateway import FakeRuntime, Gateway
 from tests.support.http_clients import http_client
 from tests.support.stores import MemoryStore
 
+PROOF = "p" * 43  # of the page
 ADA = {"X-Forwarded-User": "ada", "X-Forwarded-Groups": "staff"}
 
 
@@ -36,8 +38,12 @@ async def browser(gateway: Gateway) -> AsyncIterator[httpx.AsyncClient]:
 
 async def test_a_user_of_the_proxy_gets_a_session_that_counts_for_this_user_only(browser: httpx.AsyncClient) -> None:
     assert (await browser.get("/v1/login/info")).json() == {"provider": "the proxy"}
-    answer = await browser.get("/v1/login?return=/?sandbox=local", headers=ADA)
-    assert (answer.status_code, answer.headers["location"].partition("#")[0]) == (303, "/?sandbox=local")
+    answer = await browser.get(f"/v1/login?return=/?sandbox=local&proof={PROOF}", headers=ADA)
+    assert answer.status_code == 303
+    path, _, fragment = answer.headers["location"].partition("#")
+    found = parse_qs(fragment)
+    assert (path, found["proof"]) == ("/?sandbox=local", [PROOF])
+    browser.headers["Hawse-Session"] = found["session"][0]
     session = await browser.get("/v1/session", headers=ADA)
     assert (session.json()["user"], session.json()["role"]) == ("ada", "operator")
     assert (await browser.post("/v1/tickets", headers=ADA)).status_code == 201
@@ -48,9 +54,16 @@ async def test_a_user_of_the_proxy_gets_a_session_that_counts_for_this_user_only
 
 async def test_a_user_without_a_role_and_a_request_without_a_user_are_refused(browser: httpx.AsyncClient) -> None:
     for headers, status in (({}, 401), ({"X-Forwarded-User": "eve"}, 403)):
-        assert (await browser.get("/v1/login", headers=headers)).status_code == status
+        assert (await browser.get("/v1/login", params={"proof": PROOF}, headers=headers)).status_code == status
     for path in ("//evil.example", "https://evil.example", "/\\evil.example"):
         assert (await browser.get("/v1/login", params={"return": path}, headers=ADA)).status_code == 400
+    assert not browser.cookies
+
+
+async def test_a_login_that_no_page_has_started_leads_to_the_page(browser: httpx.AsyncClient) -> None:
+    for query in ("", "?proof=short", f"?proof={'x' * 65}"):
+        answer = await browser.get(f"/v1/login{query}", headers=ADA)
+        assert (answer.status_code, answer.headers["location"]) == (303, "/")
     assert not browser.cookies
 
 
@@ -61,9 +74,10 @@ async def test_the_headers_of_others_do_not_count(tmp_path: Path) -> None:
         Gateway(runtime, **options) as gateway,
         http_client(gateway.url) as http,
     ):
-        assert (await http.get("/v1/login", headers=ADA)).status_code == 401
+        login = f"/v1/login?proof={PROOF}"
+        assert (await http.get(login, headers=ADA)).status_code == 401
         forged = ADA | {"X-Forwarded-For": "192.0.2.1"}
-        assert (await http.get("/v1/login", headers=forged)).status_code == 401
+        assert (await http.get(login, headers=forged)).status_code == 401
 
 
 def test_roles_of_another_form_are_refused() -> None:

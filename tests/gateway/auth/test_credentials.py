@@ -14,6 +14,7 @@ from gateway.auth.credentials import (
     SESSIONS_OF_EACH,
     TABLE,
     Credentials,
+    name_of,
 )
 from gateway.auth.identity import Identity
 from gateway.auth.principals import OWNER
@@ -213,7 +214,7 @@ async def test_a_session_that_is_used_does_not_end(
     credentials: Credentials, clock: ManualClock, store: MemoryStore
 ) -> None:
     secret, row = await credentials.begin_session(owner(credentials))
-    identity = credentials.find_session(secret)
+    identity = credentials.find_session(name_of(row.id), secret)
     assert identity is not None
     assert await credentials.extend(row.id) == pytest.approx(SESSION_LIFETIME)
     written = store.tables[TABLE][row.id].version
@@ -224,9 +225,9 @@ async def test_a_session_that_is_used_does_not_end(
     assert await credentials.extend(row.id) == pytest.approx(SESSION_LIFETIME)
     assert credentials.expiry(identity) == clock.clock.now().after(SESSION_LIFETIME)
     async with another(store, clock) as restarted:
-        assert restarted.find_session(secret) == credentials.find_session(secret)
+        assert restarted.find_session(name_of(row.id), secret) == credentials.find_session(name_of(row.id), secret)
     clock.advance(SESSION_LIFETIME)
-    assert credentials.find_session(secret) is None
+    assert credentials.find_session(name_of(row.id), secret) is None
     assert await credentials.extend(row.id) is None
 
 
@@ -250,8 +251,13 @@ async def test_two_gateways_extend_a_session(credentials: Credentials, clock: Ma
 
 async def test_only_the_secret_of_a_session_is_found_as_one(credentials: Credentials) -> None:
     token, row = await credentials.create("token", ADA, owner(credentials))
-    assert credentials.find_session(token) is None
-    assert credentials.find_session(SECRET) is None
+    for secret in (token, SECRET):
+        assert credentials.find_session(row.id, secret) is None
+    session_secret, session = await credentials.begin_session(owner(credentials))
+    assert credentials.find_session(name_of(row.id), session_secret) is None
+    cookie, _, key = session_secret.partition(".")
+    for half in (cookie, key, f"{cookie}.", f".{key}", f"{cookie}.{cookie}"):
+        assert credentials.find_session(name_of(session.id), half) is None
     assert credentials.kind(row.id) == "token"
     assert credentials.kind(owner(credentials).credential) is None
 
@@ -267,12 +273,12 @@ async def test_a_login_keeps_the_sessions_of_its_user_unless_the_rights_differ(
     again = await credentials.log_in("login-1", ADA, lifetime=10 * step)
     await credentials.extend(row.id)
     clock.advance(9 * step)
-    assert credentials.find_session(secret) is not None
+    assert credentials.find_session(name_of(row.id), secret) is not None
     async with another(store, clock) as other:
-        assert other.find_session(secret) is not None
+        assert other.find_session(name_of(row.id), secret) is not None
         changed = Principal(id="ada", name="laptop", kind="user", rights=("view/a",))
         assert (await other.log_in("login-1", changed, lifetime=1000)).principal.rights == ("view/a",)
-        assert other.find_session(secret) is None
+        assert other.find_session(name_of(row.id), secret) is None
     assert again.credential == login.credential
 
 

@@ -1,4 +1,4 @@
-"""`/v1/session`: a token becomes a cookie, a cookie becomes a ticket."""
+"""`/v1/session`: a token becomes a session with two halves, a session becomes a ticket."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -12,7 +12,7 @@ from gateway.auth.credential_rows import Credential
 from gateway.auth.credentials import SESSION_LIFETIME, SESSION_STEP, TABLE, Credentials
 from gateway.store.base import Put
 from hawse.wire import HawseError, Principal
-from tests.support.gateway import TOKEN, VIEWER_TOKEN, Gateway
+from tests.support.gateway import TOKEN, VIEWER_TOKEN, FakeRuntime, Gateway
 from tests.support.http_clients import http_client
 from tests.support.runtime import eventually
 
@@ -30,20 +30,26 @@ async def browser(gateway: Gateway) -> AsyncIterator[httpx.AsyncClient]:
 
 
 async def sign_in(browser: httpx.AsyncClient, token: str = TOKEN) -> httpx.Response:
+    """Sign in as the page does: it presents the keys that it has, and sends the new one with later requests."""
     answer = await browser.post("/v1/session", headers=bearer(token))
     assert answer.status_code == 201, answer.text
+    if answer.json()["key"]:
+        browser.headers["Hawse-Session"] = "{session}.{key}".format(**answer.json())
     return answer
 
 
-async def test_a_token_is_exchanged_for_a_cookie_that_scripts_cannot_read(browser: httpx.AsyncClient) -> None:
+async def test_a_token_is_exchanged_for_a_cookie_that_scripts_cannot_read_and_a_key(browser: httpx.AsyncClient) -> None:
     answer = await sign_in(browser)
     (cookie,) = answer.headers.get_list("set-cookie")
     assert cookie.startswith(f"hawse-{browser.base_url.port}-{answer.json()['session']}=hwc_")
     assert cookie.endswith("; HttpOnly; SameSite=Strict")
     assert "hwc_" not in answer.text
     assert TOKEN not in answer.text + cookie
-    assert answer.json() | {"session": "", "expires_in": 0} == {
+    assert len(answer.json()["key"]) == 43
+    assert answer.json()["key"] not in cookie
+    assert answer.json() | {"session": "", "key": "", "expires_in": 0} == {
         "session": "",
+        "key": "",
         "user": "owner",
         "name": "owner",
         "kind": "owner",
@@ -53,7 +59,7 @@ async def test_a_token_is_exchanged_for_a_cookie_that_scripts_cannot_read(browse
     assert SESSION_LIFETIME - 60 < answer.json()["expires_in"] <= SESSION_LIFETIME
 
 
-async def test_the_cookie_gives_tickets_and_calls(browser: httpx.AsyncClient, gateway: Gateway) -> None:
+async def test_both_halves_give_tickets_and_calls(browser: httpx.AsyncClient, gateway: Gateway) -> None:
     await sign_in(browser)
     ticket = (await browser.post("/v1/tickets")).json()["ticket"]
     async with gateway.peer(token=None, query=f"?ticket={ticket}") as client:
@@ -68,11 +74,12 @@ async def test_the_cookie_gives_tickets_and_calls(browser: httpx.AsyncClient, ga
         ({"Origin": ""}, 403, "origin_denied"),
         ({"Origin": "null"}, 403, "origin_denied"),
         ({"Origin": "http://evil.example"}, 403, "origin_denied"),
+        ({"Hawse-Session": ""}, 401, "unauthenticated"),
         ({"Hawse-Session": "another"}, 401, "unauthenticated"),
         ({"Authorization": "Bearer wrong"}, 401, "unauthenticated"),
     ],
 )
-async def test_a_cookie_does_not_count_with_a_foreign_origin_or_another_credential(
+async def test_a_session_does_not_count_with_a_foreign_origin_or_another_credential(
     browser: httpx.AsyncClient, headers: dict[str, str], status: int, code: str
 ) -> None:
     await sign_in(browser)
@@ -89,37 +96,124 @@ async def test_a_request_that_changes_something_needs_an_origin(browser: httpx.A
     assert (await browser.get("/v1/session")).status_code == 200
 
 
-async def test_only_a_token_begins_a_session(browser: httpx.AsyncClient) -> None:
+SAFE_AND_OTHER = [
+    ("GET", "/v1/session"),
+    ("DELETE", "/v1/session"),
+    ("POST", "/v1/tickets"),
+    ("GET", "/v1/openapi.json"),
+    ("GET", "/metrics"),
+    ("POST", "/v1/token.list"),
+    ("POST", "/v1/sandboxes/local/exec"),
+    ("GET", "/v1/sandboxes/local/files/a"),
+    ("HEAD", "/v1/sandboxes/local/files/a"),
+    ("PUT", "/v1/sandboxes/local/files/a"),
+    ("GET", "/v1/sandboxes/local/recordings/a.cast"),
+    ("GET", "/v1/elsewhere"),
+]
+
+
+@pytest.mark.parametrize(("method", "path"), SAFE_AND_OTHER)
+async def test_one_half_of_a_session_does_nothing(browser: httpx.AsyncClient, method: str, path: str) -> None:
+    """The cookie goes to programs at other ports of the host."""
+    answer = await sign_in(browser)
+    (cookie,) = answer.cookies.values()
+    named = browser.headers.pop("Hawse-Session")
+    name, _, key = named.partition(".")
+    wrong = ("", name, f"{name}.", f"{name}.{cookie}", f"{name}.{'x' * 43}", f"{'0' * 16}.{key}")
+    for header in wrong:
+        assert (await browser.request(method, path, headers={"Hawse-Session": header})).status_code == 401
+    browser.cookies.clear()
+    for cookies in ({}, {"Cookie": f"hawse-{browser.base_url.port}-{name}={key}"}):
+        assert (await browser.request(method, path, headers={"Hawse-Session": named, **cookies})).status_code == 401
+
+
+async def test_a_websocket_is_not_opened_with_a_session(browser: httpx.AsyncClient, gateway: Gateway) -> None:
+    await sign_in(browser)
+    (cookie,) = browser.cookies.jar
+    headers = {"Origin": gateway.url, "Cookie": f"{cookie.name}={cookie.value}"}
+    for more in ({}, {"Hawse-Session": browser.headers["Hawse-Session"]}):
+        async with gateway.dial(token=None, headers=headers | more) as ws:
+            await ws.wait_closed()
+            assert (ws.close_code, ws.close_reason) == (4401, "unauthenticated")
+
+
+async def test_pages_of_allowed_origins_have_no_sessions(runtime: FakeRuntime) -> None:
+    app = "http://app.example"
+    async with Gateway(runtime, origins=[app]) as gateway, http_client(gateway.url) as browser:
+        browser.headers["Origin"] = gateway.url
+        await sign_in(browser)
+        for path in ("/v1/tickets", "/v1/token.list"):
+            assert (await browser.post(path, json={})).status_code in (200, 201)
+            assert (await browser.post(path, json={}, headers={"Origin": app})).status_code == 401
+            own = {"Origin": app, **bearer(TOKEN)}
+            assert (await browser.post(path, json={}, headers=own)).status_code in (200, 201)
+        assert (await browser.get("/v1/session", headers={"Origin": app})).status_code == 401
+
+
+async def test_a_cookie_of_another_program_does_not_change_or_end_the_session(
+    browser: httpx.AsyncClient, gateway: Gateway
+) -> None:
+    """A program at another port can set cookies of this host, of which one with a longer path is sent first."""
+    await sign_in(browser)
+    own, key = browser.headers["Hawse-Session"].split(".")
+    async with http_client(gateway.url, headers={"Origin": gateway.url}) as attacker:
+        foreign = await sign_in(attacker, VIEWER_TOKEN)
+    other, port = foreign.json()["session"], browser.base_url.port
+    (tossed,) = foreign.cookies.values()
+    (cookie,) = browser.cookies.values()
+    browser.cookies.clear()
+    first = f"hawse-{port}-{own}={tossed}; hawse-{port}-{own}=; hawse-{port}-{other}={tossed}"
+    both = {"Cookie": f"{first}; hawse-{port}-{own}={cookie}"}
+    assert (await browser.get("/v1/session", headers=both)).json()["role"] == "owner"
+    assert (await browser.post("/v1/tickets", headers=both)).status_code == 201
+    replaced = {"Cookie": first}
+    assert (await browser.get("/v1/session", headers=replaced)).status_code == 401
+    answer = await browser.post("/v1/session", headers=replaced | bearer(TOKEN))  # it signs in again
+    name, key, cookie = answer.json()["session"], answer.json()["key"], next(iter(answer.cookies.values()))
+    again = {"Cookie": f"{first}; hawse-{port}-{name}={cookie}", "Hawse-Session": f"{name}.{key}"}
+    assert (await browser.get("/v1/session", headers=again)).json()["role"] == "owner"
+
+
+async def test_only_a_token_starts_a_session(browser: httpx.AsyncClient) -> None:
     assert (await browser.post("/v1/session")).status_code == 401
     assert (await browser.post("/v1/session", headers=bearer("wrong"))).status_code == 401
     assert (await browser.get("/v1/session")).status_code == 401
     assert (await browser.get("/v1/session", headers=bearer(TOKEN))).status_code == 401
-    (secret,) = [value for name, value in (await sign_in(browser)).cookies.items()]
-    assert secret.startswith("hwc_")
+    answer = await sign_in(browser)
+    (cookie,) = answer.cookies.values()
+    assert cookie.startswith("hwc_")
     browser.cookies.clear()
-    assert (await browser.post("/v1/tickets", headers=bearer(secret))).status_code == 401
+    del browser.headers["Hawse-Session"]
+    for secret in (cookie, f"{cookie}.{answer.json()['key']}"):
+        assert (await browser.post("/v1/tickets", headers=bearer(secret))).status_code == 401
 
 
 async def test_a_browser_has_several_sessions_and_names_one(browser: httpx.AsyncClient) -> None:
-    owner = (await sign_in(browser)).json()["session"]
-    viewer = (await sign_in(browser, VIEWER_TOKEN)).json()["session"]
+    names = []
+    for token in (TOKEN, VIEWER_TOKEN):
+        await sign_in(browser, token)
+        names.append(browser.headers["Hawse-Session"])
+    owner, viewer = names
     assert owner != viewer
-    users = [(await browser.get("/v1/session", headers={"Hawse-Session": one})).json() for one in (owner, viewer)]
-    assert [(user["session"], user["role"]) for user in users] == [(owner, "owner"), (viewer, "viewer")]
-    assert (await browser.get("/v1/session")).status_code == 401  # which of them?
+    users = [(await browser.get("/v1/session", headers={"Hawse-Session": one})).json() for one in names]
+    assert [(user["session"], user["role"]) for user in users] == [(owner[:16], "owner"), (viewer[:16], "viewer")]
+    both = {"Hawse-Session": f"{owner}, {viewer}"}
+    assert (await browser.get("/v1/session", headers=both)).status_code == 401  # which of them?
     await browser.delete("/v1/session", headers={"Hawse-Session": viewer})
-    assert (await browser.get("/v1/session")).json()["role"] == "owner"
+    assert (await browser.get("/v1/session", headers=both)).json()["role"] == "owner"
 
 
-async def test_a_browser_that_signs_in_again_keeps_its_session(browser: httpx.AsyncClient, gateway: Gateway) -> None:
+async def test_a_page_that_signs_in_again_keeps_its_session(browser: httpx.AsyncClient, gateway: Gateway) -> None:
     first = await sign_in(browser)
     again = await sign_in(browser)
     assert first.json()["session"] == again.json()["session"]
+    assert again.json()["key"] == ""  # the page has it
     assert first.cookies.items() == again.cookies.items()
     assert len(gateway.credentials.all("session")) == 1
-    browser.cookies.set(next(iter(first.cookies)), "hwc_not_a_session")
-    await sign_in(browser)
+    name = browser.headers.pop("Hawse-Session")
+    await sign_in(browser)  # another page of this browser, without the key
     assert len(gateway.credentials.all("session")) == 2
+    assert (await browser.get("/v1/session", headers={"Hawse-Session": name})).status_code == 200
 
 
 async def test_signing_out_deletes_the_cookie_and_closes_connections(
@@ -158,6 +252,9 @@ async def test_the_cookies_of_a_browser_are_bounded(browser: httpx.AsyncClient) 
     assert deleted.startswith(f"hawse-{port}-{0:016x}=;")
     assert "Max-Age=0" in deleted
     assert "hwc_" in kept
+    used = {"Hawse-Session": f"{0:016x}.{'k' * 43}"}
+    answer = await browser.post("/v1/session", headers={**bearer(TOKEN), "Cookie": cookies, **used})
+    assert answer.headers.get_list("set-cookie")[0].startswith(f"hawse-{port}-{1:016x}=;")
 
 
 async def test_use_prolongs_the_cookie_and_a_ticket_only_once_in_an_hour(

@@ -14,6 +14,8 @@ from tests.support.gateway import TOKEN, FakeRuntime, Gateway
 from tests.support.http_clients import http_client
 from tests.support.oidc_provider import CLIENT, SECRET, RunningProvider
 
+PROOF = "p" * 43  # of the page
+
 
 @pytest.fixture
 async def served(runtime: FakeRuntime, settings: OidcSettings) -> AsyncIterator[Gateway]:
@@ -35,7 +37,7 @@ def browsing(gateway: Gateway) -> httpx.AsyncClient:
 
 async def begin(browser: httpx.AsyncClient, **query: str) -> str:
     """Return the address that the gateway sends the browser to."""
-    answer = await browser.get("/v1/login", params=query)
+    answer = await browser.get("/v1/login", params={"proof": PROOF, **query})
     assert answer.status_code == 303, answer.text
     return str(answer.headers["location"])
 
@@ -51,7 +53,11 @@ async def approve(address: str, user: str) -> str:
 
 
 async def sign_in(browser: httpx.AsyncClient, user: str, **query: str) -> httpx.Response:
-    return await browser.get(await approve(await begin(browser, **query), user))
+    answer = await browser.get(await approve(await begin(browser, **query), user))
+    fragment = parse_qs(urlsplit(answer.headers.get("location", "")).fragment)
+    if "session" in fragment:
+        browser.headers["Hawse-Session"] = fragment["session"][0]
+    return answer
 
 
 def one(address: str, name: str) -> str:
@@ -61,14 +67,15 @@ def one(address: str, name: str) -> str:
 async def test_a_login_ends_in_a_session_and_where_it_began(browser: httpx.AsyncClient, served: Gateway) -> None:
     answer = await sign_in(browser, "ada", **{"return": "/?sandbox=local&terminal=main"})
     assert answer.status_code == 303
-    path, _, fragment = answer.headers["location"].partition("#session=")
-    assert path == "/?sandbox=local&terminal=main"
+    path, _, fragment = answer.headers["location"].partition("#")
+    assert (path, parse_qs(fragment)["proof"]) == ("/?sandbox=local&terminal=main", [PROOF])
+    named = parse_qs(fragment)["session"][0]
     pending, session = sorted(answer.headers.get_list("set-cookie"), key=lambda cookie: "hwc_" in cookie)
     assert pending.startswith(f"hawse-login-{served.port}=; ")
     assert "Max-Age=0" in pending
     assert session.endswith("; HttpOnly; SameSite=Strict")
     described = (await browser.get("/v1/session")).json()
-    assert described["session"] == fragment
+    assert described["session"] == named[:16]
     assert (described["user"], described["name"], described["role"]) == ("248289", "Ada Lovelace", "owner")
     assert 43_000 < described["expires_in"] <= 43_200
     ticket = (await browser.post("/v1/tickets")).json()["ticket"]
@@ -79,12 +86,15 @@ async def test_a_login_ends_in_a_session_and_where_it_began(browser: httpx.Async
 async def test_what_the_browser_sends_to_the_provider_proves_its_login_later(browser: httpx.AsyncClient) -> None:
     first, second = await begin(browser), await begin(browser)
     for name in ("state", "nonce", "code_challenge"):
-        assert len(one(first, name)) == 43
+        assert len(one(first, name).removesuffix(f".{PROOF}")) == 43
         assert one(first, name) != one(second, name)
     assert one(first, "code_challenge_method") == "S256"
     assert one(first, "redirect_uri") == f"{browser.base_url}/v1/login/callback".replace("//v1", "/v1")
-    cookie = (await browser.get("/v1/login")).headers["set-cookie"]
+    answer = await browser.get("/v1/login", params={"proof": PROOF})
+    cookie = answer.headers["set-cookie"]
     assert cookie.endswith("; Path=/; Max-Age=600; HttpOnly; SameSite=Lax")
+    for secret in (PROOF, one(answer.headers["location"], "state")[:43]):
+        assert secret not in cookie  # which goes to programs at other ports
 
 
 async def test_a_login_that_another_browser_began_is_refused(browser: httpx.AsyncClient, served: Gateway) -> None:
@@ -95,8 +105,31 @@ async def test_a_login_that_another_browser_began_is_refused(browser: httpx.Asyn
         await begin(victim)
         answer = await victim.get(foreign)
         assert answer.status_code == 401
-        assert "this browser has begun no such login" in answer.text
+        assert "this browser has started no such login" in answer.text
         assert (await victim.get("/v1/session")).status_code == 401
+
+
+async def test_a_cookie_of_another_program_neither_prevents_a_login_nor_chooses_its_proof(
+    browser: httpx.AsyncClient, served: Gateway
+) -> None:
+    """A program at another port can set the cookie of a login that it has started itself."""
+    async with browsing(served) as attacker:
+        foreign = await approve(await begin(attacker, proof="a" * 43), "bob")
+        (tossed,) = attacker.cookies.jar
+    address = await approve(await begin(browser), "ada")
+    (own,) = browser.cookies.jar
+    browser.cookies.clear()
+    both = {"Cookie": f"{tossed.name}={tossed.value}; {own.name}={own.value}"}
+    answer = await browser.get(address, headers=both)
+    assert parse_qs(urlsplit(answer.headers["location"]).fragment)["proof"] == [PROOF]
+    answer = await browser.get(foreign, headers=both)  # the page compares the proof, and does not use this session
+    assert parse_qs(urlsplit(answer.headers["location"]).fragment)["proof"] == ["a" * 43]
+
+
+async def test_a_login_that_no_page_has_started_leads_to_the_page(browser: httpx.AsyncClient) -> None:
+    answer = await browser.get("/v1/login", params={"return": "/home.html"})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/home.html")
+    assert "set-cookie" not in answer.headers
 
 
 async def test_a_code_works_once_and_for_its_own_verifier(browser: httpx.AsyncClient) -> None:
@@ -142,10 +175,12 @@ async def test_refusals_of_the_provider_and_users_without_a_role_are_shown(brows
 
 async def test_a_login_returns_to_this_gateway_only(browser: httpx.AsyncClient) -> None:
     others = ["//evil.example", "/\\evil.example", "https://evil.example", "/\t/evil.example"]
-    for path in (*others, "", "/a#b", "evil", "/ü", "/a\n"):
+    previews = ["/p/box/token/", "/t/shop/", "/hawse/p/box/token/", "/a/../p/box/token/", "/%70/box/token/", "/v1/x"]
+    for path in (*others, *previews, "", "/a#b", "evil", "/ü", "/a\n"):
         assert not valid_return(path)
         assert (await browser.get("/v1/login", params={"return": path})).status_code == 400
-    assert valid_return("/?sandbox=a.b&terminal=x%20y")
+    for path in ("/", "/home.html", "/hawse/", "/?sandbox=a.b&terminal=x%20y", "/recording.html?id=../x"):
+        assert valid_return(path)
     assert not valid_return("/" + "x" * 1024)
 
 
@@ -171,7 +206,7 @@ async def test_without_the_provider_a_login_says_so_and_the_page_knows_its_name(
 ) -> None:
     unreachable = replace(settings, issuer="http://127.0.0.1:1")
     async with Gateway(runtime, oidc=unreachable) as gateway, browsing(gateway) as http:
-        answer = await http.get("/v1/login")
+        answer = await http.get("/v1/login", params={"proof": PROOF})
         assert answer.status_code == 503
         assert (await http.get("/v1/login/info")).json() == {"provider": "127.0.0.1:1"}
     async with browsing(served) as http:

@@ -11,20 +11,19 @@ import "../page/style/sandboxes.css";
 import "./home.css";
 import { GatewayClient, PATIENT } from "../client/client";
 
-import { readAddress, sandboxLink, withoutToken } from "../page/address";
+import { readAddress, sandboxLink } from "../page/address";
 import { byId, setText } from "../page/dom";
 import { SandboxForm } from "../page/sandbox-form";
 import { SandboxList } from "../page/sandbox-list";
-import { BY_SESSION, PageSession } from "../page/session";
+import { BY_SESSION, sessionOfPage } from "../page/session";
 import { loadSettings } from "../page/settings";
 import { showSingleSignOn } from "../page/single-sign-on";
-import { statusOf } from "../page/status";
+import { signedOutOf, statusOf } from "../page/status";
 import { PageTheme } from "../page/theme";
 import { Glance } from "./glance";
 
 const address = readAddress(location.href);
-history.replaceState(history.state, "", withoutToken(location.href));
-const session = new PageSession({ tab: () => sessionStorage, browser: () => localStorage }, address);
+const session = sessionOfPage(address);
 new PageTheme(
   document.documentElement,
   matchMedia("(prefers-color-scheme: light)"),
@@ -71,17 +70,22 @@ setInterval(() => client.state.phase === "waiting" && showState(), 500);
 
 function showState(): void {
   const { phase } = client.state;
-  const status = statusOf({
-    connection: client.state,
-    terminal: { phase: "live" },
-    online: navigator.onLine,
-    now: performance.now(),
-    connectedBefore: list.complete,
-    readOnly: false,
-  });
+  const status = signedOutOf(
+    statusOf({
+      connection: client.state,
+      terminal: { phase: "live" },
+      online: navigator.onLine,
+      now: performance.now(),
+      connectedBefore: list.complete,
+      readOnly: false,
+    }),
+    session.signedInWith,
+  );
   document.documentElement.dataset.state = status.kind;
   setText(byId("connection"), status.kind === "live" || phase === "signed-out" ? "" : status.text);
-  showSignIn(phase === "signed-out", status.text);
+  byId("link-ended").hidden = !status.linkEnded;
+  showSignIn(phase === "signed-out" && !status.linkEnded, status.text);
+  if (status.linkEnded) session.forget();
   byId("sandboxes-new").hidden = list.readOnly || phase === "signed-out";
   const empty = list.complete && list.size === 0 && !list.error;
   byId("empty").hidden = !empty;
@@ -100,5 +104,5 @@ function showSignIn(signedOut: boolean, reason: string): void {
   session.forget();
   byId("token").focus();
   const link = byId<HTMLAnchorElement>("single-sign-on");
-  void showSingleSignOn(link, new URL(".", document.baseURI), location.href).catch(() => {}); // the token works without it
+  void showSingleSignOn(link, new URL(".", document.baseURI), location.href, session.proof).catch(() => {}); // the token works without it
 }

@@ -7,11 +7,12 @@ export interface PageAddress {
   layout: string | undefined;
   /** From the fragment, which browsers do not send to servers. */
   token: string | undefined;
-  /** The id of a session that the gateway has begun, also from the fragment. It is not secret. */
+  /** The id and the key of a session that a login has started, `ID.KEY`, and the proof of the page that started it. */
   session: string | undefined;
+  proof: string | undefined;
 }
 
-const CREDENTIALS = ["token", "session"];
+const CREDENTIALS = ["token", "session", "proof"];
 
 export function readAddress(href: string): PageAddress {
   const url = new URL(href);
@@ -22,6 +23,7 @@ export function readAddress(href: string): PageAddress {
     layout: url.searchParams.get("layout") || undefined,
     token: fragment.get("token") || undefined,
     session: fragment.get("session") || undefined,
+    proof: fragment.get("proof") || undefined,
   };
 }
 

@@ -149,6 +149,11 @@ export class Later {
   /** A chunk of its own: most users have signed in. */
   async offerSingleSignOn(): Promise<void> {
     const { showSingleSignOn } = await import("./single-sign-on");
-    await showSingleSignOn(byId("single-sign-on"), new URL(".", document.baseURI), location.href);
+    await showSingleSignOn(
+      byId("single-sign-on"),
+      new URL(".", document.baseURI),
+      location.href,
+      this.#page.session.proof,
+    );
   }
 }

@@ -83,12 +83,13 @@ export class Overlays {
     const wasDisconnected = this.#kind !== undefined && DISCONNECTED.has(this.#kind);
     this.#kind = kind;
     document.documentElement.dataset.state = kind;
-    byId("sign-in").hidden = kind !== "signed-out";
+    byId("sign-in").hidden = kind !== "signed-out" || status.linkEnded === true;
+    byId("link-ended").hidden = !status.linkEnded;
     this.#showBanner(DISCONNECTED.has(kind), wasDisconnected);
     // Announce the end of an interruption, but not its start, which may be too short to matter.
     if (!DISCONNECTED.has(kind))
-      setText(byId("announcer"), kind === "signed-out" ? "Signed out" : status.text);
-    if (kind === "signed-out") this.#token.focus();
+      setText(byId("announcer"), kind === "signed-out" && !status.linkEnded ? "Signed out" : status.text);
+    if (kind === "signed-out" && !status.linkEnded) this.#token.focus();
     this.#onKind.emit(kind);
   }
 

@@ -8,10 +8,10 @@ import type { RailState } from "../frame/rail";
 import { Workspace } from "../frame/workspace";
 import type { People } from "../terminal/people";
 import type { OpenPort } from "../wire/methods";
-import { readAddress, withoutToken } from "./address";
+import { readAddress } from "./address";
 import { Overlays } from "./overlays";
 import { PageFacts } from "./page-facts";
-import { PageSession } from "./session";
+import { sessionOfPage } from "./session";
 import { loadViewerKey, SettingsStore } from "./settings";
 import { runningIds } from "./terminal-list";
 import { TerminalPane } from "./terminal-pane";
@@ -26,10 +26,7 @@ export class PageCore implements Disposable {
   readonly apple = /Mac|iPhone|iPad/.test(navigator.platform);
   /** Id of the sandbox that the page shows. */
   readonly sandbox = this.address.sandbox;
-  readonly session = new PageSession(
-    { tab: () => sessionStorage, browser: () => localStorage },
-    this.address,
-  );
+  readonly session = sessionOfPage(this.address);
   readonly settings = new SettingsStore(() => localStorage);
   readonly theme = new PageTheme(
     document.documentElement,
@@ -75,7 +72,6 @@ export class PageCore implements Disposable {
   readonly unseenBell = signal(false);
 
   constructor() {
-    history.replaceState(history.state, "", withoutToken(location.href));
     this.client.connect();
     const { disposables, workspace, terminals } = this;
     disposables.add(this.theme, this.overlays, terminals, this.facts);

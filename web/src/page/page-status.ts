@@ -6,7 +6,7 @@ import { byId } from "./dom";
 import type { Later } from "./later";
 import type { PageCore } from "./page-core";
 import { BY_SESSION } from "./session";
-import { type Status, statusOf } from "./status";
+import { type Status, signedOutOf, statusOf } from "./status";
 
 /** Milliseconds between two notes to the gateway that the session is used: it ends after days without use. */
 const SESSION_USE = 3_600_000;
@@ -20,15 +20,17 @@ export function showStatus(page: PageCore, later: Later): ReadonlySignal<Status>
   const status = computed<Status>(() => {
     page.connection.value;
     const terminal = page.activeTerminal.value;
-    if (terminal) return terminal.state$.value;
-    return statusOf({
-      connection: client.state,
-      terminal: { phase: "live" },
-      online: navigator.onLine,
-      now: performance.now(),
-      connectedBefore: true,
-      readOnly: false,
-    });
+    const found =
+      terminal?.state$.value ??
+      statusOf({
+        connection: client.state,
+        terminal: { phase: "live" },
+        online: navigator.onLine,
+        now: performance.now(),
+        connectedBefore: true,
+        readOnly: false,
+      });
+    return signedOutOf(found, session.signedInWith);
   });
   disposables.add(
     overlays.onRetry(() => client.retryNow()),

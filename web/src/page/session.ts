@@ -1,14 +1,25 @@
-// The session of this page. A token is exchanged for a cookie at once; the page keeps only the id of the session, which
-// is not secret: per tab, and per browser for new tabs.
+// The session of this page. A token is exchanged for a cookie and a key at once; the page keeps only the key, which does
+// nothing without the cookie: per tab, and per browser for new tabs (docs/decisions/0280).
 
 import { beginSession, endSession, keepSession } from "../connection/sessions";
-import { requestTicketOfSession } from "../connection/tickets";
+import { requestTicket, requestTicketOfSession } from "../connection/tickets";
+import { HawseError } from "../wire/errors";
+import { type PageAddress, withoutToken } from "./address";
 
 const KEY = "hawse.session";
+const KNOWN = "hawse.sessions";
+const PROOF = "hawse.login";
+/** Number of sessions that a browser keeps, as the gateway does. */
+const KNOWN_MAX = 16;
 /** Milliseconds that a request of the page itself may take. */
 const TIMEOUT = 10_000;
 /** What the client gets in place of a token: `ticket` does not need it. */
 export const BY_SESSION = "session";
+/** The token of a share link starts with it. */
+const LINK = "hws_";
+
+/** What the user has signed in with. */
+export type SignedInWith = "token" | "session" | "link";
 
 export interface SessionStorages {
   /** Of this tab. */
@@ -17,31 +28,42 @@ export interface SessionStorages {
   browser: () => Storage;
 }
 
+/** The credentials of the page's address. */
+export type GivenCredentials = Partial<Pick<PageAddress, "token" | "session" | "proof">>;
+
 interface Stored {
-  id: string;
+  /** Its id and key, `ID.KEY`. */
+  session: string;
   guest: boolean;
 }
 
 export class PageSession {
   readonly #storages: SessionStorages;
+  /** Whether another page embeds this one: browsers then refuse its cookies, so it keeps its token. */
+  readonly #framed: boolean;
   #token: string | undefined;
-  #id: string | undefined;
+  #session: string | undefined;
   #guestToken: string | undefined;
+  #with: SignedInWith = "token";
 
-  /** `given`: the token or the session of the page's address. */
-  constructor(
-    storages: SessionStorages,
-    given: { token?: string | undefined; session?: string | undefined } = {},
-  ) {
+  constructor(storages: SessionStorages, given: GivenCredentials = {}, framed = false) {
     this.#storages = storages;
-    this.#token = given.token;
-    if (given.session) this.#save({ id: given.session, guest: false });
-    else if (!given.token) this.#id = (load(storages.tab) ?? load(storages.browser))?.id;
+    this.#framed = framed;
+    const proof = attempt(() => storages.tab().getItem(PROOF));
+    if (given.token) this.signIn(given.token);
+    else if (given.session && proof && given.proof === proof) {
+      attempt(() => storages.tab().removeItem(PROOF));
+      this.#save({ session: given.session, guest: false });
+    } else {
+      const found = load(storages.tab) ?? load(storages.browser);
+      if (found) this.#use(found);
+      else if (attempt(() => storages.tab().getItem(KEY)) === endedAt(location)) this.#with = "link";
+    }
   }
 
   /** What the client is created with; undefined: the user has to sign in. */
   get credential(): string | undefined {
-    return this.#token || this.#id ? BY_SESSION : undefined;
+    return this.#token || this.#session ? BY_SESSION : undefined;
   }
 
   /** The token of a share link, until the page is reloaded: guests may pass it on. */
@@ -49,21 +71,46 @@ export class PageSession {
     return this.#guestToken;
   }
 
+  /** What the user has signed in with, also after that has ended. */
+  get signedInWith(): SignedInWith {
+    return this.#with;
+  }
+
+  /** The random text that a login at an identity provider returns with, so that another page cannot have started it. */
+  get proof(): string {
+    const stored = attempt(() => this.#storages.tab().getItem(PROOF));
+    if (stored) return stored;
+    const proof = Array.from(crypto.getRandomValues(new Uint8Array(24)), byte =>
+      byte.toString(16).padStart(2, "0"),
+    ).join("");
+    attempt(() => this.#storages.tab().setItem(PROOF, proof));
+    return proof;
+  }
+
   /** The next `ticket` exchanges this token. */
   signIn(token: string): void {
     this.#token = token;
+    this.#with = token.startsWith(LINK) ? "link" : "token";
   }
 
   /** Returns a ticket, after the exchange of a token. Throws HawseError. */
   readonly ticket = async (base: URL, _: string, signal: AbortSignal): Promise<string> => {
-    if (this.#token) {
-      const token = this.#token;
-      const { session, kind } = await beginSession(base, token, signal);
-      if (this.#token === token) this.#token = undefined;
-      this.#guestToken = kind === "guest" ? token : undefined;
-      this.#save({ id: session, guest: kind === "guest" });
-    }
-    return requestTicketOfSession(base, this.#id ?? "", signal);
+    const token = this.#token;
+    if (!token) return requestTicketOfSession(base, this.#session ?? "", signal);
+    if (this.#framed)
+      try {
+        const ticket = await requestTicket(base, token, signal);
+        this.#guestToken = this.#with === "link" ? token : undefined;
+        return ticket;
+      } catch (problem) {
+        // A link that counts its uses has to be exchanged.
+        if (!(problem instanceof HawseError && problem.code === "forbidden")) throw problem;
+      }
+    const { session, kind } = await beginSession(base, token, known(this.#storages.browser), signal);
+    if (this.#token === token) this.#token = undefined;
+    this.#guestToken = kind === "guest" ? token : undefined;
+    this.#save({ session, guest: kind === "guest" });
+    return requestTicketOfSession(base, session, signal);
   };
 
   /** Returns a ticket for a download. Throws HawseError. */
@@ -73,41 +120,85 @@ export class PageSession {
 
   /** Keeps the session from ending while the page is open. Throws HawseError. */
   async keep(): Promise<void> {
-    if (this.#id) await keepSession(base(), this.#id);
+    if (this.#session) await keepSession(base(), this.#session);
   }
 
   /** Ends the session, here and in the other tabs that use it. Throws HawseError. */
   async end(): Promise<void> {
-    if (this.#id) await endSession(base(), this.#id);
+    const kind = this.#with;
+    this.#with = "token"; // the user has ended it, and can sign in again
+    try {
+      if (this.#session) return await endSession(base(), this.#session);
+    } catch (problem) {
+      this.#with = kind;
+      throw problem;
+    }
+    this.forget();
+    history.replaceState(history.state, "", withoutToken(location.href));
+    location.reload();
   }
 
-  /** Forgets a session that has ended. */
+  /** Forgets a session or token that has ended. */
   forget(): void {
-    for (const storage of [this.#storages.tab, this.#storages.browser])
-      if (load(storage)?.id === this.#id) attempt(() => storage().removeItem(KEY));
+    const { tab, browser } = this.#storages;
+    for (const storage of [tab, browser])
+      if (load(storage)?.session === this.#session) attempt(() => storage().removeItem(KEY));
+    if (this.#session) this.#remember(known(browser).filter(each => each !== this.#session));
+    // Another token is of no use to a guest: after a reload, the page says again that the link has ended.
+    if (this.#with === "link") attempt(() => tab().setItem(KEY, endedAt(location)));
     this.#token = undefined;
-    this.#id = undefined;
+    this.#session = undefined;
     this.#guestToken = undefined;
   }
 
-  #save(stored: Stored): void {
-    this.#id = stored.id;
-    attempt(() => this.#storages.tab().setItem(KEY, JSON.stringify(stored)));
-    // A link that a user opens does not replace the user's own session in later tabs.
-    if (stored.guest && load(this.#storages.browser)?.guest === false) return;
-    attempt(() => this.#storages.browser().setItem(KEY, JSON.stringify(stored)));
+  #use({ session, guest }: Stored): void {
+    this.#session = session;
+    this.#with = guest ? "link" : "session";
   }
+
+  #save(stored: Stored): void {
+    this.#use(stored);
+    const { tab, browser } = this.#storages;
+    this.#remember([stored.session, ...known(browser).filter(each => each !== stored.session)]);
+    attempt(() => tab().setItem(KEY, JSON.stringify(stored)));
+    // A link that a user opens does not replace the user's own session in later tabs.
+    if (stored.guest && load(browser)?.guest === false) return;
+    attempt(() => browser().setItem(KEY, JSON.stringify(stored)));
+  }
+
+  #remember(sessions: readonly string[]): void {
+    attempt(() => this.#storages.browser().setItem(KNOWN, JSON.stringify(sessions.slice(0, KNOWN_MAX))));
+  }
+}
+
+/** Returns the session of the page that runs, and removes the credentials from its address. */
+export function sessionOfPage(address: PageAddress): PageSession {
+  const framed = window.self !== window.top;
+  // A frame shows no address, and can be loaded again only with the token.
+  if (!framed) history.replaceState(history.state, "", withoutToken(location.href));
+  return new PageSession({ tab: () => sessionStorage, browser: () => localStorage }, address, framed);
 }
 
 function base(): URL {
   return new URL(".", document.baseURI);
 }
 
+/** Returns what a tab stores in which a link has ended: another address may be of another link. */
+function endedAt({ pathname, search }: Location): string {
+  return JSON.stringify({ ended: pathname + search });
+}
+
 function load(storage: () => Storage): Stored | undefined {
   const value: unknown = attempt(() => JSON.parse(storage().getItem(KEY) ?? ""));
   if (typeof value !== "object" || value === null) return undefined;
-  const { id, guest } = value as Record<string, unknown>;
-  return typeof id === "string" && id ? { id, guest: guest === true } : undefined;
+  const { session, guest } = value as Record<string, unknown>;
+  return typeof session === "string" && session ? { session, guest: guest === true } : undefined;
+}
+
+/** Returns the sessions of this browser, the latest first. */
+function known(storage: () => Storage): string[] {
+  const value: unknown = attempt(() => JSON.parse(storage().getItem(KNOWN) ?? ""));
+  return Array.isArray(value) ? value.filter(each => typeof each === "string").slice(0, KNOWN_MAX) : [];
 }
 
 function attempt<T>(action: () => T): T | undefined {

@@ -6,20 +6,30 @@ import { withoutToken } from "./address";
 /** Milliseconds that the question for the provider may take. */
 const TIMEOUT = 10_000;
 
-/** Shows the link to the login, with the name of the provider. Without a provider, it stays hidden. */
-export async function showSingleSignOn(link: HTMLAnchorElement, base: URL, href: string): Promise<void> {
+/**
+ * Shows the link to the login, with the name of the provider. Without a provider, it stays hidden.
+ *
+ * @param proof - The page's, which the login returns with.
+ */
+export async function showSingleSignOn(
+  link: HTMLAnchorElement,
+  base: URL,
+  href: string,
+  proof: string,
+): Promise<void> {
   const init = { signal: AbortSignal.timeout(TIMEOUT) };
   const { provider } = await request(new URL("v1/login/info", base), init).catch(() => ({ provider: null }));
   if (typeof provider !== "string") return;
   link.textContent = `Sign in with ${provider}`;
-  link.href = loginAddress(base, href);
+  link.href = loginAddress(base, href, proof);
   link.hidden = false;
 }
 
 /** Returns the address of the login, which comes back to the page at `href`. */
-export function loginAddress(base: URL, href: string): string {
+export function loginAddress(base: URL, href: string, proof: string): string {
   const page = new URL(withoutToken(href));
   const url = new URL("v1/login", base);
   url.searchParams.set("return", page.pathname + page.search);
+  url.searchParams.set("proof", proof);
   return url.href;
 }

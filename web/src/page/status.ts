@@ -6,6 +6,7 @@ import type { ConnectionState } from "../connection/reconnecting";
 import type { TerminalState } from "../terminal/terminal-channel";
 import type { HawseError } from "../wire/errors";
 import type { Exit } from "../wire/methods";
+import type { SignedInWith } from "./session";
 
 export type StatusKind =
   | "connecting"
@@ -23,7 +24,11 @@ export interface Status {
   /** Sentence for the notice or dialog. */
   text: string;
   error?: HawseError;
+  /** The user is a guest whose link has ended, and has no token to sign in with. */
+  linkEnded?: boolean;
 }
+
+export const LINK_ENDED = "This link has ended. Ask the person who sent it for another one.";
 
 /** The toast for an action that needs the gateway while the page is not connected. */
 export const NOT_CONNECTED = "Not connected to the gateway. Try again after it has reconnected.";
@@ -78,6 +83,15 @@ function signedOut(reason: HawseError | undefined): Status {
     ? "The gateway rejected this token. It may be mistyped or from an earlier start of the gateway."
     : "";
   return { kind: "signed-out", label: "Signed out", text };
+}
+
+/** Returns the status with the reason why the user is signed out, if so, for the credential that has ended. */
+export function signedOutOf(status: Status, signedInWith: SignedInWith): Status {
+  if (status.kind !== "signed-out") return status;
+  if (signedInWith === "link") return { ...status, text: LINK_ENDED, linkEnded: true };
+  if (signedInWith === "session" && status.text)
+    return { ...status, text: "Your session has ended. Sign in again." };
+  return status;
 }
 
 function ending(state: Extract<TerminalState, { phase: "ended" }>, readOnly: boolean): string {

@@ -11,11 +11,12 @@ import type { Disposable } from "../base/disposables";
 import { DisposableList } from "../base/disposables";
 import { formatSize } from "../base/format";
 import { GatewayClient, PATIENT } from "../client/client";
-import { readAddress, withoutToken } from "../page/address";
+import { readAddress } from "../page/address";
 import { byId, setText } from "../page/dom";
 import { openScreen } from "../page/screen";
-import { PageSession } from "../page/session";
+import { sessionOfPage } from "../page/session";
 import { loadSettings } from "../page/settings";
+import { LINK_ENDED } from "../page/status";
 import { PageTheme } from "../page/theme";
 import { downloadRecording } from "../player/download";
 import { Player, type Stage } from "../player/player";
@@ -26,8 +27,7 @@ import { Controls } from "./controls";
 const disposables = new DisposableList();
 const address = readAddress(location.href);
 const id = new URL(location.href).searchParams.get("recording") ?? "";
-history.replaceState(history.state, "", withoutToken(location.href));
-const session = new PageSession({ tab: () => sessionStorage, browser: () => localStorage }, address);
+const session = sessionOfPage(address);
 
 const settings = loadSettings(() => localStorage);
 const lightSystem = matchMedia("(prefers-color-scheme: light)");
@@ -41,7 +41,10 @@ byId<HTMLAnchorElement>("problem-link").href = back.href;
 function fail(error: HawseError): void {
   const texts: Record<string, string> = {
     not_found: "This recording does not exist. It may have been deleted.",
-    unauthenticated: "You are not signed in here. Sign in on the terminal's page, then come back.",
+    unauthenticated:
+      session.signedInWith === "link"
+        ? LINK_ENDED
+        : "You are not signed in here. Sign in on the terminal's page, then come back.",
     forbidden: "You are signed in, but you may not view this recording.",
   };
   setText(byId("problem-text"), texts[error.code] ?? `${error.code}: ${error.message}`);

@@ -7,19 +7,21 @@ test("sandbox and terminal have defaults, the token comes from the fragment", ()
     terminal: "main",
     token: "a+b",
     session: undefined,
+    proof: undefined,
   });
   expect(readAddress("http://x/?sandbox=s&terminal=t")).toEqual({
     sandbox: "s",
     terminal: "t",
     token: undefined,
     session: undefined,
+    proof: undefined,
   });
-  expect(readAddress("http://x/#session=abc").session).toBe("abc");
+  expect(readAddress("http://x/#session=abc.k&proof=p")).toMatchObject({ session: "abc.k", proof: "p" });
 });
 
 test("the token is removed from the URL, the rest stays", () => {
   expect(withoutToken("http://x/?terminal=t#token=secret")).toBe("http://x/?terminal=t");
-  expect(withoutToken("http://x/#session=abc")).toBe("http://x/");
+  expect(withoutToken("http://x/#session=abc.k&proof=p")).toBe("http://x/");
   expect(withoutToken("http://x/#a=1&token=secret")).toBe("http://x/#a=1");
   expect(withoutToken("http://x/?q=%20#other")).toBe("http://x/?q=%20#other");
 });

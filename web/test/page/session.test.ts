@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { PageSession } from "../../src/page/session";
+import { type GivenCredentials, PageSession, sessionOfPage } from "../../src/page/session";
 
 const base = new URL("https://gateway.test/");
 let requests: { method: string; path: string; headers: Record<string, string> }[];
@@ -15,27 +15,38 @@ function memory(): Storage {
   } as unknown as Storage;
 }
 
-/** The gateway: the token `NAME` begins the session `s-NAME`, that of a guest if it begins with `link`. */
+/**
+ * The gateway: the token `NAME` begins the session `s-NAME`, that of a guest if it begins with `hws_`. A page that has
+ * the session gets no key.
+ */
 beforeEach(() => {
   [requests, tab, browser] = [[], memory(), memory()];
   vi.stubGlobal("document", { baseURI: base.href });
+  vi.stubGlobal("location", { pathname: "/", search: "?sandbox=a", href: `${base}?sandbox=a` });
   vi.stubGlobal("fetch", async (url: URL, { method = "GET", headers }: RequestInit) => {
     const given = headers as Record<string, string>;
     requests.push({ method, path: url.pathname, headers: given });
     const token = given.Authorization?.slice(7);
-    const kind = token?.startsWith("link") ? "guest" : "owner";
-    return new Response(JSON.stringify({ session: `s-${token}`, kind, ticket: "t" }), { status: 201 });
+    if (token === "hws_counted" && url.pathname === "/v1/tickets")
+      return new Response('{"code":"forbidden"}', { status: 403 });
+    const kind = token?.startsWith("hws_") ? "guest" : "owner";
+    const key = given["Hawse-Session"]?.includes(`s-${token}.`) ? "" : "k";
+    return new Response(JSON.stringify({ session: `s-${token}`, key, kind, ticket: "t" }), { status: 201 });
   });
 });
 
 afterEach(() => void vi.unstubAllGlobals());
 
-function open(given: { token?: string; session?: string } = {}): PageSession {
-  return new PageSession({ tab: () => tab, browser: () => browser }, given);
+function open(given: GivenCredentials = {}, framed = false): PageSession {
+  return new PageSession({ tab: () => tab, browser: () => browser }, given, framed);
 }
 
 function ticket(session: PageSession): Promise<string> {
   return session.ticket(base, "", new AbortController().signal);
+}
+
+function sent(first = 0): (string | undefined)[] {
+  return requests.slice(first).map(({ headers }) => headers["Hawse-Session"]);
 }
 
 test("a token is exchanged once, and is not stored", async () => {
@@ -48,9 +59,9 @@ test("a token is exchanged once, and is not stored", async () => {
     "POST /v1/tickets",
     "POST /v1/tickets",
   ]);
-  expect(requests[2]?.headers).toEqual({ "Hawse-Session": "s-a" });
+  expect(sent()).toEqual([undefined, "s-a.k", "s-a.k"]);
   expect([tab, browser].map(one => one.getItem("hawse.session"))).toEqual(
-    Array(2).fill('{"id":"s-a","guest":false}'),
+    Array(2).fill('{"session":"s-a.k","guest":false}'),
   );
 });
 
@@ -59,30 +70,50 @@ test("a reloaded and a new tab use the session", async () => {
   await ticket(open());
   tab = memory();
   await ticket(open());
-  expect(requests.slice(2).map(({ headers }) => headers["Hawse-Session"])).toEqual(["s-a", "s-a"]);
+  expect(sent(2)).toEqual(["s-a.k", "s-a.k"]);
 });
 
 test("a link does not replace the user's own session in new tabs, but is kept in its tab", async () => {
   await ticket(open({ token: "a" }));
   tab = memory();
-  const guest = open({ token: "link" });
+  const guest = open({ token: "hws_b" });
   expect(guest.guestToken).toBeUndefined();
   await ticket(guest);
-  expect(guest.guestToken).toBe("link");
+  expect(guest.guestToken).toBe("hws_b");
   await ticket(open());
   tab = memory();
   await ticket(open());
-  expect(requests.slice(4).map(({ headers }) => headers["Hawse-Session"])).toEqual(["s-link", "s-a"]);
+  expect(sent(4)).toEqual(["s-hws_b.k", "s-a.k"]);
   browser = memory();
   tab = memory();
-  await ticket(open({ token: "link" }));
+  await ticket(open({ token: "hws_b" }));
   tab = memory();
   expect(open().credential).toBeDefined(); // a guest without a session of another kind
 });
 
-test("a session that the gateway has begun is given in the address", async () => {
-  await ticket(open({ session: "s-1" }));
-  expect(requests.map(({ headers }) => headers)).toEqual([{ "Hawse-Session": "s-1" }]);
+test("a link that is opened again in another tab continues its session", async () => {
+  await ticket(open({ token: "hws_b" }));
+  await ticket(open({ token: "a" }));
+  tab = memory();
+  await ticket(open({ token: "hws_b" }));
+  expect(sent(4)).toEqual(["s-a.k, s-hws_b.k", "s-hws_b.k"]);
+});
+
+test("a session of before, without a key, leads to signing in", () => {
+  for (const storage of [tab, browser]) storage.setItem("hawse.session", '{"id":"0123","guest":false}');
+  expect(open().credential).toBeUndefined();
+});
+
+test("a session of a login is used only by the page that has started the login", async () => {
+  const { proof } = open();
+  expect(proof).toMatch(/^[0-9a-f]{48}$/);
+  expect(open().proof).toBe(proof); // also after a reload
+  for (const given of [{ session: "s.k" }, { session: "s.k", proof: "another" }, { proof }])
+    expect(open(given).credential).toBeUndefined();
+  await ticket(open({ session: "s.k", proof }));
+  expect(sent()).toEqual(["s.k"]);
+  [tab, browser] = [memory(), memory()];
+  expect(open({ session: "s.k", proof }).credential).toBeUndefined(); // in another tab
 });
 
 test("a session that has ended is forgotten, and another token begins the next", async () => {
@@ -98,11 +129,89 @@ test("a session that has ended is forgotten, and another token begins the next",
   expect(session.credential).toBeUndefined();
   expect(open().credential).toBeUndefined();
   await session.keep();
-  await session.end();
   expect(requests).toHaveLength(4);
   session.signIn("b");
   await ticket(session);
-  expect(requests[5]?.headers).toEqual({ "Hawse-Session": "s-b" });
+  expect(sent(4)).toEqual([undefined, "s-b.k"]);
+});
+
+test("a guest whose link has ended is one also after a reload, but not at another address", async () => {
+  const session = open({ token: "hws_b" });
+  await ticket(session);
+  session.forget();
+  expect(session.signedInWith).toBe("link");
+  expect([open().signedInWith, open().credential]).toEqual(["link", undefined]);
+  vi.stubGlobal("location", { pathname: "/home.html", search: "" });
+  expect(open().signedInWith).toBe("token");
+  expect(open({ token: "hws_c" }).signedInWith).toBe("link");
+});
+
+test("a guest who signs out can sign in", async () => {
+  const session = open({ token: "hws_b" });
+  await ticket(session);
+  await session.end();
+  session.forget();
+  expect([session.signedInWith, open().signedInWith]).toEqual(["token", "token"]);
+});
+
+test("a sign-out that fails leaves the guest signed in", async () => {
+  const session = open({ token: "hws_b" });
+  await ticket(session);
+  vi.stubGlobal("fetch", async () => new Response("{}", { status: 502 }));
+  await expect(session.end()).rejects.toMatchObject({ code: "unavailable" });
+  expect(session.signedInWith).toBe("link");
+});
+
+test("a page in a frame keeps its token in memory, since browsers refuse its cookies", async () => {
+  for (const token of ["a", "hws_b"]) {
+    const session = open({ token }, true);
+    expect(await ticket(session)).toBe("t");
+    expect(await ticket(session)).toBe("t");
+    expect(session.guestToken).toBe(token === "a" ? undefined : token);
+  }
+  expect(requests.map(({ path, headers }) => [path, headers.Authorization])).toEqual(
+    ["a", "a", "hws_b", "hws_b"].map(token => ["/v1/tickets", `Bearer ${token}`]),
+  );
+  expect(tab.getItem("hawse.session") ?? browser.getItem("hawse.session")).toBeNull();
+});
+
+test("a link in a frame that counts its uses is exchanged for a session", async () => {
+  expect(await ticket(open({ token: "hws_counted" }, true))).toBe("t");
+  expect(requests.map(({ path }) => path)).toEqual(["/v1/tickets", "/v1/session", "/v1/tickets"]);
+});
+
+test("signing out in a frame forgets the token and its address", async () => {
+  const [replaceState, reload] = [vi.fn(), vi.fn()];
+  vi.stubGlobal("history", { state: null, replaceState });
+  vi.stubGlobal("location", { pathname: "/", search: "", href: `${base}#token=a`, reload });
+  const session = open({ token: "a" }, true);
+  await ticket(session);
+  await session.end();
+  expect(replaceState).toHaveBeenCalledWith(null, "", base.href);
+  expect(reload).toHaveBeenCalledOnce();
+  expect(session.credential).toBeUndefined();
+});
+
+test("the credentials of an address are removed, except in a frame, which could not be loaded again", () => {
+  const replaceState = vi.fn();
+  vi.stubGlobal("history", { state: null, replaceState });
+  vi.stubGlobal("sessionStorage", tab);
+  vi.stubGlobal("localStorage", browser);
+  vi.stubGlobal("location", { pathname: "/", search: "", href: `${base}#token=a` });
+  const address = {
+    sandbox: "local",
+    terminal: "main",
+    layout: undefined,
+    token: "a",
+    session: undefined,
+    proof: undefined,
+  };
+  vi.stubGlobal("window", { self: 1, top: 2 });
+  expect(sessionOfPage(address).credential).toBeDefined();
+  expect(replaceState).not.toHaveBeenCalled();
+  vi.stubGlobal("window", { self: 1, top: 1 });
+  expect(sessionOfPage(address).credential).toBeDefined();
+  expect(replaceState).toHaveBeenCalledWith(null, "", base.href);
 });
 
 test("a failed exchange is made again with the next ticket", async () => {

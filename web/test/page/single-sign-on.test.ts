@@ -12,6 +12,7 @@ async function shown(answer: () => Promise<Response>) {
     link as HTMLAnchorElement,
     BASE,
     "https://hawse.example/?terminal=main#token=secret",
+    "p",
   );
   return link;
 }
@@ -20,7 +21,7 @@ test("the link names the provider and comes back to the page without its token",
   expect(await shown(async () => Response.json({ provider: "id.example" }))).toEqual({
     hidden: false,
     textContent: "Sign in with id.example",
-    href: "https://hawse.example/v1/login?return=%2F%3Fterminal%3Dmain",
+    href: "https://hawse.example/v1/login?return=%2F%3Fterminal%3Dmain&proof=p",
   });
 });
 
@@ -35,7 +36,7 @@ test("without a provider, or with a gateway that is older or unreachable, there 
 
 test("the address of a page in a folder is kept", () => {
   const base = new URL("https://hawse.example/tools/");
-  expect(loginAddress(base, "https://hawse.example/tools/?sandbox=a")).toBe(
-    "https://hawse.example/tools/v1/login?return=%2Ftools%2F%3Fsandbox%3Da",
+  expect(loginAddress(base, "https://hawse.example/tools/?sandbox=a", "p")).toBe(
+    "https://hawse.example/tools/v1/login?return=%2Ftools%2F%3Fsandbox%3Da&proof=p",
   );
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type StatusInput, statusOf } from "../../src/page/status";
+import { LINK_ENDED, type StatusInput, signedOutOf, statusOf } from "../../src/page/status";
 import { HawseError } from "../../src/wire/errors";
 
 const live: StatusInput = {
@@ -64,6 +64,18 @@ test("failures take precedence and have a description", () => {
     kind: "signed-out",
     text: "",
   });
+});
+
+test("whoever is signed out reads why, and a guest that the link has ended", () => {
+  const reason = new HawseError("unauthenticated", "expired");
+  const out = statusOf({ ...live, connection: { phase: "signed-out", reason } });
+  expect(signedOutOf(out, "token").text).toContain("rejected this token");
+  expect(signedOutOf(out, "session").text).toBe("Your session has ended. Sign in again.");
+  const never = statusOf({ ...live, connection: { phase: "signed-out" } });
+  for (const status of [out, never])
+    expect(signedOutOf(status, "link")).toMatchObject({ text: LINK_ENDED, linkEnded: true });
+  expect(signedOutOf(never, "session").text).toBe("");
+  expect(signedOutOf(statusOf(live), "link")).toEqual(statusOf(live));
 });
 
 test("a sandbox that is being started is said to be", () => {
