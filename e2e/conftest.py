@@ -10,6 +10,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Page, Route, async_playwright
 
+from e2e.firefox.driver import Firefox
 from e2e.view import View
 from tests.support.stack import Stack
 
@@ -34,6 +35,24 @@ async def browser(chromium_path: str) -> AsyncIterator[Browser]:
         browser = await playwright.chromium.launch(executable_path=chromium_path, args=SWITCHES)
         yield browser
         await browser.close()
+
+
+@pytest.fixture(scope="module")
+def firefox_path() -> str:
+    return subprocess.check_output([ROOT / "scripts/find_firefox.sh"], text=True).strip()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def running_firefox(firefox_path: str) -> AsyncIterator[Firefox]:
+    async with Firefox(firefox_path) as firefox:
+        yield firefox
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def firefox(running_firefox: Firefox) -> AsyncIterator[Firefox]:
+    """Firefox. A script of a page that throws an error fails the test."""
+    yield running_firefox
+    assert await running_firefox.errors() == []
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

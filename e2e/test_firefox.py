@@ -1,37 +1,14 @@
 """The main flows in Firefox. Those of Chromium, in the other modules, go further."""
 
-import subprocess
-from collections.abc import AsyncIterator
-
 import pytest
-import pytest_asyncio
 
 import hawse
-from e2e.conftest import ROOT
 from e2e.firefox.driver import Firefox, FirefoxView
 from tests.support.proxy import CuttingProxy
 from tests.support.stack import Stack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 ERRORS = "#failure:not([hidden]), #toast:not([hidden])"
-
-
-@pytest.fixture(scope="module")
-def firefox_path() -> str:
-    return subprocess.check_output([ROOT / "scripts/find_firefox.sh"], text=True).strip()
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def running_firefox(firefox_path: str) -> AsyncIterator[Firefox]:
-    async with Firefox(firefox_path) as firefox:
-        yield firefox
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def firefox(running_firefox: Firefox) -> AsyncIterator[Firefox]:
-    """Firefox. A script of a page that throws an error fails the test."""
-    yield running_firefox
-    assert await running_firefox.errors() == []
 
 
 async def open_terminal(firefox: Firefox, stack: Stack, port: int | None = None) -> FirefoxView:

@@ -40,7 +40,14 @@ def free_port() -> int:
 class Stack:
     """`hawse serve` on a port and state directory of its own. A killed gateway can be started again."""
 
-    def __init__(self, state: Path, *arguments: str, isolation: str = "none", under: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        state: Path,
+        *arguments: str,
+        isolation: str = "none",
+        under: Sequence[str] = (),
+        certificate: tuple[Path, Path] | None = None,
+    ) -> None:
         """Prepare a gateway; `start` starts it.
 
         Args:
@@ -48,10 +55,13 @@ class Stack:
             arguments: Further arguments of `hawse serve`.
             isolation: The isolation of its sandboxes.
             under: A command that runs the gateway, such as `prlimit --nofile=256`; it must replace itself by it.
+            certificate: Its certificate and key, to serve TLS with.
         """
         self.state = state
         self._under = under
-        self._arguments = arguments
+        self._certificate = certificate
+        tls = () if certificate is None else ("--tls-cert", str(certificate[0]), "--tls-key", str(certificate[1]))
+        self._arguments = (*arguments, *tls)
         self.port = free_port()
         self.isolation = isolation
         self.url = ""  # what it printed: http://127.0.0.1:PORT/#token=…
@@ -69,7 +79,7 @@ class Stack:
 
     @property
     def base(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"{'http' if self._certificate is None else 'https'}://127.0.0.1:{self.port}"
 
     @property
     def token(self) -> str:
@@ -193,7 +203,8 @@ class Stack:
         async for line in process.stdout:
             text = line.decode(errors="replace").rstrip()
             self.printed.append(text)
-            if not ready.done() and (found := re.search(r"http://\S+#token=\S+", text)):  # the last line that it prints
+            # The last line that it prints.
+            if not ready.done() and (found := re.search(r"https?://\S+#token=\S+", text)):
                 ready.set_result(found[0])
         if not ready.done():
             ready.set_exception(RuntimeError("the gateway did not start:\n" + "\n".join(self.printed)))

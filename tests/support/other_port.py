@@ -1,0 +1,51 @@
+"""A hostile program at another port of the gateway's host: records the requests of browsers, and sets cookies."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+from tests.support.stack import free_port
+
+HEAD_MAX: Final = 1 << 20  # bytes of the head of a request
+
+
+class OtherPort:
+    """The program.
+
+    Attributes:
+        port: Its port.
+        cookies: The `Cookie` headers that it has received.
+        answers: `Set-Cookie` values of its next answers.
+    """
+
+    def __init__(self) -> None:
+        self.port = free_port()
+        self.cookies: list[str] = []
+        self.answers: list[str] = []
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator["OtherPort"]:
+        """Listen on the loopback interface."""
+        server = await asyncio.start_server(self._serve, "127.0.0.1", self.port, limit=HEAD_MAX)
+        async with server:
+            yield self
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+            for line in head.split("\r\n"):
+                name, _, value = line.partition(":")
+                if name.lower() == "cookie":
+                    self.cookies.append(value.strip())
+            lines = [f"Set-Cookie: {value}\r\n" for value in self.answers]
+            body = "<!doctype html><title>hostile</title>"
+            writer.write(
+                f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {len(body)}\r\nConnection: close\r\n"
+                f"{''.join(lines)}\r\n{body}".encode()
+            )
+            await writer.drain()
+        except (asyncio.IncompleteReadError, OSError):
+            pass  # the browser has closed a connection that it had opened in advance
+        finally:
+            writer.close()
