@@ -13,10 +13,13 @@ from hawse.cli.group import Group
 from hawse.cli.output import examples, print_json, print_table
 from hawse.cli.target import Target, first, target_options
 from hawse.client import Client, OpenPort, Preview, Sandbox
+from hawse.client.config import find_gateway
 from hawse.client.ports import PortConnection
+from hawse.client.tunnels import other_name
 from hawse.wire import HawseError
 
 PORT: Final = click.IntRange(1, 65_535)
+LOOPBACK: Final = "127.0.0.1"
 CHUNK: Final = 64 << 10  # bytes of one read
 
 
@@ -77,7 +80,7 @@ def unexpose(target: Target, number: int) -> None:
     )
 )
 @click.argument("mapping", metavar="[LOCAL:]PORT")
-@click.option("--bind", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="the local address")
+@click.option("--bind", default=LOOPBACK, show_default=True, metavar="ADDRESS", help="the local address")
 @click.option(
     "-R", "--reverse", is_flag=True, help="[REMOTE:]PORT: a port in the sandbox leads to PORT of this machine"
 )
@@ -85,7 +88,8 @@ def unexpose(target: Target, number: int) -> None:
 def forward(target: Target, mapping: str, bind: str, reverse: bool) -> None:
     """Lead a local port to a sandbox, or one of it to here.
 
-    Each connection to LOCAL is passed to PORT of the sandbox, until Ctrl-C. LOCAL 0 is a free port.
+    Each connection to LOCAL is passed to PORT of the sandbox, until Ctrl-C. LOCAL 0 is a free port. Open it in a
+    browser under the name that is printed: under the name of the page, the program would get the page's cookies.
 
     With -R it is the other way round: programs of the sandbox that connect to REMOTE reach PORT of this machine, at the
     address of --bind. REMOTE is 1024 or above; 0 is a free port.
@@ -95,12 +99,16 @@ def forward(target: Target, mapping: str, bind: str, reverse: bool) -> None:
         _forward_back(target, local, bind, remote)
         return
 
+    name = bind
+    if bind == LOOPBACK:
+        name = other_name(find_gateway(target.url, target.token, target.ca).url) or "localhost"
+
     async def work(client: Client, box: Sandbox) -> None:
         def announce(number: int) -> None:
             if target.as_json:
-                print_json({"address": bind, "port": number})
+                print_json({"address": name, "port": number})
             else:
-                click.echo(f"{bind}:{number} leads to port {remote} of sandbox {box.id}")
+                click.echo(f"{name}:{number} leads to port {remote} of sandbox {box.id}")
 
         await box.info()  # else an unknown sandbox would be reported only to those that connect
         await forward_port(box, bind, local, remote, announce)

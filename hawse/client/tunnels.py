@@ -115,7 +115,7 @@ class Tunnels:
         if info.url is not None or info.problem is not None:
             url = info.url
         elif path is None:
-            host = info.host or urlsplit(self._gateway).hostname or ""
+            host = info.host or other_name(self._gateway) or urlsplit(self._gateway).hostname or ""
             url = f"{info.kind}://{f'[{host}]' if ':' in host else host}:{info.public_port}"
         else:
             url = by_host(self._gateway, info.host) or path
@@ -132,6 +132,23 @@ class Tunnels:
             provider=info.provider,
             problem=info.problem,
         )
+
+
+def other_name(gateway: str) -> str | None:
+    """Return another name of this machine than the one in the URL of a gateway on it.
+
+    Browsers send the cookies of a name to all of its ports, so ports of programs have another name than the page.
+
+    Args:
+        gateway: The HTTP URL of the gateway.
+
+    Returns:
+        None if the gateway is on another machine.
+    """
+    own = urlsplit(gateway).hostname or ""
+    if own == "localhost":
+        return "127.0.0.1"
+    return "localhost" if own in LOOPBACK or own.endswith(".localhost") else None
 
 
 def by_host(gateway: str, host: str | None) -> str | None:

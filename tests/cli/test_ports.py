@@ -42,7 +42,7 @@ def forwarding(mapping: str) -> Iterator[int]:
     argv = [sys.executable, "-m", "hawse.cli", "port", "forward", mapping]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as command:
         assert command.stdout is not None
-        found = re.match(r"127\.0\.0\.1:(\d+) leads to port", command.stdout.readline())
+        found = re.match(r"localhost:(\d+) leads to port", command.stdout.readline())
         assert found is not None
         yield int(found[1])
         command.terminate()

@@ -7,7 +7,7 @@ import pytest
 from hawse.api.spec import Nothing
 from hawse.api.tunnels import TunnelCreate, TunnelDelete, TunnelInfo, TunnelKind, TunnelList, TunnelListResult
 from hawse.client.calls.call_table import CallTable
-from hawse.client.tunnels import Tunnel, Tunnels, by_host
+from hawse.client.tunnels import Tunnel, Tunnels, by_host, other_name
 
 INFO = TunnelInfo(
     id="shop", sandbox="s", port=80, path="/t/shop/", host="t-shop.p.example", owner="ada", created=1.0, expires=9.0
@@ -67,6 +67,26 @@ async def test_other_kinds_have_an_address_with_their_port(info: TunnelInfo, url
     )
     assert (made.url, made.path_url, made.kind) == (url, None, info.kind)
     assert table.params == [TunnelCreate(sandbox="s", port=22, kind=info.kind, public_port=9)]
+
+
+@pytest.mark.parametrize(
+    ("gateway", "name"),
+    [
+        ("http://127.0.0.1:8080", "localhost"),
+        ("http://[::1]:8080", "localhost"),
+        ("https://dev.localhost", "localhost"),
+        ("http://localhost:8080/", "127.0.0.1"),
+        ("https://hawse.example", None),
+        ("http://10.0.0.1:8080", None),
+    ],
+)
+async def test_a_port_of_this_machine_has_another_name_than_the_page(gateway: str, name: str | None) -> None:
+    """Browsers send the cookies of the page to all ports of its name."""
+    assert other_name(gateway) == name
+    info = TunnelInfo(id="tcp-9", sandbox="s", port=22, kind="tcp", public_port=9)
+    made = await Tunnels(cast(CallTable, Recorder(info)), "s", gateway=gateway).create(22, kind="tcp")
+    if name is not None:
+        assert made.url == f"tcp://{name}:9"
 
 
 @pytest.mark.parametrize("kind", ["tcp", "tls"])

@@ -14,8 +14,14 @@ export function tunnelAddress(base: string, tunnel: Address): string | null {
   const { kind, host, path, public_port } = tunnel;
   if (tunnel.url != null || tunnel.problem != null) return tunnel.url ?? null;
   const url = new URL(base);
-  if (path == null) return `${kind}://${host ?? url.hostname}:${public_port}`;
+  if (path == null) return `${kind}://${host ?? otherName(url.hostname)}:${public_port}`;
   if (host == null || (host.endsWith(".localhost") && !LOOPBACK.test(url.hostname)))
     return new URL(path.replace(/^\//, ""), base).href;
   return `${url.protocol}//${host}${url.port && `:${url.port}`}/`;
+}
+
+/** Browsers send the cookies of a name to all of its ports: on this machine, ports have another name than the page. */
+function otherName(hostname: string): string {
+  if (hostname === "localhost") return "127.0.0.1";
+  return LOOPBACK.test(hostname) ? "localhost" : hostname;
 }

@@ -10,6 +10,9 @@ test.each([
   ["https://hawse.example/", shop, "https://hawse.example/t/shop/"],
   ["https://hawse.example/x/", { path: "/t/shop/" }, "https://hawse.example/x/t/shop/"],
   ["https://hawse.example/", { kind: "tcp" as const, public_port: 20042 }, "tcp://hawse.example:20042"],
+  ["http://127.0.0.1:8080/", { kind: "tcp" as const, public_port: 20042 }, "tcp://localhost:20042"],
+  ["http://[::1]:8080/", { kind: "tcp" as const, public_port: 20042 }, "tcp://localhost:20042"],
+  ["http://localhost:8080/", { kind: "tcp" as const, public_port: 20042 }, "tcp://127.0.0.1:20042"],
   [
     "https://hawse.example/",
     { kind: "tls" as const, host: "t-db.show.example", public_port: 8443 },
