@@ -9,6 +9,8 @@ from typing import Any, Final
 
 import uvicorn
 from mcp.server import Server
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.responses import JSONResponse, Response
@@ -94,7 +96,11 @@ class _Entry:
 
 
 class Authenticate:
-    """ASGI middleware: gives each request the client of its bearer token, and refuses it without a valid one."""
+    """ASGI middleware: gives each request the client of its bearer token, and refuses it without a valid one.
+
+    The library compares the user of a request with the one that has opened its MCP session: for another user, the
+    session does not exist.
+    """
 
     def __init__(self, app: ASGIApp, clients: Clients) -> None:
         self._app = app
@@ -111,6 +117,7 @@ class Authenticate:
         try:
             async with self._clients.use(token) as client:
                 scope.setdefault("state", {})[STATE] = client
+                scope["user"] = _user(client)
                 await self._app(scope, receive, send)
         except HawseError as error:
             if error.code == "unauthenticated":
@@ -167,6 +174,13 @@ def make_app(dial: Callable[[str], Client], sandbox: str, host: str, options: Se
     app.router.lifespan_context = lifespan
     app.user_middleware.insert(0, Middleware(Authenticate, clients=clients))
     return app
+
+
+def _user(client: Client) -> AuthenticatedUser:
+    """Return the principal of a connected client, as the library compares it."""
+    welcome = client.welcome
+    assert welcome is not None  # it is connected
+    return AuthenticatedUser(AccessToken(token="", client_id=welcome.identity, scopes=[]))
 
 
 def _bearer(scope: Scope) -> str | None:

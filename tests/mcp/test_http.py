@@ -3,6 +3,7 @@ import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import httpx
 import httpx2
 import pytest
 import uvicorn
@@ -16,6 +17,14 @@ from hawse.wire import HawseError
 from tests.support.http_clients import http_client
 from tests.support.mcp_agent import Agent
 from tests.support.stack import Stack
+
+LIST_TOOLS = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
+}
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -56,6 +65,30 @@ async def test_a_request_without_a_valid_token_is_refused(stack: Stack) -> None:
             assert (answer.status_code, answer.headers["www-authenticate"]) == (401, 'Bearer realm="hawse"')
         foreign = {"Authorization": f"Bearer {stack.token}", "Host": "evil.example"}
         assert (await http.post(url, json={}, headers=foreign)).status_code == 421
+
+
+async def test_a_session_is_used_and_ended_only_by_the_user_that_has_opened_it(stack: Stack) -> None:
+    async with hawse.connect(stack.base, token=stack.token) as owner, served(stack) as url, http_client() as http:
+        ada, ada_again, eve = [
+            (await owner.tokens.create(role="operator", user=user)).token for user in ("ada", "ada", "eve")
+        ]
+
+        async def ask(token: str, method: str, session: str | None, body: object = None) -> httpx.Response:
+            headers = {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream"}
+            if session is not None:
+                headers["Mcp-Session-Id"] = session
+            return await http.request(method, url, headers=headers, json=body)
+
+        opened = await ask(ada, "POST", None, INITIALIZE)
+        session = opened.headers["mcp-session-id"]
+        ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+        for token in (eve, stack.token):
+            for method, body in (("POST", ready), ("POST", LIST_TOOLS), ("GET", None), ("DELETE", None)):
+                assert (await ask(token, method, session, body)).status_code == 404
+        assert (await ask(ada, "POST", session, ready)).status_code == 202
+        assert (await ask(ada_again, "POST", session, LIST_TOOLS)).status_code == 200
+        assert (await ask(ada, "DELETE", session)).status_code == 200
+        assert (await ask(ada, "POST", session, LIST_TOOLS)).status_code == 404
 
 
 async def test_an_idle_client_makes_room_and_one_in_use_does_not(stack: Stack) -> None:
