@@ -43,8 +43,9 @@ class TerminalOutput:
 class ActivityMethods:
     """Tracks calls itself, and asks `sources` for everything else when the gateway asks."""
 
-    def __init__(self, sources: Iterable[Source]) -> None:
+    def __init__(self, sources: Iterable[Source], previews: Callable[[], list[str]] = list) -> None:
         self._sources = list(sources)
+        self._previews = previews  # the digests of the tokens of previews
         self._clock = asyncio.get_running_loop().time
         self._last = self._clock()  # when a call began or ended last, or something was seen to run
         self._open = 0  # calls, without those that only watch
@@ -78,4 +79,5 @@ class ActivityMethods:
         self._last = max(ended)
         idle = max(self._clock() - self._last, 0.0)
         self._asleep = self._asleep or (params.sleep_after is not None and idle >= params.sleep_after)
-        return RuntimeActivityResult(idle=idle, busy=[], asleep=self._asleep)
+        previews = self._previews() if self._asleep else None
+        return RuntimeActivityResult(idle=idle, busy=[], asleep=self._asleep, previews=previews)

@@ -16,7 +16,7 @@ from hawse.keystrokes import Keystrokes
 from hawse.rpc import Dispatcher, IdempotencyTable, handles
 from hawse.rpc.server import Server
 from hawse.wire import HawseError
-from runtime.activity import ActivityMethods, TerminalOutput
+from runtime.activity import ActivityMethods, Source, TerminalOutput
 from runtime.backup.methods import BackupMethods
 from runtime.code.methods import CodeMethods
 from runtime.core.fair_work import FairWork
@@ -118,9 +118,11 @@ class Runtime:
         )
         dispatcher = Dispatcher(tasks.start, idempotency, stop_delay=limits.stop_delay)
         self.automation = AutomationMethods(self.terminals, search)
-        ports = self.ports = PortMethods(self.id, tasks, pools.proc, PreviewTable(private))
+        previews = PreviewTable(private)
+        ports = self.ports = PortMethods(self.id, tasks, pools.proc, previews)
         programs = (self.terminals, execs, self.processes, self.sessions, self.automation, self.code)
-        activity = ActivityMethods([self._programs, self._viewers, TerminalOutput(self.terminals)])
+        sources: list[Source] = [self._programs, self._viewers, TerminalOutput(self.terminals)]
+        activity = ActivityMethods(sources, lambda: previews.digests)
         dispatcher.on_call = activity.note_call
         others = (self.files, backups, self.recordings, ports, self.watches, self.git, self.desktops)
         for part in (self, activity, *programs, *others):

@@ -15,9 +15,11 @@ from gateway.limits.pace import ByteRates
 from gateway.limits.quotas import HeldLimit
 from gateway.preview.tunnel import PortTunnel
 from gateway.sandboxes.lifecycle import Sandboxes
+from gateway.sandboxes.table import read_previews
 from gateway.tunnels.table import TunnelRecord, TunnelTable
 from gateway.upstream.links import Links
 from gateway.upstream.sandbox_link import SandboxLink
+from hawse.api.ports import preview_digest
 from hawse.api.rights import OPERATE
 from hawse.wire import HawseError, Principal
 
@@ -114,7 +116,7 @@ class Visits:
         if pace is not None:
             pace.check()
         with self._connections.hold(visit.visitor, address):
-            link = await self._link(visit.sandbox)
+            link = await self._link(visit)
             async with PortTunnel(link, visit.place, pace, principal=visit.caller) as connection:
                 if visit.port not in (None, connection.port):
                     raise HawseError("not_found", "no such preview")
@@ -132,17 +134,26 @@ class Visits:
                         self._audit.preview(visit.visitor, address, visit.sandbox, connection.port)
                     yield connection
 
-    async def _link(self, sandbox: str) -> SandboxLink:
+    async def _link(self, visit: Visit) -> SandboxLink:
         """The link of a sandbox that runs: a visit does not start one. Raises `HawseError`."""
-        link = self._links().get(sandbox)
+        link = self._links().get(visit.sandbox)
         if link.ready:
             return link
         try:
-            info = await self._sandboxes.get(sandbox)
+            info = await self._sandboxes.get(visit.sandbox)
         except HawseError as error:
             if error.code != "not_found":
                 raise
             raise HawseError("not_found", "no such address") from None
         if info.state != "running":
+            await self._check_preview(visit)
             raise HawseError("stale_handle", "the sandbox is not running")
         return link
+
+    async def _check_preview(self, visit: Visit) -> None:
+        """Raise `HawseError` (`not_found`) if a sandbox that sleeps has no such preview, as its runtime would."""
+        if isinstance(visit.place, int):
+            return
+        previews = await read_previews(self._sandboxes.store, visit.sandbox)
+        if previews is not None and preview_digest(visit.place) not in previews:
+            raise HawseError("not_found", "no such preview")

@@ -387,7 +387,7 @@ class Sandboxes:
         def want(record: SandboxRecord) -> SandboxRecord:
             if record.wanted == wanted:
                 return record
-            return msgspec.structs.replace(record, wanted=wanted, reason=None, failure=None)
+            return msgspec.structs.replace(record, wanted=wanted, reason=None, failure=None, previews=None)
 
         await self._table.change(sandbox, want)
         await asyncio.shield(self._driver.settle(sandbox))

@@ -293,7 +293,8 @@ class Supervisor:
         if answer.asleep:
             log.info("= sandbox %s: idle for %.0f s", record.id, answer.idle, extra={"sandbox": record.id})
             ending = rows.live.put(records.stopping(run, self._clock.now(), "idle"))
-            sleeping = rows.sandbox.put(msgspec.structs.replace(record, wanted="sleeping", reason="idle"))
+            record = msgspec.structs.replace(record, wanted="sleeping", reason="idle", previews=answer.previews)
+            sleeping = rows.sandbox.put(record)
             try:
                 await self._store.write(ending, sleeping)
             except ConflictError:  # a call wants it to run, or it was updated: it is started again

@@ -61,3 +61,14 @@ class SandboxTable:
             except ConflictError:
                 continue
             return Rows(Stored(new, version), rows.run)
+
+
+async def read_previews(store: Store, sandbox: str) -> list[str] | None:
+    """Return the digests of the tokens of a sandbox's previews while it sleeps; None if they are not known.
+
+    Raises:
+        HawseError: `unavailable` if the store cannot be used.
+    """
+    with store_errors_unavailable():
+        rows = await records.read(store, sandbox)
+    return None if rows.sandbox is None else rows.sandbox.value.previews

@@ -1,5 +1,6 @@
 """Ports: which are open, the previews that make them reachable from outside, and connections to them."""
 
+import hashlib
 from typing import Annotated
 
 import msgspec
@@ -252,3 +253,8 @@ class PortAccept(Params[PortConnectResult], kw_only=True):
     """
 
     connection: Annotated[str, Meta(min_length=1, max_length=64)]
+
+
+def preview_digest(token: str) -> str:
+    """Return what identifies the token of a preview without revealing it: half of its SHA-256, in hexadecimal."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()[:32]

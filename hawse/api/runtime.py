@@ -48,11 +48,13 @@ class RuntimeActivityResult(Reply, frozen=True, kw_only=True):
         idle: Seconds since something went on. 0: something does now.
         busy: What goes on, such as `process server`, at most 16 entries.
         asleep: Whether the runtime refuses calls from now on, because it was idle for `sleep_after`.
+        previews: If it is asleep, the digests of its previews' tokens (`hawse.api.ports.preview_digest`).
     """
 
     idle: float
     busy: list[str]
     asleep: bool
+    previews: list[str] | None = None
 
 
 # Upper bounds of the classes of a histogram, in seconds, each inclusive.

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from hawse.api.ports import ExposedPort
+from hawse.api.ports import ExposedPort, preview_digest
 from hawse.api.sandboxes import SandboxPort
 from hawse.wire import HawseError
 from runtime.core.folder import Folder
@@ -60,6 +60,11 @@ class PreviewTable:
     @property
     def all(self) -> list[ExposedPort]:
         return list(self._exposed.values())
+
+    @property
+    def digests(self) -> list[str]:
+        """The digests of the tokens, by which the gateway knows them while this runtime does not run."""
+        return [preview_digest(exposed.token) for exposed in self._exposed.values()]
 
     def by_token(self, token: str) -> ExposedPort:
         """Return the preview of a token. Raises `HawseError` `not_found`."""

@@ -2,6 +2,7 @@
 
 import asyncio
 
+from hawse.api.ports import preview_digest
 from tests.support.runtime import Client
 
 
@@ -57,7 +58,11 @@ async def test_the_time_since_the_last_call_is_counted(client: Client) -> None:
 async def test_a_runtime_that_goes_to_sleep_refuses_every_other_call(client: Client) -> None:
     assert (await activity(client, sleep_after=3600.0))["asleep"] is False
     await client.ask("file.stat", path=".")
-    assert (await activity(client, sleep_after=0.0))["asleep"] is True
+    token = (await client.ask("port.expose", port=80))["token"]
+    awake = await activity(client, sleep_after=3600.0)
+    assert (awake["asleep"], awake.get("previews")) == (False, None)
+    asleep = await activity(client, sleep_after=0.0)
+    assert (asleep["asleep"], asleep["previews"]) == (True, [preview_digest(token)])
     refused = await client.refused("file.stat", path=".")
     assert (refused.code, refused.retryable, refused.admitted) == ("unavailable", True, "no")
     assert (await client.refused("runtime.configure", revision=1)).code == "unavailable"

@@ -9,12 +9,14 @@ import pytest
 
 from gateway.auth.call_check import check_call
 from gateway.preview.visits import Visits, visit_preview, visit_tunnel
+from gateway.providers.base import SandboxSpec
 from gateway.sandboxes.lifecycle import Sandboxes
-from gateway.sandboxes.records import SANDBOXES
+from gateway.sandboxes.records import SANDBOXES, SandboxRecord
 from gateway.store.base import Store
 from gateway.store.clock import Clock
 from gateway.tunnels.table import TunnelRecord, TunnelTable
 from gateway.upstream.links import Links
+from hawse.api.ports import preview_digest
 from hawse.wire import Call, HawseError
 from hawse.wire.messages import to_raw
 from tests.support.stores import MemoryStore
@@ -37,6 +39,9 @@ class Sleeping:
 
     state = "sleeping"
 
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
     async def get(self, sandbox: str) -> "Sleeping":
         if sandbox != "box":
             raise HawseError("not_found", "unknown sandbox")
@@ -48,7 +53,7 @@ async def visits() -> AsyncIterator[Visits]:
     store = MemoryStore()
     store.put(SANDBOXES, "box", msgspec.json.encode({"generation": "g"}))
     async with TunnelTable(cast(Store, store)).running() as table:
-        yield Visits(cast(Sandboxes, Sleeping()), lambda: cast(Links, NoLinks()), table)
+        yield Visits(cast(Sandboxes, Sleeping(cast(Store, store))), lambda: cast(Links, NoLinks()), table)
 
 
 def test_the_name_of_a_visitor_does_not_contain_the_token() -> None:
@@ -74,6 +79,39 @@ async def test_a_visit_starts_no_sandbox(visits: Visits) -> None:
     with pytest.raises(HawseError, match="no such address"):
         async with visits.connected(visit_preview("other", "token", None), "127.0.0.1:1"):
             pass
+
+
+@pytest.mark.parametrize(
+    ("known", "token", "code"),
+    [
+        (None, "any", "stale_handle"),
+        (["secret"], "secret", "stale_handle"),
+        (["secret"], "other", "not_found"),
+        ([], "secret", "not_found"),
+    ],
+)
+async def test_an_invented_or_revoked_preview_is_not_found_while_its_sandbox_sleeps(
+    known: list[str] | None, token: str, code: str
+) -> None:
+    memory, digests = MemoryStore(), None if known is None else [preview_digest(one) for one in known]
+    record = SandboxRecord(
+        id="box",
+        unit="box",
+        provider="local",
+        spec=SandboxSpec(),
+        wanted="sleeping",
+        generation="g",
+        created=Clock().now(),
+        previews=digests,
+    )
+    memory.put(SANDBOXES, "box", msgspec.json.encode(record))
+    store = cast(Store, memory)
+    async with TunnelTable(store).running() as table:
+        visits = Visits(cast(Sandboxes, Sleeping(store)), lambda: cast(Links, NoLinks()), table)
+        with pytest.raises(HawseError) as raised:
+            async with visits.connected(visit_preview("box", token, None), "127.0.0.1:1"):
+                pass
+    assert raised.value.code == code
 
 
 class Replaced:
@@ -104,7 +142,11 @@ async def test_a_visitor_of_a_tunnel_does_not_get_what_it_led_to_before(monkeypa
         async def __aexit__(self, *_: object) -> None: ...
 
     monkeypatch.setattr("gateway.preview.visits.PortTunnel", Connected)
-    replaced = Visits(cast(Sandboxes, Sleeping()), lambda: cast(Links, Ready()), cast(TunnelTable, Replaced()))
+    replaced = Visits(
+        cast(Sandboxes, Sleeping(cast(Store, MemoryStore()))),
+        lambda: cast(Links, Ready()),
+        cast(TunnelTable, Replaced()),
+    )
     with pytest.raises(HawseError, match="no such tunnel"):
         async with replaced.connected(visit_tunnel(RECORD), "127.0.0.1:1"):
             pass

@@ -7,6 +7,7 @@ import pytest
 
 from gateway.providers.base import Endpoint, TcpAddress
 from gateway.sandboxes.lifecycle import Sandboxes
+from gateway.sandboxes.records import read
 from gateway.store.base import Delete
 from gateway.store.sqlite import SqliteStore
 from hawse.api.runtime import RuntimeActivityResult
@@ -18,6 +19,13 @@ from tests.support.providers import Begin, ModelProvider, ModelUnit
 
 async def state(sandboxes: Sandboxes, id: str) -> str | None:
     return {info.id: info.state for info in await sandboxes.list()}.get(id)
+
+
+async def previews(sandboxes: Sandboxes, id: str) -> list[str] | None:
+    """Return the digests that are stored of a sandbox."""
+    rows = await read(sandboxes.store, id)
+    assert rows.sandbox is not None
+    return rows.sandbox.value.previews
 
 
 async def test_units_of_a_version_without_a_store_get_rows_once_and_go_on_running(
@@ -211,7 +219,7 @@ class Runtimes:
         idle = self.idle.get(sandbox, 0.0)
         if idle is None:
             return None
-        return RuntimeActivityResult(idle=idle, busy=[], asleep=idle >= sleep_after)
+        return RuntimeActivityResult(idle=idle, busy=[], asleep=idle >= sleep_after, previews=["digest"])
 
     async def configure(self, sandbox: str) -> None:
         self.configured.append(sandbox)
@@ -239,9 +247,11 @@ async def test_an_idle_sandbox_sleeps_and_a_busy_one_is_asked_again_when_it_can_
     runtimes.idle["a"] = 101.0
     await sandboxes.sweep()
     assert await state(sandboxes, "a") == "sleeping"
+    assert await previews(sandboxes, "a") == ["digest"]
     assert await state(sandboxes, "kept") == "running"
     await sandboxes.ensure("a")
     assert await state(sandboxes, "a") == "running"
+    assert await previews(sandboxes, "a") is None
 
 
 async def test_an_idle_sandbox_sleeps_although_the_clock_of_the_gateway_that_started_it_was_ahead(
