@@ -35,6 +35,16 @@ const verbs = {
   reload: ({ page }) => pages[page].reload(),
   evaluate: ({ page, ...code }) => pages[page].evaluate(call(code)),
   wait: async ({ page, ...code }) => void (await pages[page].waitForFunction(call(code), { polling: 50 })),
+  waitInFrame: async ({ page, frame, ...code }) => {
+    const count = Number(timeout) / 50;
+    for (let turn = 0; turn < count; turn++) {
+      const found = pages[page].frames()[frame];
+      // A frame that is being loaded has no document, or another one soon.
+      if (await found?.evaluate(call(code)).catch(() => false)) return;
+      await new Promise(done => setTimeout(done, 50));
+    }
+    throw new Error(`timeout of ${timeout} ms`);
+  },
   type: ({ page, text }) => pages[page].keyboard.type(text),
   press: async ({ page, keys }) => {
     const { keyboard } = pages[page];

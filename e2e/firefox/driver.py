@@ -103,6 +103,10 @@ class FirefoxView(TerminalView):
     async def wait_for(self, expression: str, argument: Any = None) -> None:
         await self._do("wait", expression=expression, argument=argument)
 
+    async def wait_in_frame(self, frame: int, expression: str) -> None:
+        """Wait until `expression` returns a truthy value in a frame of the page. The page itself is the frame 0."""
+        await self._do("waitInFrame", frame=frame, expression=expression)
+
     async def type(self, text: str) -> None:
         await self._do("type", text=text)
 

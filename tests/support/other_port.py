@@ -17,12 +17,14 @@ class OtherPort:
         port: Its port.
         cookies: The `Cookie` headers that it has received.
         answers: `Set-Cookie` values of its next answers.
+        page: The page that it serves.
     """
 
     def __init__(self) -> None:
         self.port = free_port()
         self.cookies: list[str] = []
         self.answers: list[str] = []
+        self.page = "<!doctype html><title>hostile</title>"
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator["OtherPort"]:
@@ -39,11 +41,8 @@ class OtherPort:
                 if name.lower() == "cookie":
                     self.cookies.append(value.strip())
             lines = [f"Set-Cookie: {value}\r\n" for value in self.answers]
-            body = "<!doctype html><title>hostile</title>"
-            writer.write(
-                f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {len(body)}\r\nConnection: close\r\n"
-                f"{''.join(lines)}\r\n{body}".encode()
-            )
+            lines += [f"Content-Length: {len(self.page)}\r\n", "Content-Type: text/html\r\n", "Connection: close\r\n"]
+            writer.write(f"HTTP/1.1 200 OK\r\n{''.join(lines)}\r\n{self.page}".encode())
             await writer.drain()
         except (asyncio.IncompleteReadError, OSError):
             pass  # the browser has closed a connection that it had opened in advance
