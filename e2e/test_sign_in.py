@@ -1,8 +1,11 @@
 """Sessions of browsers: no token stays in the page, several sessions in one browser, signing out."""
 
-import pytest
+from pathlib import Path
 
-from e2e.conftest import Open
+import pytest
+from playwright.async_api import Browser, expect
+
+from e2e.conftest import SWITCHES, Open
 from e2e.view import View
 from tests.support.stack import Stack
 
@@ -53,3 +56,37 @@ async def test_signing_out_ends_the_session_in_all_tabs(open_page: Open, stack: 
     await second.page.locator("#token").fill(stack.token)
     await second.page.keyboard.press("Enter")
     await second.until_live()
+
+
+async def test_a_guest_whose_link_has_ended_reads_that_and_is_asked_for_no_token(open_page: Open, stack: Stack) -> None:
+    own = await open_page()
+    link = await own.page.evaluate(
+        """() => window.hawse.client.call("share.create", { sandbox: "local", terminal: "main" })
+          .then(({ path, info }) => ({ path, id: info.id }))"""
+    )
+    guest = await open_page(address=stack.base + link["path"])
+    await own.page.evaluate("id => window.hawse.client.call('share.revoke', { id })", link["id"])
+    late = View(await own.page.context.new_page())
+    await late.page.goto(stack.base + link["path"])
+    for view in (guest, late):
+        notice = view.page.get_by_role("alertdialog", name="Signed out")
+        await expect(notice).to_contain_text("This link has ended. Ask the person who sent it for another one.")
+        await expect(view.page.locator("#token")).to_be_hidden()
+    await guest.page.reload()
+    await expect(guest.page.locator("#link-ended")).to_be_visible()
+    await guest.page.goto(f"{stack.base}/home.html")
+    await expect(guest.page.locator("#token")).to_be_visible()  # at another address, the guest may sign in otherwise
+    await late.page.reload()
+    await late.until_live()  # with the session that this browser has of its own
+
+
+async def test_a_browser_that_starts_again_is_still_signed_in(
+    browser: Browser, chromium_path: str, stack: Stack, tmp_path: Path
+) -> None:
+    for address in (stack.url, stack.base):
+        launch = browser.browser_type.launch_persistent_context
+        context = await launch(tmp_path, executable_path=chromium_path, args=SWITCHES)
+        view = View(await context.new_page())
+        await view.page.goto(address)
+        await view.until_live()
+        await context.close()
