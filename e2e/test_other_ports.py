@@ -159,6 +159,14 @@ async def check_cookies_of_the_program_change_nothing(view: Page, stack: Stack, 
     assert await view.evaluate("() => window.hawse.client.welcome.role") == "owner"
     await goto(view, stack.base)
     await view.until_live()
+    program.answers = [f"large{number}={'x' * 4000}; Path=/" for number in range(60)]  # more than a request may have
+    await goto(view, f"http://127.0.0.1:{program.port}/")
+    await goto(view, stack.base)  # which the gateway refuses, and lets the browser delete the cookies
+    await goto(view, stack.base)
+    await view.wait_for("() => document.querySelector('#sign-in')?.checkVisibility()")
+    await view.type(stack.token)
+    await view.press("Enter")
+    await view.until_live()
 
 
 @pytest.mark.parametrize("name", ["127.0.0.1", "localhost"])

@@ -5,6 +5,7 @@ pipelined requests. Everything else is as in uvicorn.protocols.http.httptools_im
 """
 
 import asyncio
+import ipaddress
 from collections.abc import Callable, Sequence
 from typing import Final, cast
 from weakref import WeakKeyDictionary
@@ -17,6 +18,12 @@ ANSWER_TIMEOUT: Final = 120.0  # s from there to the end of the response: a page
 HEADERS_SIZE: Final = 32 << 10  # bytes of a request's line and headers
 HEADERS_COUNT: Final = 100
 PIPELINE: Final = 8  # requests that wait for the response to an earlier one: each costs some KB, without a token
+DISCARDED: Final = 1 << 20  # bytes of headers that are too large: browsers show no response before they have sent all
+TOO_LARGE: Final = (
+    b"The headers of this request are too large or too many. In a browser, the reason is cookies, which another "
+    b"program at this host may have set. Load the page again; if that does not help, delete this host's cookies in the "
+    b"browser."
+)
 STREAMED: Final = b"/v1/sandboxes/"  # below this path, bytes in either direction extend the time
 UNLIMITED_DURATION: Final = "hawse.unlimited_duration"  # the ASGI extension that lifts ANSWER_TIMEOUT
 
@@ -36,6 +43,7 @@ class HttpProtocol(HttpToolsProtocol):
     _unlimited = False  # this response may take as long as both sides want: see `_allow_unlimited_duration`
     _fed = 0  # bytes received of the headers that are not complete yet
     _size = 0  # bytes of those headers that were parsed
+    _too_large = False  # the headers exceed a limit
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(cast(asyncio.Transport, transport))
@@ -51,9 +59,14 @@ class HttpProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         self._fed += len(data)
+        if self._too_large:
+            if self._fed > DISCARDED:
+                self._abort()
+            return
         super().data_received(data)
         if self._in_headers and self._fed > HEADERS_SIZE and not self.transport.is_closing():
-            self.send_400_response("The headers are too large.")
+            self._too_large = True
+            self.send_400_response("")
 
     def eof_received(self) -> None:
         """The client sends no more, which closes the transport."""
@@ -70,9 +83,25 @@ class HttpProtocol(HttpToolsProtocol):
         cycle = cast(RequestResponseCycle | None, self.cycle)
         if self.pipeline or (cycle is not None and cycle.response_started and not cycle.response_complete):
             self._abort()
+        elif self._too_large:
+            self._refuse_headers()
         else:
             super().send_400_response(msg)
             self._mark_disconnected()
+
+    def _refuse_headers(self) -> None:
+        """Refuse headers that are too large (RFC 6585, 5), and let a browser delete the cookies of an address.
+
+        A program at another port of the host can set so many cookies that each later request would be refused. For a
+        name, browsers would delete the cookies of its whole domain, which is not ours.
+        """
+        lines = [b"HTTP/1.1 431 Request Header Fields Too Large", b"content-type: text/plain; charset=utf-8"]
+        if any(name == b"host" and _is_local_or_address(value.decode("latin-1")) for name, value in self.headers):
+            lines.append(b'clear-site-data: "cookies"')
+        lines += [b"content-length: %d" % len(TOO_LARGE), b"connection: close", b"", TOO_LARGE]
+        self.transport.write(b"\r\n".join(lines))
+        self._mark_disconnected()
+        self._arm(self.headers_timeout)  # the client closes the connection when it has read this
 
     # ---- callbacks of the parser: an exception is answered with 400
 
@@ -146,6 +175,7 @@ class HttpProtocol(HttpToolsProtocol):
     def _count(self, size: int) -> None:
         self._size += size
         if self._size > HEADERS_SIZE or len(self.headers) >= HEADERS_COUNT:
+            self._too_large = True
             raise ValueError("the headers are too large")
 
     def _make_room(self) -> None:
@@ -196,3 +226,12 @@ class HttpProtocol(HttpToolsProtocol):
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
+
+
+def _is_local_or_address(host: str) -> bool:
+    """Return whether the value of `Host` is `localhost` or an IP address, with or without a port."""
+    name = host if host.endswith("]") else host.removesuffix(f":{host.rpartition(':')[2]}")
+    try:
+        return name.lower() == "localhost" or bool(ipaddress.ip_address(name.strip("[]")))
+    except ValueError:
+        return False

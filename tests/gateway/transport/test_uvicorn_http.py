@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from gateway.transport.uvicorn_http import HEADERS_COUNT, HEADERS_SIZE, PIPELINE, UNLIMITED_DURATION, HttpProtocol
+from gateway.transport.uvicorn_http import (
+    DISCARDED,
+    HEADERS_COUNT,
+    HEADERS_SIZE,
+    PIPELINE,
+    UNLIMITED_DURATION,
+    HttpProtocol,
+)
 from tests.support.gateway import TOKEN, FakeRuntime, Gateway, RawSocket, Recorded
 from tests.support.waiting import TIMEOUT
 
@@ -149,21 +156,48 @@ async def test_a_slow_reader_receives_the_rest_of_a_response(gateway: Gateway) -
     ],
 )
 @pytest.mark.parametrize("upgrade", [b"", b"Connection: Upgrade\r\nUpgrade: websocket\r\n"])
-async def test_headers_beyond_the_limits_are_a_bad_request(raw: RawSocket, headers: bytes, upgrade: bytes) -> None:
+async def test_headers_beyond_the_limits_are_refused(raw: RawSocket, headers: bytes, upgrade: bytes) -> None:
     await raw.send(GET + upgrade + headers + b"\r\n\r\n")
-    assert (await raw.receive()).startswith(b"HTTP/1.1 400")
+    assert (await raw.receive()).startswith(b"HTTP/1.1 431")
+
+
+@pytest.mark.parametrize(
+    ("host", "deleted"),
+    [
+        (b"127.0.0.1:8080", True),
+        (b"[::1]:8080", True),
+        (b"[::1]", True),
+        (b"LocalHost", True),
+        (b"hawse.example:8080", False),
+        (b"", False),
+    ],
+)
+async def test_a_browser_with_too_many_cookies_may_delete_those_of_an_address(
+    raw: RawSocket, host: bytes, deleted: bool
+) -> None:
+    """Another program at this address can set them, which would lock the user out."""
+    await raw.send(b"GET / HTTP/1.1\r\nHost: " + host + b"\r\nCookie: " + b"a" * HEADERS_SIZE)
+    answer = await raw.receive()
+    assert answer.startswith(b"HTTP/1.1 431")
+    assert (b'clear-site-data: "cookies"' in answer) is deleted
+    await raw.send(b"a" * HEADERS_SIZE + b"\r\n\r\n")  # the rest is read, so that the browser gets the answer
+    assert b"delete this host's cookies" in answer
 
 
 async def test_an_endless_header_is_not_buffered(raw: RawSocket) -> None:
     await raw.send(GET + b"X-A: ")
     await raw.send(b"a" * HEADERS_SIZE)
-    assert (await raw.receive()).startswith(b"HTTP/1.1 400")
+    assert (await raw.receive()).startswith(b"HTTP/1.1 431")
+    with suppress(OSError):
+        for _ in range(1 + DISCARDED // HEADERS_SIZE):
+            await raw.send(b"a" * HEADERS_SIZE)
+        assert not await raw.receive()  # the connection is closed
 
 
 async def test_an_endless_request_target_is_not_buffered(raw: RawSocket) -> None:
     await raw.send(b"GET /")
     await raw.send(b"a" * (HEADERS_SIZE + 1))
-    assert (await raw.receive()).startswith(b"HTTP/1.1 400")
+    assert (await raw.receive()).startswith(b"HTTP/1.1 431")
 
 
 async def test_invalid_http_is_a_bad_request(raw: RawSocket) -> None:
