@@ -256,7 +256,7 @@ class Driver:
         if problem is None and not run.unused:
             sandbox = (await records.read(self._store, run.sandbox)).sandbox  # it may have changed meanwhile
             if sandbox is not None:
-                changes.append(sandbox.put(vacated(sandbox.value, await self._vacancy.now())))
+                changes.append(sandbox.put(vacated(sandbox.value, run.refuses_since or await self._vacancy.now())))
         await self._store.write(*changes, lease=lease)
 
     async def _delete(self, row: Stored[SandboxRecord], lease: Lease) -> None:

@@ -65,8 +65,8 @@ class SandboxRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
         sleeps_after: The last `idle_timeout` that it had or was given: it applies again when `keep_alive` ends. None:
             the row was written by an earlier version.
         made: Whether the provider has created its unit.
-        vacant_since: When the last runtime that accepted links before that of the present run had ended: at the latest
-            when the sandbox was created. None: it is not known.
+        vacant_since: When the last runtime that accepted links before that of the present run had ended, or refused all
+            calls: at the latest when the sandbox was created. None: it is not known.
         failure: Of its last start; None if that succeeded.
         owner: The id of the principal that created it.
         pool: Whether it is a member of the pool, which no client sees.
@@ -115,6 +115,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             being ended.
         since: When it came into this state.
         unused: Whether its runtime has never accepted links, so that no call can have run in it.
+        refuses_since: Since when its runtime has refused all calls, because it goes to sleep. None: it has not.
         address: Where its runtime accepts links: a path, `HOST:PORT`, or `machine:UNIT`. None unless `running`.
         token: What the runtime expects in `hello`.
         uid: The user whose process must listen there. None: any.
@@ -134,6 +135,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     state: Literal["starting", "running", "paused", "stopping"]
     since: Moment
     unused: bool = False
+    refuses_since: Moment | None = None
     address: str | None = None
     token: str | None = None
     uid: int | None = None

@@ -19,6 +19,7 @@ from gateway.sandboxes.driver import Driver
 from gateway.sandboxes.pool import MEMBER, Pool
 from gateway.sandboxes.records import AllRows, Rows, Run, SandboxRecord, Wanted
 from gateway.sandboxes.steps import Step, next_step
+from gateway.sandboxes.vacancy import Vacancy
 from gateway.store.base import Change, ConflictError, Put, Store, StoreError, store_errors_unavailable
 from gateway.store.clock import Clock, Moment
 from hawse.api.egress import EgressPolicy
@@ -292,6 +293,7 @@ class Supervisor:
         self._asked[run.runtime] = self._clock.now().after(max(record.idle_timeout - answer.idle, 1.0))
         if answer.asleep:
             log.info("= sandbox %s: idle for %.0f s", record.id, answer.idle, extra={"sandbox": record.id})
+            run = msgspec.structs.replace(run, refuses_since=await Vacancy(self._store, self._clock).now())
             ending = rows.live.put(records.stopping(run, self._clock.now(), "idle"))
             record = msgspec.structs.replace(record, wanted="sleeping", reason="idle", previews=answer.previews)
             sleeping = rows.sandbox.put(record)

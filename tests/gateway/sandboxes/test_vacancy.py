@@ -9,6 +9,7 @@ from gateway.sandboxes import records
 from gateway.sandboxes.lifecycle import Sandboxes
 from gateway.sandboxes.vacancy import Vacancy
 from gateway.store.sqlite import SqliteStore
+from hawse.api.runtime import RuntimeActivityResult
 from hawse.api.sandboxes import SandboxCreate
 from hawse.wire import HawseError
 from tests.support.clock import ManualClock
@@ -59,6 +60,31 @@ async def test_the_wait_for_the_end_of_a_runtime_does_not_count(
         hold.set()
     clock.advance(1.0)
     assert await sandboxes.vacancy.seconds("local") == 1.0
+
+
+class Idle:
+    """All runtimes go to sleep when they are asked."""
+
+    async def activity(self, sandbox: str, sleep_after: float) -> RuntimeActivityResult:
+        return RuntimeActivityResult(idle=sleep_after, busy=[], asleep=True)
+
+    async def configure(self, sandbox: str) -> None: ...
+
+
+async def test_the_wait_for_the_end_of_a_runtime_that_goes_to_sleep_counts(
+    sandboxes: Sandboxes, provider: ModelProvider, clock: ManualClock
+) -> None:
+    sandboxes.calls = Idle()
+    await sandboxes.create(SandboxCreate(id="a", idle_timeout=60.0))
+    clock.advance(60.0)
+    hold = provider.holds["stop"] = asyncio.Event()
+    async with asyncio.timeout(TIMEOUT), asyncio.TaskGroup() as tasks:
+        tasks.create_task(sandboxes.sweep())
+        await provider.begun("stop")
+        clock.advance(5.0)
+        hold.set()
+    clock.advance(1.0)
+    assert await sandboxes.vacancy.seconds("a") == 6.0, "it has refused calls since then"
 
 
 async def test_a_runtime_that_never_accepted_links_does_not_count(
