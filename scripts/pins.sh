@@ -16,7 +16,7 @@ compile() {
     "$scratch/bin/uv" pip compile -q --generate-hashes --universal --python-version 3.11 ${UPGRADE:+--upgrade} \
         --no-emit-index-url --no-emit-find-links --no-annotate --no-header "$@" >/dev/null
 }
-compile pyproject.toml --extra docker --extra kubernetes --extra oidc --extra mcp --extra s3 --extra egress -o requirements/run.txt
+compile pyproject.toml --extra server --extra docker --extra kubernetes --extra oidc --extra mcp --extra s3 --extra egress -o requirements/run.txt
 compile pyproject.toml --extra dev -c requirements/run.txt -o requirements/dev.txt
 compile requirements/build.in -c requirements/dev.txt -o requirements/build.txt
 compile requirements/docs.in -o requirements/docs.txt

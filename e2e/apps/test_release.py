@@ -1,6 +1,7 @@
 """The distributions as users get them: installed in an empty environment, by pip's rules, uvx and pipx."""
 
 import asyncio
+import json
 import os
 import pwd
 import re
@@ -18,10 +19,12 @@ import pytest_asyncio
 import hawse
 from e2e.apps.conftest import PYTHON, ROOT
 from tests.support import running
+from tests.support.stack import Stack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 TIMEOUT = 240.0  # s for one step: an installer downloads what its cache lacks
 UV = PYTHON.with_name("uv")
+CLIENT = ("click", "markdown-it-py", "mdurl", "msgspec", "pygments", "rich", "websockets")  # what the client needs
 
 
 def installer_environment() -> dict[str, str]:
@@ -101,7 +104,7 @@ async def served(programs: Path, folder: Path) -> AsyncIterator[httpx.AsyncClien
 async def test_the_wheel_serves_from_an_empty_environment_and_all_its_parts_have_one_version(
     built: Distributions, tmp_path: Path
 ) -> None:
-    programs = await install(tmp_path, built.wheel)
+    programs = await install(tmp_path, f"hawse[server] @ {built.wheel.as_uri()}")
     assert await run(programs / "hawse", "--version", cwd=tmp_path) == f"hawse {hawse.__version__} (pure)\n"
     show = "import importlib.metadata, hawse; print(hawse.__version__, importlib.metadata.version('hawse'))"
     assert (await run(programs / "python", "-c", show, cwd=tmp_path)).split() == [hawse.__version__] * 2
@@ -130,6 +133,30 @@ async def test_the_sdist_installs_with_every_extra_and_finds_its_modules(built: 
     modules = "gateway.providers.docker, gateway.oidc, gateway.telemetry, hawse.mcp.server, hawse.sync"
     await run(programs / "python", "-c", f"import {modules}", cwd=tmp_path)
     assert "Usage: hawse mcp" in await run(programs / "hawse", "mcp", "--help", cwd=tmp_path)
+
+
+async def test_the_client_alone_is_small_and_works_without_the_server(
+    built: Distributions, stack: Stack, tmp_path: Path
+) -> None:
+    programs = await install(tmp_path, built.wheel)
+    listed = await run(UV, "pip", "list", "--python", programs / "python", "--format", "json", cwd=tmp_path)
+    assert {package["name"] for package in json.loads(listed)} == {"hawse", *CLIENT}
+    environment = {"HAWSE_URL": stack.base, "HAWSE_TOKEN": stack.token}
+    assert await run(programs / "hawse", "exec", "--", "echo", "here", cwd=tmp_path, env=environment) == "here\n"
+    refused = await asyncio.create_subprocess_exec(programs / "hawse", "serve", stderr=asyncio.subprocess.PIPE)
+    _, message = await refused.communicate()
+    assert refused.returncode == 1
+    assert b"pip install 'hawse[server]'" in message
+
+
+@pytest.mark.parametrize("platform", ["win_amd64", "macosx_11_0_arm64", "manylinux_2_28_x86_64"])
+async def test_the_client_installs_from_wheels_on_each_system(
+    platform: str, built: Distributions, tmp_path: Path
+) -> None:
+    wheels = ("--only-binary=:all:", "--platform", platform, "--python-version", "3.11", "--dest", "wheels")
+    await run(PYTHON, "-m", "pip", "download", "-q", *wheels, built.wheel, cwd=tmp_path)
+    found = {path.name.partition("-")[0].lower().replace("_", "-") for path in (tmp_path / "wheels").iterdir()}
+    assert found == {"hawse", *CLIENT}
 
 
 async def test_uvx_runs_the_command_without_an_installation(built: Distributions, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 import click
 
 from hawse import __version__
+from hawse.cli.optional_parts import require_server
 from hawse.cli.output import examples, json_option, print_json
 
 
@@ -22,6 +23,7 @@ def bundle(file: Path, name: str, as_json: bool) -> int:
     `skopeo copy oci-archive:FILE docker://NAME` pushes it to a registry, `ctr -n k8s.io images import FILE` imports it
     on a node.
     """
+    require_server("hawse bundle")
     build, image = (import_module(f"gateway.providers.bundle.{module}") for module in ("build", "image"))
     with TemporaryDirectory(prefix="hawse-") as folder:
         try:

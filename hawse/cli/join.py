@@ -14,6 +14,7 @@ import click
 
 from hawse.api.access import ShareCreateResult
 from hawse.api.rights import Role
+from hawse.cli.optional_parts import require_server
 from hawse.cli.output import examples, printable
 from hawse.cli.target import Target, failure, gateway_options, sandbox_option
 from hawse.client import Client
@@ -70,6 +71,7 @@ def join(target: Target, gateway: str | None, directory: Path, share: Access | N
     The machine connects to the gateway: it needs no open port. With a token of the role `joiner`, it becomes the
     sandbox of that token. Otherwise it becomes the sandbox of --sandbox, or a new one that is deleted at the end.
     """
+    require_server("hawse join")
     run_join(target, gateway, sandbox, directory, share)
 
 

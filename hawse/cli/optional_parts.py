@@ -7,6 +7,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Final, Literal, NamedTuple
 
+import click
+
 from hawse.client import Sandbox
 from hawse.wire import HawseError
 
@@ -15,6 +17,7 @@ SYSTEM: Final = "/usr/sbin:/sbin:/usr/bin:/bin:/usr/local/bin"
 
 # What needs a package of Python, beside the gateway or `hawse`: the package, and the extra that installs it.
 PACKAGES: Final = (
+    ("hawse serve and hawse join", "starlette", "server"),
     ("filtered networks", "cryptography", "egress"),
     ("backups in object storage", "obstore", "s3"),
     ("sandboxes of Docker", "aiodocker", "docker"),
@@ -24,6 +27,8 @@ PACKAGES: Final = (
     ("screenshots as JPEG and WebP", "PIL", "desktop"),
     ("hawse mcp", "mcp", "mcp"),
 )
+# Modules of packages of the extra `server`: those that a gateway or a runtime imports at its start.
+SERVER: Final = ("starlette", "uvicorn", "httptools", "h11", "pyghostty", "re2", "uvloop")
 # What needs a program on the machine of the gateway: the program, and how to install it.
 PROGRAMS: Final = (
     ("workspaces of a fixed size", "mkfs.ext4", "apt install e2fsprogs"),
@@ -32,6 +37,24 @@ PROGRAMS: Final = (
 )
 # What needs a program in the sandbox: the program, and its package in Debian.
 INSIDE: Final = (("git", "git", "git"),)
+
+
+def require_server(command: str) -> None:
+    """Check that the packages of a gateway and a runtime are installed.
+
+    Args:
+        command: The command that needs them, such as `hawse serve`.
+
+    Raises:
+        click.ClickException: This is not Linux, or a package is missing. The message contains the command that installs
+            it.
+    """
+    if platform.system() != "Linux":
+        raise click.ClickException(f"`{command}` needs Linux; on this machine, hawse is a client only")
+    if missing := [name for name in SERVER if find_spec(name) is None]:
+        raise click.ClickException(
+            f"`{command}` needs the server ({', '.join(missing)} not found): pip install 'hawse[server]'"
+        )
 
 
 class Check(NamedTuple):

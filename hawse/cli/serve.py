@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from hawse.cli.optional_parts import require_server
 from hawse.cli.output import examples
 
 PORT_MAX = 65_535
@@ -240,6 +241,7 @@ def serve(verbose: bool, **options: Any) -> int:
     """Start a gateway on this machine and print the address to open."""
     # The gateway is imported here, since other sub-commands do not need it. An option that is not given keeps the
     # default of `gateway.settings.Settings`.
+    require_server("hawse serve")
     server = import_module("gateway.server")
     settings = import_module("gateway.settings")
     given = {name: value for name, value in options.items() if value not in (None, ()) and value is not False}

@@ -1,6 +1,7 @@
 """Each optional program and package is reported, and how to install it where it is missing."""
 
 import tomllib
+from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -8,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from hawse.api.code_values import CodeLanguage
-from hawse.cli import optional_parts
+from hawse.cli import main, optional_parts
 from hawse.client import Sandbox
 
 ROOT = Path(__file__).parent.parent.parent
@@ -73,3 +74,22 @@ async def test_a_sandbox_says_what_it_lacks() -> None:
         "code in python": "Python 3",
         "code in typescript": "not available: install Deno",
     }
+
+
+@pytest.mark.parametrize("command", [["serve"], ["bundle", "image.tar"], ["join", "http://127.0.0.1:9"]])
+def test_a_command_that_needs_the_server_names_the_command_that_installs_it(
+    command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(optional_parts, "find_spec", lambda name: None if name == "uvicorn" else find_spec(name))
+    assert main(command) == 1
+    assert capsys.readouterr().err == (
+        f"Error: `hawse {command[0]}` needs the server (uvicorn not found): pip install 'hawse[server]'\n"
+    )
+
+
+def test_a_system_that_is_not_linux_is_a_client_only(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("platform.system", lambda: "Darwin")
+    assert main(["serve"]) == 1
+    assert "needs Linux" in capsys.readouterr().err
