@@ -34,7 +34,13 @@ _NO_LANDLOCK: Final = (errno.ENOSYS, errno.EOPNOTSUPP)
 
 
 def confine(
-    *, user: int | None, memory: int, file_size: int, read: Sequence[int] = (), write: Sequence[int] = ()
+    *,
+    user: int | None,
+    memory: int,
+    file_size: int,
+    cpu: int | None = None,
+    read: Sequence[int] = (),
+    write: Sequence[int] = (),
 ) -> None:
     """Confine this process, which must have a single thread, and all that it starts.
 
@@ -42,6 +48,7 @@ def confine(
         user: The user and group that the superuser becomes. None: the user stays the same.
         memory: Bytes of its address space.
         file_size: Bytes of each file that it writes.
+        cpu: Seconds of processor time of each process. None: any.
         read: Descriptors of files that may be opened again for reading.
         write: Descriptors of files that may be opened again for reading and writing.
 
@@ -52,6 +59,7 @@ def confine(
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_AS, memory),
         (resource.RLIMIT_FSIZE, file_size),
+        (resource.RLIMIT_CPU, resource.RLIM_INFINITY if cpu is None else cpu),
     ):
         resource.setrlimit(limit, (value, value))
     # The superuser needs no user namespace for it; the others get one in which they are what they were.

@@ -10,9 +10,10 @@ import hashlib
 import logging
 import os
 import secrets
+import signal
 import sys
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection
-from contextlib import aclosing, asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Iterator
+from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -23,6 +24,7 @@ from gateway.backups.space import OF_IMAGES
 from gateway.backups.squashfs import Plan
 from gateway.backups.stores import KEEP_FREE, store_errors
 from gateway.cancellation import in_thread, kill_process, start_process
+from gateway.limits.fair_turns import SIGN, FairTurns
 from hawse.api.backups import BackupFormat, BackupInfo, BackupProgress
 from hawse.wire import HawseError
 
@@ -32,7 +34,10 @@ PROGRAM: Final = (sys.executable, "-I", "-m", "gateway.backups.squashfs")
 OWNER: Final = 1000  # of the files, as sandboxes count users: that of their programs
 PART: Final = ".part-"  # begins the name of an image that is being made
 REPORT: Final = 4 << 20  # bytes of the archive between two reports
-TURN: Final = 10.0  # s between two signs of life of one that waits for others
+PLACES: Final = 2  # images that are made at once: it uses the processors
+UNPACKED: Final = 4  # times the size of all images that an archive may have when it is unpacked: holes take time, too
+CPU_TIME: Final = 300  # s of processor time for an image, and one more
+CPU_RATE: Final = 1 << 20  # for each of so many bytes of its archive
 PRINTED_MAX: Final = 16 << 10  # bytes of what the process prints, for the operator
 MODE: Final = 0o444  # the process that serves an image is of another user, and must not change it
 
@@ -69,46 +74,50 @@ class BackupImages:
         self._size = size
         self._keep_free = keep_free
         self._user_of = user_of
-        self._making = asyncio.Lock()  # one at a time: it uses the processors
+        self._turns = FairTurns(PLACES)
+        self._making: dict[str, asyncio.Event] = {}  # by backup; set when it has ended
 
     @asynccontextmanager
-    async def held(self, info: BackupInfo, report: Report, moved: Moved) -> AsyncIterator[None]:
+    async def held(self, info: BackupInfo, user: str, report: Report, moved: Moved) -> AsyncIterator[None]:
         """Have the image of a backup, which is made if there is none; it stays during the block.
 
         Args:
             info: The backup.
+            user: The id of the user who needs it: users take turns.
             report: Is called with the progress.
             moved: Is called for each part of the archive.
 
         Raises:
             HawseError: `unavailable` without mksquashfs, `io_error` if the archive is damaged, `no_space`, and
-                `limit_exceeded` if the images would have too many bytes.
+                `limit_exceeded` if the images would have too many bytes, or the archive takes too long.
         """
         path = self._root / info.id
-        fd = _hold(path)
-        if fd is None:
-            async with self._turn(moved):
-                fd = _hold(path)
-                while fd is None:
-                    fd = await self._make(info, path, report, moved)
+        while (fd := _hold(path)) is None:
+            if (making := self._making.get(info.id)) is not None:
+                moved()
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(SIGN):
+                        await making.wait()
+                continue
+            with self._announced(info.id):
+                async with self._turns.turn(user, moved):
+                    fd = _hold(path) or await self._make(info, path, report, moved)
+            if fd is not None:
+                break
         try:
             yield
         finally:
             os.close(fd)
 
-    @asynccontextmanager
-    async def _turn(self, moved: Moved) -> AsyncIterator[None]:
-        """Wait until no other image is made, which may take long: it is no failure of this one."""
-        while True:
-            moved()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(TURN):
-                    await self._making.acquire()
-                break
+    @contextmanager
+    def _announced(self, id: str) -> Iterator[None]:
+        """Let others wait for an image instead of making it, too."""
+        making = self._making[id] = asyncio.Event()
         try:
             yield
         finally:
-            self._making.release()
+            del self._making[id]
+            making.set()
 
     async def discard(self, backup: str) -> None:
         """Delete the image of a backup, unless it is used or a mount shows it."""
@@ -136,6 +145,8 @@ class BackupImages:
                 format=msgspec.convert(info.format, BackupFormat),
                 owner=OWNER,
                 size=self._size,
+                unpacked=UNPACKED * self._size,
+                cpu=CPU_TIME + info.size // CPU_RATE,
                 user=user,
             )
             await self._convert(info, fd, plan, report, moved)
@@ -174,6 +185,9 @@ class BackupImages:
             code = await process.wait()
         finally:
             await kill_process(process)
+        if code == squashfs.TOO_LARGE:
+            text = f"unpacked, the backup has more than {UNPACKED * self._size} bytes with the holes in its files"
+            raise HawseError("limit_exceeded", f"{text}: the mode `copy` works", admitted="yes")
         if digest != info.sha256:
             text = f"the archive is damaged: its SHA-256 is {digest}, not {info.sha256}"
             raise HawseError("io_error", text, admitted="yes")
@@ -183,6 +197,8 @@ class BackupImages:
                 raise self._too_large()
             if b"No space left" in printed:
                 raise _no_space()
+            if code == -signal.SIGXCPU or b"SIGXCPU" in printed:
+                raise HawseError("limit_exceeded", "the image of the backup takes too long to make", admitted="yes")
             raise HawseError("io_error", "the image of the backup could not be made", admitted="yes")
 
     async def _send(self, info: BackupInfo, pipe: asyncio.StreamWriter, report: Report, moved: Moved) -> str:

@@ -39,8 +39,8 @@ class BackupOverlays:
         squashfs.find()
 
     async def prepare(self, info: BackupInfo, report: Report, moved: Moved) -> None:
-        """Make the image of a backup. Raises `HawseError` as `BackupImages.held`."""
-        async with self._images.held(info, report, moved):
+        """Make the image of a backup for its owner. Raises `HawseError` as `BackupImages.held`."""
+        async with self._images.held(info, info.owner or "", report, moved):
             pass
 
     async def restore(
@@ -60,7 +60,7 @@ class BackupOverlays:
             HawseError: As `BackupImages.held` and `Mounts.create_overlay`.
         """
         self.check()
-        image = self._images.held(info, report, moved)
+        image = self._images.held(info, caller.id, report, moved)
         try:
             mount = await self._mounts.create_overlay(info.id, sandbox, path, caller, image)
         except HawseError as error:

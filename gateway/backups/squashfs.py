@@ -8,6 +8,7 @@ import gzip
 import io
 import os
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from typing import IO, Final, cast
 
 import msgspec
 
+from gateway.backups.tar_sizes import TarSizes
 from gateway.confinement import confine, die_with
 from hawse import zstd
 from hawse.api.backups import BackupFormat
@@ -34,6 +36,7 @@ QUEUES: Final = "128M"  # of it for what mksquashfs has read and not written yet
 PROCESSORS: Final = 2  # that it uses: each has its own buffers
 LINE_MAX: Final = 1000  # bytes of a line that mksquashfs prints
 LINES_KEPT: Final = 10  # of them: less than a pipe takes
+TOO_LARGE: Final = 3  # the exit code for an archive that is too large when it is unpacked
 NICENESS: Final = 5  # a caller waits for it, but calls of other users matter more
 
 
@@ -45,6 +48,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         format: The format of the archive.
         owner: The user and group of all files.
         size: Bytes that the image may have.
+        unpacked: Bytes that the archive may have when it is unpacked, with the holes in its files.
+        cpu: Seconds of processor time that each process may take.
         user: The user and group that the superuser becomes. None: no other.
     """
 
@@ -52,6 +57,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     format: BackupFormat
     owner: int
     size: int
+    unpacked: int
+    cpu: int
     user: int | None = None
 
 
@@ -75,8 +82,16 @@ def main() -> int:
     os.dup2(int(sys.argv[2]), IMAGE_FD)
     os.nice(NICENESS)
     zstd.is_available()  # which loads it: afterwards nothing else can be loaded
-    confine(user=plan.user, memory=MEMORY, file_size=plan.size, write=[IMAGE_FD])
-    blocks = decompressed(sys.stdin.buffer, plan.format)
+    confine(user=plan.user, memory=MEMORY, file_size=plan.size, cpu=plan.cpu, write=[IMAGE_FD])
+    try:
+        return _make(plan)
+    except _TooLargeError:
+        return TOO_LARGE
+
+
+def _make(plan: Plan) -> int:
+    """Make the image; return the exit code. Raises `_TooLargeError`."""
+    blocks = _bounded(decompressed(sys.stdin.buffer, plan.format), plan.unpacked)
     head = b""
     while len(head) < HEAD and (block := next(blocks, b"")):
         head += block
@@ -107,9 +122,25 @@ def main() -> int:
             raise
         reader.join()
     sys.stderr.buffer.write(b"".join(tail))
+    if child.returncode == -signal.SIGXCPU:
+        sys.stderr.write("SIGXCPU")
     if child.returncode == 0:
         os.fsync(IMAGE_FD)
     return int(child.returncode != 0)
+
+
+class _TooLargeError(Exception):
+    """The archive is too large when it is unpacked."""
+
+
+def _bounded(blocks: Iterator[bytes], most: int) -> Iterator[bytes]:
+    """Pass on an archive until what is in it is larger than `most` bytes. Raises `_TooLargeError`."""
+    sizes = TarSizes()
+    for block in blocks:
+        sizes.feed(block)
+        if sizes.total > most:
+            raise _TooLargeError
+        yield block
 
 
 def _read_tail(pipe: IO[bytes], tail: list[bytes]) -> None:

@@ -13,6 +13,7 @@ from typing import Final
 
 import msgspec
 
+from gateway.limits.fair_turns import FairTurns
 from gateway.mounts import rclone
 from gateway.mounts.locks import MountLocks
 from gateway.mounts.plan import Inside
@@ -67,7 +68,7 @@ class MountKeeper:
         self._locks = MountLocks(locks)
         self._images = images
         self._probe = probe
-        self._starts = asyncio.Semaphore(AT_ONCE)
+        self._starts = FairTurns(AT_ONCE)  # a store that does not answer keeps a place for long
         self._failures: dict[str, tuple[str, float]] = {}  # why a mount has failed, and when it is tried again
         self._probed: dict[str, float] = {}  # when a mount's bucket was last seen
         self._wake = asyncio.Event()
@@ -267,7 +268,7 @@ class MountKeeper:
         await self._processes.end(id)  # that of an earlier start: its cache is taken over
         inside, source = await self._inside(record, run), self._source(record)
         read_only = record.info.read_only or source.read_only
-        async with self._starts:
+        async with self._starts.turn(record.info.owner or ""):
             await self._processes.start(
                 id, source, inside=inside, runtime=run.runtime, read_only=read_only, check=check
             )
@@ -304,7 +305,7 @@ class MountKeeper:
             cached = await asyncio.to_thread(rclone.look, folder.cache)
             if cached.pending:
                 if not alive:
-                    async with self._starts:
+                    async with self._starts.turn(record.info.owner or ""):
                         await self._processes.start(
                             id, self._source(record), inside=None, runtime=None, read_only=False, check=False
                         )

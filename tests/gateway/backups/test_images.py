@@ -5,6 +5,7 @@ import fcntl
 import hashlib
 import io
 import os
+import subprocess
 import tarfile
 from collections.abc import AsyncGenerator, Callable
 from contextlib import suppress
@@ -69,9 +70,19 @@ class Images:
         self.archives[id] = out.getvalue()
         return BackupInfo(id=id, sandbox="s", path=".", sha256=hashlib.sha256(out.getvalue()).hexdigest())
 
-    async def use(self, info: BackupInfo) -> None:
-        async with self.images.held(info, self.progress.append, lambda: None):
+    async def use(self, info: BackupInfo, user: str = "ann") -> None:
+        async with self.images.held(info, user, self.progress.append, lambda: None):
             assert (self.root / info.id).is_file()
+
+
+def sparse_files(folder: Path, count: int, size: int) -> bytes:
+    """Return an archive of files that have nothing but a hole."""
+    folder.mkdir()
+    for number in range(count):
+        with (folder / str(number)).open("wb") as file:
+            file.truncate(size)
+    command = ["tar", "--sparse", "--format=pax", "-C", str(folder), "-c", "."]
+    return subprocess.run(command, capture_output=True, check=True, timeout=60).stdout
 
 
 def opened() -> list[str]:
@@ -94,6 +105,42 @@ async def test_an_image_is_made_once_also_if_it_is_asked_for_twice_at_the_same_t
     assert (status.st_mode & 0o777, status.st_uid) == (0o444, os.getuid())
 
 
+async def test_one_user_does_not_keep_another_one_waiting(tmp_path: Path) -> None:
+    made = Images(tmp_path)
+    made.go_on.clear()
+    async with asyncio.TaskGroup() as tasks:
+        for name in "abc":
+            tasks.create_task(made.use(made.backup(name), "ann"))
+        await eventually(lambda: made.reads == ["a"])
+        other = tasks.create_task(made.use(made.backup("x"), "bob"))
+        await eventually(lambda: made.reads == ["a", "x"])
+        made.go_on.set()
+        await other
+    assert made.names == ["a", "b", "c", "x"]
+
+
+async def test_an_image_that_another_user_waits_for_is_not_made_twice(tmp_path: Path) -> None:
+    made = Images(tmp_path)
+    made.go_on.clear()
+    info = made.backup("a")
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(made.use(info, "ann"))
+        tasks.create_task(made.use(info, "bob"))
+        await eventually(lambda: made.reads == ["a"])
+        made.go_on.set()
+    assert (made.reads, made.names) == (["a"], ["a"])
+
+
+async def test_an_archive_of_huge_sparse_files_is_refused_at_once(tmp_path: Path) -> None:
+    made = Images(tmp_path)
+    archive = made.archives["bomb"] = sparse_files(tmp_path / "tree", 50, 1 << 40)
+    info = BackupInfo(id="bomb", sandbox="s", path=".", sha256=hashlib.sha256(archive).hexdigest())
+    with pytest.raises(HawseError, match="holes in its files: the mode `copy` works") as raised:
+        await made.use(info)
+    assert raised.value.code == "limit_exceeded"
+    assert made.names == []
+
+
 async def test_what_was_not_used_for_the_longest_time_makes_room(tmp_path: Path) -> None:
     made = Images(tmp_path, size=5 * FILE // 2)
     a, b, c, d = map(made.backup, "abcd")
@@ -103,7 +150,7 @@ async def test_what_was_not_used_for_the_longest_time_makes_room(tmp_path: Path)
     await made.use(c)
     assert made.names == ["a", "c"]
     made.mounted = {"a"}
-    async with made.images.held(c, made.progress.append, lambda: None):
+    async with made.images.held(c, "ann", made.progress.append, lambda: None):
         with pytest.raises(HawseError, match="images for overlays would have more than") as raised:
             await made.use(d)
     assert raised.value.code == "limit_exceeded"
@@ -182,7 +229,7 @@ async def test_what_nothing_needs_is_swept(tmp_path: Path) -> None:
         await made.use(info)
     (made.root / ".part-killed").write_text("of a gateway that was killed")
     made.mounted = {"mounted"}
-    async with made.images.held(infos[3], made.progress.append, lambda: None):
+    async with made.images.held(infos[3], "ann", made.progress.append, lambda: None):
         await made.images.sweep({"existing"})
         assert made.names == ["existing", "mounted", "used"]
     made.mounted = set()

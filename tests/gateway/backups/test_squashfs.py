@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tarfile
 from asyncio.subprocess import PIPE
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -48,7 +49,7 @@ def compressed(data: bytes, format: BackupFormat) -> bytes:
 
 
 def plan(format: BackupFormat, size: int = 1 << 20) -> Plan:
-    return Plan(program=squashfs.find(), format=format, owner=1000, size=size, user=USER)
+    return Plan(program=squashfs.find(), format=format, owner=1000, size=size, unpacked=4 * size, cpu=60, user=USER)
 
 
 def argv(plan: Plan, fd: int) -> list[str]:
@@ -112,6 +113,41 @@ def test_an_image_has_a_bound(tmp_path: Path) -> None:
     code, image, _ = made(tmp_path, tar(), "tar", size=50_000)
     assert code != 0
     assert len(image) <= 50_000
+
+
+def test_an_archive_that_is_too_large_unpacked_has_an_exit_code(tmp_path: Path) -> None:
+    file = tarfile.TarInfo("f")
+    file.size = 5 << 20
+    for zeros in (bytes(5 << 20), b""):
+        out = io.BytesIO()
+        with tarfile.open(fileobj=out, mode="w") as archive:
+            if zeros:
+                archive.addfile(file, io.BytesIO(zeros))
+            else:
+                sparse = tarfile.TarInfo("g")
+                sparse.pax_headers = {"GNU.sparse.realsize": str(1 << 40)}
+                out.write(sparse.tobuf(tarfile.PAX_FORMAT))
+        code, image, _ = made(tmp_path, compressed(out.getvalue(), "tar.zst"), "tar.zst")
+        assert (code, image[:4] == MAGIC) == (squashfs.TOO_LARGE, False)
+
+
+def test_an_image_that_takes_too_much_processor_time_is_given_up(tmp_path: Path) -> None:
+    fd = os.open(tmp_path / "image", os.O_RDWR | os.O_CREAT)
+    if USER is not None:
+        os.fchown(fd, USER, USER)
+    slow = msgspec.structs.replace(plan("tar", 1 << 30), cpu=1)
+    try:
+        process = subprocess.Popen(argv(slow, fd), stdin=PIPE, stderr=PIPE, pass_fds=[fd])
+        with process as running, suppress(BrokenPipeError):
+            assert running.stdin is not None
+            file = tarfile.TarInfo("f")
+            file.size = 900 << 20
+            running.stdin.write(file.tobuf())
+            for _ in range(900):
+                running.stdin.write(os.urandom(1 << 20))
+    finally:
+        os.close(fd)
+    assert process.returncode != 0
 
 
 def test_the_mode_of_the_top_directory_is_read_from_the_archive() -> None:

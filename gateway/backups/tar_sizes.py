@@ -1,0 +1,109 @@
+"""How large an archive becomes when it is unpacked, read from its headers while it passes by.
+
+A tar of 864 bytes may have 50 sparse files of 1 TiB each: all of their zeros are read by what unpacks it. It knows
+ustar, pax and GNU headers, and the sparse files of GNU tar and of pax. In what is no tar it finds nothing: the program
+that unpacks it reports that.
+"""
+
+from typing import Final
+
+RECORD: Final = 512  # bytes of a header, and of the unit to which the data of an entry is filled up
+PAX_MAX: Final = 1 << 20  # bytes of the pax header of one entry
+_PAX: Final = (b"x", b"g", b"X")
+_SPARSE: Final = b"S"  # a sparse file of GNU tar
+_SIZE: Final = b"size"
+_REAL: Final = (b"GNU.sparse.realsize", b"GNU.sparse.size")
+
+
+class TarSizes:
+    """Counts while blocks of the archive are passed to `feed`.
+
+    Attributes:
+        total: Bytes of the archive so far, and of the holes in its files.
+    """
+
+    def __init__(self) -> None:
+        self.total = 0
+        self._rest = b""  # of a record, or of a pax header, that has not come completely
+        self._skip = 0  # bytes until the next header
+        self._pax = 0  # bytes of the pax header that comes next, with what fills it up; 0: a header comes
+        self._extended = False  # more of the map of a sparse file comes
+        self._after_map = 0  # bytes of data after that
+        self._real: int | None = None  # from a pax header, for the next entry
+        self._size: int | None = None
+
+    def feed(self, block: bytes) -> None:
+        """Count a block. Its size is arbitrary."""
+        self.total += len(block)
+        at = 0
+        if self._rest:
+            block, self._rest = self._rest + block, b""
+        while True:
+            if self._skip:
+                step = min(self._skip, len(block) - at)
+                self._skip -= step
+                at += step
+            wanted = self._pax or RECORD
+            if self._skip or len(block) - at < wanted:
+                self._rest = block[at:]
+                return
+            record = block[at : at + wanted]
+            at += wanted
+            if self._pax:
+                self._pax = 0
+                self._read_pax(record)
+            elif self._extended:
+                self._read_map(record)
+            else:
+                self._read_header(record)
+
+    def _read_header(self, record: bytes) -> None:
+        kind, size = record[156:157], _number(record[124:136])
+        if kind in _PAX and 0 < size <= PAX_MAX:
+            self._pax = _filled(size)
+            return
+        size = size if self._size is None else self._size
+        data = _filled(size)
+        if kind == _SPARSE:
+            self.total += max(0, _number(record[483:495]) - size)
+            self._extended, self._after_map = record[482:483] == b"\1", data
+            data = 0 if self._extended else data
+        elif self._real is not None:
+            self.total += max(0, self._real - size)
+        self._skip = data
+        if kind not in b"KL":  # a long name, of the entry that follows
+            self._real = self._size = None
+
+    def _read_map(self, record: bytes) -> None:
+        self._extended = record[504:505] == b"\1"
+        if not self._extended:
+            self._skip = self._after_map
+
+    def _read_pax(self, header: bytes) -> None:
+        """Read the records `LENGTH NAME=VALUE\\n`. Of several, the last one counts."""
+        at = 0
+        while (space := header.find(b" ", at, at + 20)) > 0 and header[at:space].isdigit():
+            length = int(header[at:space])
+            name, _, value = header[space + 1 : at + length - 1].partition(b"=")
+            if value.isdigit() and len(value) <= 20:
+                if name == _SIZE:
+                    self._size = int(value)
+                elif name in _REAL:
+                    self._real = int(value)
+            if length <= 0:
+                return
+            at += length
+
+
+def _number(field: bytes) -> int:
+    """Return a number of a header: octal digits, or, if the first bit is set, the bytes of an integer."""
+    if field[0] & 0x80:
+        return int.from_bytes(bytes([field[0] & 0x7F]) + field[1:]) if field[0] == 0x80 else 0
+    try:
+        return int(field.strip(b" \0") or b"0", 8)
+    except ValueError:
+        return 0
+
+
+def _filled(size: int) -> int:
+    return (size + RECORD - 1) // RECORD * RECORD

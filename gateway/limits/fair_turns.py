@@ -1,0 +1,66 @@
+"""Long work with few places, for which users take turns: however much one asks for, another one waits for one piece."""
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Final
+
+SIGN: Final = 10.0  # s between two signs of life of work that waits
+
+
+class FairTurns:
+    """Places for work. A user may have all but one of them, so that there is always one that another user gets soon.
+
+    Args:
+        places: How many pieces of work run at the same time.
+    """
+
+    def __init__(self, places: int) -> None:
+        self._places = places
+        self._of_each = max(1, places - 1)
+        self._running: Counter[str] = Counter()  # by user
+        self._waiting: dict[str, deque[asyncio.Future[None]]] = {}  # by user, in the order of their turns
+
+    @asynccontextmanager
+    async def turn(self, user: str, moved: Callable[[], None] = lambda: None) -> AsyncIterator[None]:
+        """Wait for a place, and have it until the block ends.
+
+        Args:
+            user: The id of the user whose work it is.
+            moved: Is called every `SIGN` seconds while the work waits: that is no failure of it.
+        """
+        granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(user, deque()).append(granted)
+        self._grant()
+        try:
+            while not granted.done():
+                moved()
+                await asyncio.wait([granted], timeout=SIGN)
+            yield
+        finally:
+            if granted.done():
+                self._running[user] -= 1
+            else:
+                self._forget(user, granted)
+            self._grant()
+
+    def _grant(self) -> None:
+        """Give free places to the users that wait, to each in its turn."""
+        for user in list(self._waiting):
+            if self._running.total() >= self._places:
+                return
+            if self._running[user] < self._of_each:
+                granted = self._waiting[user][0]
+                self._forget(user, granted)
+                if waiting := self._waiting.pop(user, None):
+                    self._waiting[user] = waiting  # behind all other users
+                self._running[user] += 1
+                granted.set_result(None)
+        self._running += Counter()  # which forgets users without work
+
+    def _forget(self, user: str, granted: asyncio.Future[None]) -> None:
+        waiting = self._waiting[user]
+        waiting.remove(granted)
+        if not waiting:
+            del self._waiting[user]
