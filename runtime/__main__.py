@@ -120,6 +120,7 @@ def _arguments() -> argparse.Namespace:
         "--python", metavar="JSON", type=json.loads, default=OWN_PYTHON, help="the command that runs a Python module"
     )
     parser.add_argument("--no-network", action="store_true", help="with --inner: programs have no network interface")
+    parser.add_argument("--shared-user", action="store_true", help="with --inner: other sandboxes have the same user")
     parser.add_argument(
         "--egress", type=int, metavar="PORT", help="the port of the proxy outside that programs use on 127.0.0.1"
     )
@@ -244,7 +245,10 @@ def _token(private: Folder) -> str | None:
 
 def _enter(args: argparse.Namespace) -> inner_sandbox.InnerSandbox:
     options = inner_sandbox.InnerOptions(
-        covered=args.private, network=not args.no_network, cgroups=tuple(args.cgroup_of_thread)
+        covered=args.private,
+        network=not args.no_network,
+        cgroups=tuple(args.cgroup_of_thread),
+        shared_user=args.shared_user,
     )
     try:
         inner = inner_sandbox.enter(options)

@@ -30,6 +30,11 @@ HIDDEN: Final = (
     *("/proc/sched_debug", "/proc/scsi", "/proc/timer_list", "/proc/timer_stats"),
 )
 READ_ONLY: Final = ("/proc/bus", "/proc/fs", "/proc/irq", "/proc/pressure", "/proc/sys", "/proc/sysrq-trigger")
+# Of what the kernel has for all sandboxes, or for all of one user, a sandbox gets a quarter.
+SHARE: Final = 4
+TERMINALS_MAX: Final = 1100  # PTYs of a sandbox: those of 1,024 terminals, and some of its programs
+PTY: Final = Path("/proc/sys/kernel/pty")
+INOTIFY: Final = ("instances", "watches")
 REPORT_SIZE: Final = 4096  # bytes of the message about why the first process was not started
 
 
@@ -40,11 +45,13 @@ class InnerOptions(msgspec.Struct, frozen=True, kw_only=True):
         covered: The directory that programs must not see. None: there is none.
         network: Whether programs share the network namespace of the runtime. If not, they have no interface at all.
         cgroups: Descriptors of files to which "0" is written to move the writing thread into a cgroup.
+        shared_user: Whether other sandboxes have the same user on the host, which has one limit of inotify.
     """
 
     covered: Path | None = None
     network: bool = True
     cgroups: tuple[int, ...] = ()
+    shared_user: bool = False
 
 
 class InnerSandbox(msgspec.Struct, frozen=True):
@@ -75,6 +82,9 @@ def enter(options: InnerOptions) -> InnerSandbox:
     linux.mount("none", "/", flags=linux.MS_REC | linux.MS_PRIVATE)
     if options.covered is not None:
         _cover(str(options.covered))
+    _bound_terminals()
+    if options.shared_user:
+        _bound_inotify()
     pid, stdin = _start_init()
     init = os.pidfd_open(pid)
     filters = system_call_filters()
@@ -97,6 +107,28 @@ def enter(options: InnerOptions) -> InnerSandbox:
         os.close(fd)
     linux.drop_capabilities()
     return InnerSandbox(thread, init, stdin)
+
+
+def _bound_terminals() -> None:
+    """Mount PTYs of which there are not as many as the kernel has: other sandboxes need some, too."""
+    try:
+        free = _number(PTY / "max") - _number(PTY / "reserve")  # what is reserved is for the host
+    except (OSError, ValueError):  # the file system with the settings of the kernel is not there
+        free = TERMINALS_MAX * SHARE
+    count = max(1, min(TERMINALS_MAX, free // SHARE))
+    options = f"newinstance,ptmxmode=0666,mode=0620,max={count}"
+    linux.mount("devpts", "/dev/pts", "devpts", linux.MS_NOSUID | linux.MS_NOEXEC, options)
+
+
+def _bound_inotify() -> None:
+    """Limit the instances and watches of this user namespace. Raises `OSError`."""
+    for name in INOTIFY:
+        of_user = _number(Path(f"/proc/sys/fs/inotify/max_user_{name}"))
+        Path(f"/proc/sys/user/max_inotify_{name}").write_text(str(max(1, of_user // SHARE)))
+
+
+def _number(path: Path) -> int:
+    return int(path.read_text())
 
 
 def _start_init() -> tuple[int, int]:

@@ -19,10 +19,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="isolation_check")
     parser.add_argument("--private", type=Path)
     parser.add_argument("--no-network", action="store_true")
+    parser.add_argument("--shared-user", action="store_true")
     args = parser.parse_args()
     linux.deny_dumps()
     try:
-        inner = inner_sandbox.enter(inner_sandbox.InnerOptions(covered=args.private, network=not args.no_network))
+        options = inner_sandbox.InnerOptions(
+            covered=args.private, network=not args.no_network, shared_user=args.shared_user
+        )
+        inner = inner_sandbox.enter(options)
         status, names, interfaces = inner.thread.run(look).split("\n\n")
     except (OSError, ValueError) as error:
         print(f"user code cannot be separated from the runtime: {error}", file=sys.stderr)

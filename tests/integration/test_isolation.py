@@ -312,6 +312,51 @@ os.kill(-1, signal.SIGKILL)
     assert not list(cgroups.ROOT.glob(f"**/{name}"))
 
 
+GREEDY = """
+import ctypes, os, resource, sys, time
+_, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+libc = ctypes.CDLL(None)
+def take(get):
+    count = 0
+    try:
+        while get() >= 0: count += 1
+    except OSError:
+        pass
+    return count
+taken = [
+    take(lambda: os.open("/dev/ptmx", os.O_RDWR)),
+    take(libc.inotify_init),
+    take(lambda: libc.mq_open(b"/q%d" % time.monotonic_ns(), os.O_CREAT | os.O_RDWR, 0o600, None)),
+    sum(libc.semget(0, 32000, 0o600) >= 0 for _ in range(20)),  # not more: without a limit, 2 MB of the kernel each
+    take(lambda: libc.syscall(248, b"user", b"k%d" % time.monotonic_ns(), b"x", 1, -2)),  # add_key
+]
+print(*taken, flush=True)
+sys.stdin.read()
+"""
+
+
+async def test_a_sandbox_that_takes_all_it_can_leaves_another_one_what_it_needs(stack: Stack, box: Sandbox) -> None:
+    async with hawse.connect(stack.base, token=stack.token) as hw, hw.sandboxes.create() as other:
+        async with box.processes.start(["python3", "-c", GREEDY], stdin=True) as greedy:
+            taken = await anext(aiter(greedy.stdout.lines()))
+            ptys, _, _, arrays, _ = map(int, taken.split())
+            assert ptys > 100
+            assert arrays < 20 or os.getuid() != 0
+            with pytest.raises(HawseError) as raised:
+                await box.terminals.open("own")
+            assert raised.value.code == "limit_exceeded"
+            async with other.terminals.open("t", argv=["sh"]) as terminal:
+                await terminal.write(b"echo $((20+3))\n")
+                await terminal.expect("23", echo=True)
+            async with other.watches.start(".") as watch:
+                await other.files.write("f", b"x")
+                await anext(aiter(watch))
+            assert (await other.exec("ipcs -s | wc -l; echo ok")).stdout.endswith(b"ok\n")
+        async with box.terminals.open("own", argv=["true"]) as terminal:  # nothing has to be restarted
+            await terminal.wait()
+
+
 async def test_what_is_enforced_is_reported(stack: Stack, box: Sandbox) -> None:
     await box.exec("true")
     async with hawse.connect(stack.base, token=stack.token) as hw:

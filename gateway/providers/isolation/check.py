@@ -51,7 +51,7 @@ def check(bwrap: str, network: Network) -> Checked:
                 passwd=passwd,
                 group=group,
             )
-            argv = [*CHECK, *(["--no-network"] if network == "none" else [])]
+            argv = [*CHECK, *(["--no-network"] if network == "none" else []), *outer.shared_user()]
             run = subprocess.run(
                 outer.command(bwrap, place, argv, user),
                 stdin=subprocess.DEVNULL,

@@ -16,7 +16,11 @@ import resource
 import sys
 
 STAGE = "/mnt"  # covered in the new mount namespace only; the directory exists on every Linux (FHS 3.0)
-CLONE_NEWNS = 0x20000
+CLONE_NEWNS, CLONE_NEWIPC = 0x20000, 0x8000000
+# What System V IPC may take (proc_sys_kernel(5)). It is kernel memory that outlives the programs which have asked for
+# it, and by default there is no limit: semaphores alone can fill the memory of the machine. They are enough for
+# databases: semaphores in one array, in all, operations of one call, and arrays; pages and queues.
+IPC = {"sem": "32000 64000 500 4096", "shmall": "262144", "msgmni": "256"}
 MS_BIND, MS_REC, MS_PRIVATE, MS_NOSUID, MS_NODEV = 0x1000, 0x4000, 0x40000, 0x2, 0x4
 FAILED = 125  # the exit code, as of env(1)
 
@@ -25,6 +29,7 @@ def main() -> None:
     plan = json.loads(sys.argv[1])
     try:
         stage(plan["stage"], plan["disk"], plan["uid"])
+        bound_ipc()
         if plan["processes"] is not None:
             resource.setrlimit(resource.RLIMIT_NPROC, (plan["processes"], plan["processes"]))
         become(plan["uid"])
@@ -63,6 +68,20 @@ def stage(sources: list[str], disk: list[str] | None, uid: int) -> None:
         os.mkdir(target)
         mount(f"/proc/self/fd/{fd}", target, None, MS_BIND | MS_REC)
         os.close(fd)
+
+
+def bound_ipc() -> None:
+    """Enter a new IPC namespace with limits, which only the superuser can set. Raises `OSError`."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(CLONE_NEWIPC) != 0:
+        raise OSError(ctypes.get_errno(), f"unshare: {os.strerror(ctypes.get_errno())}")
+    for name, value in IPC.items():
+        try:
+            with open(f"/proc/sys/kernel/{name}", "w") as file:
+                file.write(value)
+        except OSError as error:  # in a container, /proc/sys may be read-only
+            if error.errno not in (errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOENT):
+                raise
 
 
 def mount_disk(program: str, image: str, target: str, uid: int) -> None:

@@ -32,7 +32,7 @@ GROUP: Final = f"root:x:0:\ntty:x:5:\n{USER}:x:{UID}:\nnogroup:x:65534:\n".encod
 # namespace; the first process of bwrap itself would wait for all of them. A waiting shell also reaps orphans.
 INIT: Final = ("/bin/sh", "-c", '"$@" & wait $!', "hawse")
 # With which the runtime makes the inner sandbox, before it gives them up. They have no effect outside of the sandbox.
-CAPABILITIES: Final = ("CAP_SYS_ADMIN", "CAP_SYS_CHROOT", "CAP_SETPCAP")
+CAPABILITIES: Final = ("CAP_SYS_ADMIN", "CAP_SYS_CHROOT", "CAP_SETPCAP", "CAP_SYS_RESOURCE")
 SHELLS: Final = ("/bin/bash", "/bin/sh")
 MIB: Final = 1 << 20
 # Bytes of each file system in memory: the kernel's default is half of the memory, for each.
@@ -54,16 +54,17 @@ class Sources:
 
     Attributes:
         staged: The directories that are bound by launch.py, in order.
+        staged_by_launch: Whether launch.py is used.
     """
 
     def __init__(self, *, stage: bool) -> None:
         """`stage`: whether launch.py is used."""
         self.staged: list[str] = []
-        self._stage = stage
+        self.staged_by_launch = stage
 
     def path(self, source: Path) -> str:
         """Return the path for the directory `source`."""
-        if not self._stage:
+        if not self.staged_by_launch:
             return str(source)
         self.staged.append(str(source))
         return f"{launch.STAGE}/{len(self.staged) - 1}"
@@ -134,7 +135,7 @@ def _bwrap(bwrap: str, outer: Outer, argv: Sequence[str], sources: Sources) -> l
     """Return bwrap's command line. The order matters: later mounts cover earlier ones."""
     return [
         bwrap,
-        *_namespaces(bwrap, outer.network),
+        *_namespaces(bwrap, outer.network, ipc=not sources.staged_by_launch),
         *_system(bwrap),
         *_users(outer),
         *_certificates(outer),
@@ -177,7 +178,12 @@ def _memory_file(content: bytes) -> Iterator[int]:
 def runtime_options(outer: Outer) -> list[str]:
     """Return the options with which a runtime in this sandbox separates user code from itself."""
     network = {"none": ["--no-network"], "filtered": ["--egress", str(PORT)]}.get(outer.network, [])
-    return ["--private", PRIVATE, "--inner", *network]
+    return ["--private", PRIVATE, "--inner", *network, *shared_user()]
+
+
+def shared_user() -> list[str]:
+    """Return the option for a runtime whose user all sandboxes have: only the superuser gives each its own."""
+    return [] if os.getuid() == 0 else ["--shared-user"]
 
 
 def bound() -> list[Path]:
@@ -190,8 +196,11 @@ def limits_memory_file_systems(bwrap: str) -> bool:
     return "--size" in _help(bwrap)
 
 
-def _namespaces(bwrap: str, network: Network) -> Iterator[str]:
-    yield from ("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try")
+def _namespaces(bwrap: str, network: Network, *, ipc: bool) -> Iterator[str]:
+    """`ipc`: whether bwrap makes the IPC namespace. Otherwise launch.py has made it, with limits."""
+    yield from ("--unshare-user", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try")
+    if ipc:
+        yield "--unshare-ipc"
     if network != "host":
         yield "--unshare-net"
     yield from ("--uid", str(UID), "--gid", str(UID), "--hostname", "hawse", "--cap-drop", "ALL")

@@ -1,19 +1,21 @@
 """The inner sandbox, entered by a program in an outer one, and looked at from both sides."""
 
+import errno
 import json
+from pathlib import Path
 from typing import Any
 
 from tests.support.outer import run_python
 
 START = """
-import json, os, signal, sys, threading, time
+import json, os, shlex, signal, sys, threading, time
 from pathlib import Path
 from runtime.posix import linux
 from runtime.posix.proc import PROC, list_proc, read_proc
 from runtime.posix.inner_sandbox import InnerOptions, enter
 linux.deny_dumps()
 private = os.open("/run/hawse", os.O_PATH | os.O_DIRECTORY)
-inner = enter(InnerOptions(covered=Path("/run/hawse"), network=NETWORK))
+inner = enter(InnerOptions(covered=Path("/run/hawse"), network=NETWORK, shared_user=SHARED))
 def run(command):
     read, write = os.pipe()
     actions = [(os.POSIX_SPAWN_DUP2, write, 1), (os.POSIX_SPAWN_DUP2, write, 2)]
@@ -26,9 +28,10 @@ def run(command):
 """
 
 
-def inside(program: str, *, network: bool = True) -> Any:
+def inside(program: str, *, network: bool = True, shared_user: bool = False) -> Any:
     """Run a program that sets `answer` in the runtime's place, and return the answer."""
-    code = START.replace("NETWORK", str(network)) + program + "\nprint(json.dumps(answer))"
+    start = START.replace("NETWORK", str(network)).replace("SHARED", str(shared_user))
+    code = start + program + "\nprint(json.dumps(answer))"
     run = run_python("-c", code)
     assert run.returncode == 0, run.stderr
     return json.loads(run.stdout)
@@ -151,7 +154,7 @@ answer = [bool(poll.poll(20000)), killed]
 
 
 def test_a_runtime_that_started_threads_cannot_enter() -> None:
-    code = START.replace("NETWORK", "True").replace(
+    code = START.replace("NETWORK", "True").replace("SHARED", "False").replace(
         "inner = enter", "threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\ninner = enter"
     )
     run = run_python("-c", code)
@@ -159,7 +162,7 @@ def test_a_runtime_that_started_threads_cannot_enter() -> None:
 
 
 def test_without_the_capabilities_the_refused_step_is_reported() -> None:
-    run = run_python("-c", START.replace("NETWORK", "True"), capabilities=False)
+    run = run_python("-c", START.replace("NETWORK", "True").replace("SHARED", "False"), capabilities=False)
     assert "unshare: Operation not permitted" in run.stderr
 
 
@@ -172,3 +175,33 @@ if child == 0:
 answer = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 """
     assert inside(program) == 1
+
+
+def test_a_sandbox_has_a_quarter_of_the_ptys_of_the_machine() -> None:
+    take = "import os\nn = 0\ntry:\n while os.open('/dev/ptmx', os.O_RDWR): n += 1\nexcept OSError as e: print(n, e.errno)"
+    program = f"""
+own = os.openpty()  # as a runtime does; it counts
+answer = [run("exec python3 -c " + shlex.quote({take!r})), os.ttyname(own[1])]
+"""
+    of_all, reserved = (int(Path(f"/proc/sys/kernel/pty/{name}").read_text()) for name in ("max", "reserve"))
+    taken, name = inside(program)
+    count, number = map(int, taken.split())
+    if number != errno.EMFILE:  # it has as few descriptors as that
+        assert (count + 1, number) == (min(1100, (of_all - reserved) // 4), errno.ENOSPC)
+    assert count < min(1100, (of_all - reserved) // 4)
+    assert name.startswith("/dev/pts/")
+
+
+def test_sandboxes_of_one_user_have_a_quarter_of_its_inotify_each() -> None:
+    program = """
+names = ("instances", "watches")
+read = lambda name: int(Path(f"/proc/sys/user/max_inotify_{name}").read_text())
+limits = [read(name) for name in names]
+for name in names:
+    run(f"echo 1000000 > /proc/sys/user/max_inotify_{name}")
+answer = [limits, [read(name) for name in names]]
+"""
+    host = [int(Path(f"/proc/sys/fs/inotify/max_user_{name}").read_text()) for name in ("instances", "watches")]
+    limits, later = inside(program, shared_user=True)
+    assert limits == later == [number // 4 for number in host]
+    assert inside(program)[0] != limits
