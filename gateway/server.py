@@ -5,6 +5,7 @@ import contextlib
 import errno
 import gc
 import logging
+import os
 import resource
 import signal
 import socket
@@ -390,7 +391,9 @@ def _address(settings: Settings, listener: socket.socket) -> str:
 def _isolation_lines(capabilities: Capabilities, sandboxes: Iterable[SandboxInfo]) -> Iterator[str]:
     """Describe the isolation of new sandboxes, and of running ones that were started with another."""
     if capabilities.isolation == "none":
-        yield f"! sandboxes are NOT isolated: plain processes of this user ({capabilities.isolation_reason})"
+        who = "root, which may do everything on this machine" if os.getuid() == 0 else "this user"
+        can = f"their programs are processes of {who}, and can read the owner's token"
+        yield f"! sandboxes are NOT isolated ({capabilities.isolation_reason}): {can}"
     else:
         networks = POD_NETWORKS if capabilities.provider == "kubernetes" else NETWORKS
         yield f"  sandboxes are isolated by {capabilities.isolation}; {networks[capabilities.networks[0]]}"

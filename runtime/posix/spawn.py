@@ -22,6 +22,10 @@ from runtime.posix.spawn_thread import SpawnThread
 ALL_SIGNALS = [s for s in signal.valid_signals() if s not in (signal.SIGKILL, signal.SIGSTOP)]
 ARGV_LIMIT = 128 << 10  # bytes: the description of a program has to fit into a control message in any escaping
 EXTRA_FD = 3
+NO_PROCESS = (
+    "no process can be started: the sandbox (`limits.processes`), or its user on the machine, has as many as it may. "
+    "End some of them, or all with `sandbox.stop` and `sandbox.start`"
+)
 TIOCGPTN = 0x80045430  # ioctl_tty(2): the number of a PTY; os.ttyname needs a /proc that knows this process
 OOM_SCORE = 200  # of 1000, added to what a program uses: it goes before a runtime, whose value is at most 0
 OOM_ATTEMPTS = 20  # to write it
@@ -174,8 +178,7 @@ def spawn_own(argv: Sequence[str], *, extra: int) -> int:
             setsigdef=ALL_SIGNALS,
         )
     except OSError as error:
-        code = "limit_exceeded" if error.errno in (errno.EAGAIN, errno.ENOMEM) else "spawn_failed"
-        raise HawseError(code, f"{argv[0]}: {error.strerror}") from None
+        raise _not_started(argv[0], error) from None
 
 
 def _name_of_pty(master: int) -> str:
@@ -219,8 +222,14 @@ def _spawn_here(argv: Sequence[str], env: Mapping[str, str], cwd: str, actions: 
                 setsigdef=ALL_SIGNALS,
             )
         except OSError as error:
-            code = "limit_exceeded" if error.errno in (errno.EAGAIN, errno.ENOMEM) else "spawn_failed"
-            raise HawseError(code, f"{program}: {error.strerror}") from None
+            raise _not_started(program, error) from None
+
+
+def _not_started(program: str, error: OSError) -> HawseError:
+    if error.errno == errno.EAGAIN:
+        return HawseError("limit_exceeded", f"{program}: {NO_PROCESS}")
+    code = "limit_exceeded" if error.errno == errno.ENOMEM else "spawn_failed"
+    return HawseError(code, f"{program}: {error.strerror}")
 
 
 def find_program(program: str, path: str) -> str | None:

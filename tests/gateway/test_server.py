@@ -180,7 +180,10 @@ def test_sighup_stays_ignored_as_after_nohup(served: Any) -> None:
 
 
 def test_missing_isolation_is_reported_with_a_warning(served: Any) -> None:
-    assert "NOT isolated" in served("--isolation", "none").isolation
+    gateway = served("--isolation", "none")
+    assert "NOT isolated" in gateway.isolation
+    assert "can read the owner's token" in gateway.isolation
+    assert ("root, which may do everything" in gateway.isolation) == (os.getuid() == 0)
 
 
 def test_what_is_enforced_and_what_is_not_is_printed(served: Any) -> None:

@@ -154,8 +154,10 @@ answer = [bool(poll.poll(20000)), killed]
 
 
 def test_a_runtime_that_started_threads_cannot_enter() -> None:
-    code = START.replace("NETWORK", "True").replace("SHARED", "False").replace(
-        "inner = enter", "threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\ninner = enter"
+    code = (
+        START.replace("NETWORK", "True")
+        .replace("SHARED", "False")
+        .replace("inner = enter", "threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\ninner = enter")
     )
     run = run_python("-c", code)
     assert "single-threaded" in run.stderr
@@ -178,7 +180,9 @@ answer = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def test_a_sandbox_has_a_quarter_of_the_ptys_of_the_machine() -> None:
-    take = "import os\nn = 0\ntry:\n while os.open('/dev/ptmx', os.O_RDWR): n += 1\nexcept OSError as e: print(n, e.errno)"
+    take = (
+        "import os\nn = 0\ntry:\n while os.open('/dev/ptmx', os.O_RDWR): n += 1\nexcept OSError as e: print(n, e.errno)"
+    )
     program = f"""
 own = os.openpty()  # as a runtime does; it counts
 answer = [run("exec python3 -c " + shlex.quote({take!r})), os.ttyname(own[1])]

@@ -174,6 +174,16 @@ def test_no_more_descriptors_is_a_typed_error(monkeypatch: pytest.MonkeyPatch) -
         spawn_pipes(["true"], env=ENV, cwd="/", stdin=True)
 
 
+def test_no_more_processes_is_an_error_that_says_how_to_get_some(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none_left(*_: object, **__: object) -> int:
+        raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+    monkeypatch.setattr(os, "posix_spawn", none_left)
+    with pytest.raises(HawseError, match=r"limits\.processes.*`sandbox\.stop` and `sandbox\.start`") as raised:
+        spawn_pty(["true"], env=ENV, cwd="/", cols=80, rows=24)
+    assert raised.value.code == "limit_exceeded"
+
+
 def test_a_size_is_set() -> None:
     master, slave = os.openpty()
     set_size(master, 100, 40)
