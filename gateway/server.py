@@ -101,6 +101,7 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
             max_terminals=settings.quotas().number("user", "terminals"),
             code_pool=settings.code_pool,
             kubernetes=settings.kubernetes,
+            start_timeout=settings.start_timeout,
             egress=egress,
         )
         providers = create_providers(settings.provider, options, alone=settings.store is None)

@@ -124,6 +124,7 @@ class Settings:
         pool: How many sandboxes are started in advance, for creations without an image, network or limits.
         templates: The TOML file of the templates. None: there are none.
         idle_timeout: Seconds without activity after which a sandbox sleeps whose creation does not say.
+        start_timeout: Seconds that a runtime may take until it accepts connections. None: the provider's default.
         max_contexts: How many code contexts of one language a sandbox may have. None: any number.
         code_pool: How many executors wait for code contexts in each sandbox (`hawse.api.code_pool`).
         otel: Whether spans of calls are exported (OpenTelemetry).
@@ -173,6 +174,7 @@ class Settings:
     pool: int = 0
     templates: Path | None = None
     idle_timeout: float = IDLE_TIMEOUT
+    start_timeout: float | None = None
     max_contexts: int | None = None
     code_pool: Sequence[str] = ()
     otel: bool = False
@@ -238,6 +240,8 @@ class Settings:
             raise SettingsError(f"--pool must be at least 0, not {self.pool}")
         if self.idle_timeout <= 0:
             raise SettingsError(f"--idle-timeout must be above 0, not {self.idle_timeout:g}")
+        if self.start_timeout is not None and self.start_timeout <= 0:
+            raise SettingsError(f"--start-timeout must be above 0, not {self.start_timeout:g}")
         if self.max_contexts is not None and self.max_contexts < 1:
             raise SettingsError(f"--max-contexts must be at least 1, not {self.max_contexts}")
         try:

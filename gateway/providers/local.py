@@ -32,7 +32,8 @@ from hawse.wire import HawseError
 
 log = logging.getLogger(__name__)
 
-START_TIMEOUT: Final = 9.0  # s
+START_TIMEOUT: Final = 9.0  # s for a runtime to accept connections
+PREPARATION: Final = 51.0  # s of a start before that
 POLL: Final = 0.1  # s between looks at the socket of a runtime that does not report that it is ready
 REMOVERS: Final = 2  # threads that remove files: more would only compete for the disk
 STOP_GRACE: Final = 10.0  # s from SIGTERM to SIGKILL: a runtime ends all that runs in the sandbox first
@@ -70,8 +71,9 @@ class LocalProvider:
         runtime: Sequence[str] = RUNTIME,
         removals: ThreadPoolExecutor | None = None,
         egress: EgressSettings | None = None,
+        start_timeout: float | None = None,
     ) -> None:
-        self._state = state
+        self._state, self._start_timeout = state, start_timeout or START_TIMEOUT
         self._isolation = isolation
         self._isolation_reason = isolation_reason
         self._system_calls = system_calls
@@ -109,6 +111,7 @@ class LocalProvider:
             refused=refused,
             limits=(*(self._cgroups.parents if self._cgroups else ()), *(("disk",) if self._fixed_size else ())),
             enforcement=self._enforcement(),
+            start_timeout=PREPARATION + self._start_timeout,
         )
 
     async def create(self, unit: str, spec: SandboxSpec, report: Report) -> None:
@@ -135,12 +138,11 @@ class LocalProvider:
             known = {"sandbox": unit}
             log.info("= unit %s started, pid %d, isolation %s", unit, child.pid, self._isolation, extra=known)
             try:
-                async with asyncio.timeout(START_TIMEOUT):
+                async with asyncio.timeout(self._start_timeout):
                     await _wait_until_it_accepts(unit, child, paths, ready)
             except TimeoutError:
-                raise HawseError(
-                    "unavailable", f"the runtime did not accept connections within {START_TIMEOUT:g} s"
-                ) from None
+                text = f"the runtime did not accept connections within {self._start_timeout:g} s"
+                raise HawseError("unavailable", text) from None
         if (process := RuntimeProcess.listening_on(paths.socket)) is not None:
             process.save(paths.process)
         return start.endpoint(paths)

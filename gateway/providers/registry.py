@@ -35,6 +35,7 @@ class ProviderOptions:
         code_pool: Executors that wait for code contexts (`hawse.api.code_pool`).
         kubernetes: The file with the settings of the Kubernetes provider. None: there is none.
         egress: The operator's settings of filtered networks.
+        start_timeout: Seconds that a runtime may take until it accepts connections. None: the provider's default.
     """
 
     state: StateDirectory
@@ -49,6 +50,7 @@ class ProviderOptions:
     code_pool: Sequence[str] = ()
     kubernetes: Path | None = None
     egress: EgressSettings = field(default_factory=EgressSettings)
+    start_timeout: float | None = None
 
 
 def local(options: ProviderOptions) -> Provider:
@@ -66,6 +68,7 @@ def local(options: ProviderOptions) -> Provider:
         network=options.network,
         runtime=[*RUNTIME, *runtime_arguments(options)],
         egress=options.egress,
+        start_timeout=options.start_timeout,
     )
 
 
@@ -94,6 +97,7 @@ def docker(options: ProviderOptions) -> Provider:
         oci_runtime=options.oci_runtime,
         arguments=runtime_arguments(options),
         egress=options.egress,
+        start_timeout=options.start_timeout,
     )
 
 
@@ -111,6 +115,8 @@ def kubernetes(options: ProviderOptions) -> Provider:
     settings = read_settings(options.kubernetes)
     if options.image is not None:
         settings = msgspec.structs.replace(settings, image=options.image)
+    if options.start_timeout is not None:
+        settings = msgspec.structs.replace(settings, start_timeout=options.start_timeout)
     return KubernetesProvider(settings, network=options.network, arguments=runtime_arguments(options))
 
 

@@ -216,6 +216,12 @@ OIDC = "oidc_"  # begins the names of options of the OpenID provider
     metavar="SECONDS",
     help="without activity after which a sandbox sleeps, unless its creation says another time (600)",
 )
+@click.option(
+    "--start-timeout",
+    type=float,
+    metavar="SECONDS",
+    help="until the runtime of a sandbox that is started accepts connections (local: 9, docker: 30, kubernetes: 300)",
+)
 @click.option("--quota", type=int, metavar="BYTES", help="how much the API may leave in a workspace (unlimited)")
 @click.option("--max-contexts", type=int, metavar="N", help="code contexts of each language in a sandbox (unlimited)")
 @click.option(

@@ -42,6 +42,7 @@ def test_options_reach_the_gateway(served: list[tuple[dict[str, Any], bool]]) ->
         "serve --host 0.0.0.0 --port 0 --token t --state /s --provider p --isolation none "
         "--allow-host a --allow-host b --allow-origin https://c --trust-proxy 10.0.0.0/8 --preview-host p.example "
         "--max-connections 3 --max-sandboxes 4 --store redis://r --pool 2 --templates /t.toml --idle-timeout 9 "
+        "--start-timeout 45 "
         "--oidc-issuer https://id --oidc-role a=owner --oidc-role *=viewer --oidc-client-id me --tls-cert /c.pem "
         "--limit link:bytes=2M --user-network none --user-network filtered "
         "--quota 5 --max-contexts 6 --code-pool size=1 --code-pool bash:size=0 --log-format json -v".split()
@@ -64,6 +65,7 @@ def test_options_reach_the_gateway(served: list[tuple[dict[str, Any], bool]]) ->
         "pool": 2,
         "templates": Path("/t.toml"),
         "idle_timeout": 9.0,
+        "start_timeout": 45.0,
         "limit": ("link:bytes=2M",),
         "user_networks": ("none", "filtered"),
         "quota": 5,

@@ -102,6 +102,8 @@ def test_a_maximum_of_zero_connections_is_refused() -> None:
         settings(pool=-1).check()
     with pytest.raises(SettingsError, match="--idle-timeout"):
         settings(idle_timeout=0).check()
+    with pytest.raises(SettingsError, match="--start-timeout"):
+        settings(start_timeout=0).check()
     with pytest.raises(SettingsError, match="--max-connections"):
         settings(max_connections=0).check()
 

@@ -33,6 +33,7 @@ from hawse.wire import HawseError
 log = logging.getLogger(__name__)
 
 START_TIMEOUT: Final = 30.0  # s for a runtime to accept connections
+PREPARATION: Final = 30.0  # s of a start before that
 POLL_MIN: Final = 0.01  # s between attempts to connect: the creation of a socket in a mounted directory is no event
 POLL_MAX: Final = 0.1
 STOP_GRACE: Final = 10  # s from SIGTERM to SIGKILL
@@ -61,6 +62,7 @@ class DockerProvider:
         arguments: Sequence[str] = (),
         grace: int = STOP_GRACE,
         egress: EgressSettings | None = None,
+        start_timeout: float | None = None,
     ) -> None:
         """Create the provider. The engine is not asked yet.
 
@@ -74,6 +76,7 @@ class DockerProvider:
             arguments: More arguments of runtimes.
             grace: Seconds from SIGTERM to SIGKILL.
             egress: The operator's settings of filtered networks. None: no secrets, and public addresses only.
+            start_timeout: Seconds for a runtime to accept connections. None: START_TIMEOUT.
         """
         self._state = state
         self._engine = Engine(engine)
@@ -83,6 +86,7 @@ class DockerProvider:
         self._oci = oci_runtime
         self._arguments = list(arguments)
         self._grace = grace
+        self._start_timeout = start_timeout or START_TIMEOUT
         self._gateway = state.identity(GATEWAY_ID)
         self._user = os.getuid() or container.RUNTIME_USER
         self._bundle = bundle
@@ -115,6 +119,7 @@ class DockerProvider:
             installable=installable,
             refused=refused,
             limits=limits,
+            start_timeout=PREPARATION + self._start_timeout,
             enforcement=Enforcement(
                 network=self._network,
                 separated=True,
@@ -164,10 +169,10 @@ class DockerProvider:
         log.info("= unit %s started, container %s", unit, created.id[:12], extra={"sandbox": unit})
         socket = place.sockets / container.SOCKET_NAME
         try:
-            async with asyncio.timeout(START_TIMEOUT):
+            async with asyncio.timeout(self._start_timeout):
                 await self._wait_until_it_accepts(created, socket)
         except TimeoutError:
-            reason = f"the runtime did not accept connections within {START_TIMEOUT:g} s"
+            reason = f"the runtime did not accept connections within {self._start_timeout:g} s"
         except _EndedError as error:
             reason = f"the runtime ended with exit code {error}; the gateway's log has the reason"
         else:

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -76,8 +77,8 @@ Make = Callable[..., LocalProvider]
 async def make(state: StateDirectory) -> AsyncIterator[Make]:
     made: list[LocalProvider] = []
 
-    def provider(program: str = LISTENER, isolation: Isolation = "none") -> LocalProvider:
-        made.append(LocalProvider(state, isolation, runtime=[sys.executable, "-I", "-c", program]))
+    def provider(program: str = LISTENER, isolation: Isolation = "none", **options: Any) -> LocalProvider:
+        made.append(LocalProvider(state, isolation, runtime=[sys.executable, "-I", "-c", program], **options))
         return made[-1]
 
     yield provider
@@ -164,10 +165,9 @@ async def test_a_runtime_that_ends_at_once_is_unavailable_and_only_the_log_has_i
     assert (await provider.observe("local")).gone
 
 
-async def test_starting_a_runtime_that_never_listens_times_out(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local, "START_TIMEOUT", 0.1)
-    with pytest.raises(HawseError, match="did not accept connections within"):
-        await start(make("import time; time.sleep(60)"))
+async def test_starting_a_runtime_that_never_listens_times_out(make: Make) -> None:
+    with pytest.raises(HawseError, match=r"did not accept connections within 0\.1 s"):
+        await start(make("import time; time.sleep(60)", start_timeout=0.1))
     assert (await make().observe("local")).state == "unreachable"
     await make().stop("local")
     assert (await make().observe("local")).state == "stopped"

@@ -21,6 +21,12 @@ async def test_the_local_provider_is_selected_by_its_name(options: ProviderOptio
     assert (capabilities.provider, capabilities.isolation_reason) == ("local", "requested by --isolation none")
 
 
+async def test_the_operator_sets_how_long_a_start_may_take(options: ProviderOptions) -> None:
+    default = (await create_provider("local", options).capabilities()).start_timeout
+    longer = (await create_provider("local", replace(options, start_timeout=500.0)).capabilities()).start_timeout
+    assert (default, longer > 500) == (60, True)
+
+
 def test_an_unknown_name_is_an_error_that_lists_the_known_ones(options: ProviderOptions) -> None:
     with pytest.raises(ProviderError, match="--provider moon: unknown provider; available: local, docker, kubernetes"):
         create_provider("moon", options)
