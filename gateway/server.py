@@ -5,13 +5,12 @@ import contextlib
 import errno
 import gc
 import logging
-import os
 import resource
 import signal
 import socket
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from importlib import import_module
 from typing import Any, Final, Protocol, cast
 from urllib.parse import quote
@@ -33,11 +32,12 @@ from gateway.backups.stores import BackupStore, open_store
 from gateway.connection.endpoint import ConnectEndpoint
 from gateway.egress.settings import EgressSettings, EgressSettingsError, read_egress_settings
 from gateway.http.endpoint import REQUESTS
+from gateway.isolation_lines import isolation_lines
 from gateway.join import MACHINES
 from gateway.limits.guesses import Guesses
 from gateway.mounts.methods import MountOptions
 from gateway.preview.proxy import AT_ONCE
-from gateway.providers.base import Capabilities, ProviderError
+from gateway.providers.base import ProviderError
 from gateway.providers.registry import ProviderOptions, create_providers
 from gateway.providers.state_directory import StateDirectory, StateError
 from gateway.proxy_sign_on import ProxySignOn
@@ -54,7 +54,6 @@ from gateway.transport.tls import Certificate, CertificateError
 from gateway.transport.uvicorn_http import HttpProtocol
 from gateway.transport.uvicorn_websocket import WebSocketProtocol
 from gateway.upstream.observer import CallObserver
-from hawse.api.sandboxes import SandboxInfo, SandboxLimits
 
 log = logging.getLogger(__name__)
 
@@ -68,16 +67,6 @@ CLOSE_TIMEOUT: Final = 1.0  # s for their connections to end
 END_TIMEOUT: Final = 0.5  # s for their requests to end by themselves
 POLL: Final = 0.01  # s
 TICK: Final = 1.0  # s between updates of the `Date` header
-NETWORKS: Final = {
-    "none": "their programs have no network",
-    "private": "their programs reach only each other; --network host lets them reach the network of this machine",
-    "host": "their programs reach the network of this machine, services on its loopback interface included",
-}
-POD_NETWORKS: Final = {
-    "private": "their programs reach only each other, if the cluster enforces NetworkPolicies; --network host lets them"
-    " reach the networks of the cluster and beyond",
-    "host": "their programs reach the networks of the cluster and beyond",
-}
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
@@ -152,7 +141,7 @@ def serve(settings: Settings, *, verbose: bool = False) -> int:
     )
 
     async def announce() -> None:
-        for line in _isolation_lines(sandboxes.capabilities(), await sandboxes.list()):
+        for line in isolation_lines(sandboxes.capabilities(), await sandboxes.list()):
             print(line)
         # Logs in JSON are collected and stored, so a token that was given as a setting is not printed.
         known = settings.token is not None and settings.log_format == "json"
@@ -366,20 +355,6 @@ def _allow_files(count: int) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def _enforcement_lines(capabilities: Capabilities) -> Iterator[str]:
-    """List what is enforced and what is not."""
-    known = capabilities.enforcement
-    things = {
-        "a user of its own for each sandbox": known.user,
-        "a filter of system calls": known.system_calls,
-        "sizes of file systems in memory": known.memory_files,
-        **{f"limits of {name}": name in capabilities.limits for name in SandboxLimits.__struct_fields__},
-    }
-    for title, wanted in (("enforced", True), ("not enforced", False)):
-        if names := [name for name, enforced in things.items() if enforced is wanted]:
-            yield f"  {title}: {', '.join(names)}"
-
-
 def _address(settings: Settings, listener: socket.socket) -> str:
     """Return the URL to open. A certificate is seldom for an address, so with TLS an allowed name is preferred."""
     name = "127.0.0.1" if settings.host in ("0.0.0.0", "::", "") else settings.host
@@ -387,18 +362,3 @@ def _address(settings: Settings, listener: socket.socket) -> str:
         name = split_host(settings.hosts[0], "https")[0]
     scheme = "http" if settings.tls_cert is None else "https"
     return f"{scheme}://{f'[{name}]' if ':' in name else name}:{listener.getsockname()[1]}"
-
-
-def _isolation_lines(capabilities: Capabilities, sandboxes: Iterable[SandboxInfo]) -> Iterator[str]:
-    """Describe the isolation of new sandboxes, and of running ones that were started with another."""
-    if capabilities.isolation == "none":
-        who = "root, which may do everything on this machine" if os.getuid() == 0 else "this user"
-        can = f"their programs are processes of {who}, and can read the owner's token"
-        yield f"! sandboxes are NOT isolated ({capabilities.isolation_reason}): {can}"
-    else:
-        networks = POD_NETWORKS if capabilities.provider == "kubernetes" else NETWORKS
-        yield f"  sandboxes are isolated by {capabilities.isolation}; {networks[capabilities.networks[0]]}"
-        yield from _enforcement_lines(capabilities)
-    for sandbox in sandboxes:
-        if sandbox.state == "running" and sandbox.isolation != capabilities.isolation:
-            yield f"! sandbox {sandbox.id} is already running, with isolation: {sandbox.isolation or 'unknown'}"

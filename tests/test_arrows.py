@@ -226,6 +226,7 @@ RULES = {
             "gateway.cancellation",
             "gateway.confinement",
             "gateway.keyed_locks",
+            "gateway.limits.fair_turns",
             "gateway.limits.in_progress",
             "gateway.settings",
             "gateway.system_calls",

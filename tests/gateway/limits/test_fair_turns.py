@@ -58,8 +58,9 @@ async def test_a_user_does_not_get_the_last_place_however_much_it_asks_for() -> 
 async def test_users_that_wait_take_turns() -> None:
     async with working(1) as work:
         work.ask("a1", "a2", "a3", "b1", "b2", "c1")
-        for name in ("a1", "a2", "b1", "c1", "a3", "b2"):
-            await eventually(lambda name=name: work.began[-1:] == [name])
+        order = ["a1", "a2", "b1", "c1", "a3", "b2"]
+        for number, name in enumerate(order):
+            await work.until(*order[: number + 1])
             await work.end(name)
 
 
