@@ -56,8 +56,8 @@ class Exit(msgspec.Struct, frozen=True):
         code: Exit code; null if a signal ended the program. 124 if its time limit was exceeded.
         signal: Name of the signal that ended it, such as `SIGKILL`; null if it exited by itself.
         timed_out: Whether it was killed because its time limit was exceeded.
-        oom: Whether the kernel killed it because memory ran out; null if that is not known. Files in `/tmp`, `/var/tmp`
-            and `/dev/shm` of an isolated sandbox are memory, too: deleting them makes room.
+        oom: Whether the kernel killed it because memory ran out; null if that is not known. Files in `/tmp` and
+            `/dev/shm` of an isolated sandbox are memory, too.
     """
 
     code: int | None = None

@@ -1198,7 +1198,7 @@ export interface ExecResult {
   signal?: string | null;
   /** Whether it was killed because its time limit was exceeded. */
   timed_out?: boolean;
-  /** Whether the kernel killed it because memory ran out; null if that is not known. Files in `/tmp`, `/var/tmp` and `/dev/shm` of an isolated sandbox are memory, too: deleting them makes room. */
+  /** Whether the kernel killed it because memory ran out; null if that is not known. Files in `/tmp` and `/dev/shm` of an isolated sandbox are memory, too. */
   oom?: boolean | null;
   /** Length of stdout, in bytes. */
   stdout: number;
@@ -1218,7 +1218,7 @@ export interface Exit {
   signal?: string | null;
   /** Whether it was killed because its time limit was exceeded. */
   timed_out?: boolean;
-  /** Whether the kernel killed it because memory ran out; null if that is not known. Files in `/tmp`, `/var/tmp` and `/dev/shm` of an isolated sandbox are memory, too: deleting them makes room. */
+  /** Whether the kernel killed it because memory ran out; null if that is not known. Files in `/tmp` and `/dev/shm` of an isolated sandbox are memory, too. */
   oom?: boolean | null;
 }
 
@@ -3295,7 +3295,7 @@ export interface SessionExecResult {
   signal?: string | null;
   /** Whether it was killed because its time limit was exceeded. */
   timed_out?: boolean;
-  /** Whether the kernel killed it because memory ran out; null if that is not known. Files in `/tmp`, `/var/tmp` and `/dev/shm` of an isolated sandbox are memory, too: deleting them makes room. */
+  /** Whether the kernel killed it because memory ran out; null if that is not known. Files in `/tmp` and `/dev/shm` of an isolated sandbox are memory, too. */
   oom?: boolean | null;
   /** Length of stdout, in bytes. */
   stdout: number;
