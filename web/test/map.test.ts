@@ -37,6 +37,13 @@ const DRAWING: Record<string, string> = {
   "page/pane-question.ts": "test_extras.py::test_a_program_copies_after_a_question_and_never_reads",
   "page/shell-divider.ts": "test_extras.py::test_a_new_shell_is_divided_from_the_one_above",
   "page/terminal-extras.ts": "test_extras.py::test_the_font_of_symbols_is_loaded_when_the_first_one_is_drawn",
+  "base/draft-database.ts":
+    "test_drafts.py::test_unsaved_text_survives_the_death_of_the_browser",
+  "page/page-drafts.ts": "test_drafts.py::test_unsaved_text_survives_the_death_of_the_browser",
+  "page/sign-out.ts": "test_drafts.py::test_another_user_of_the_browser_does_not_find_the_text",
+  "views/files/document-view.tsx": "test_files.py::test_a_markdown_file_is_read_as_a_document",
+  "views/files/editor-bars.tsx":
+    "test_files.py::test_a_file_is_edited_and_a_change_by_another_program_is_not_overwritten",
   "page/page-actions.ts": "test_frame.py::test_the_palette_finds_an_action_and_runs_it",
   "page/page-dialogs.ts": "test_frame.py::test_the_palette_finds_an_action_and_runs_it",
   "page/page-facts.ts": "test_frame.py::test_the_status_line_shows_directory_branch_and_ports",

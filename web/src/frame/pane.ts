@@ -5,6 +5,7 @@ import type { Terminal } from "@xterm/xterm";
 import type { IconNode } from "lucide";
 import type { ComponentType } from "preact";
 import type { Disposable } from "../base/disposables";
+import type { Drafts } from "../base/drafts";
 import type { GatewayClient } from "../client/client";
 import type { Participant } from "../wire/methods";
 import type { Workspace } from "./workspace";
@@ -100,6 +101,8 @@ export interface AppContext {
   toast(text: string): void;
   /** Returns a new ticket for a download or another request by URL. Throws HawseError. */
   ticket(): Promise<string>;
+  /** Returns what keeps unsaved texts of the user in this browser. */
+  drafts(): Promise<Drafts>;
   /** Runs a command line in the shell of the active terminal. */
   run(line: string): void;
   /** Gives the focus back to the active pane. */

@@ -59,7 +59,8 @@ export function createActions(page: PageCore, app: AppContext, panes: PaneAction
       readerOn: () => settings.value.screenReader,
       recordings: () => app.show("recordings"),
       settings: () => withDialogs(dialogs => dialogs.settings(settings, theme)),
-      signOut: () => void page.session.end().catch(failed),
+      signOut: () =>
+        void import("./sign-out").then(({ signOut }) => signOut(app, page.session)).catch(failed),
       railOpen: () => rail.open.value,
       toggleRail: () => {
         rail.open.value = !rail.open.value;

@@ -42,6 +42,10 @@ export function appContext(page: PageCore): AppContext {
     screen: async (element, host) =>
       (await import("./screen")).openScreen(element, host, page.settings.value, page.theme),
     ticket: () => session.downloadTicket(),
+    drafts: async () => {
+      const { pageDrafts } = await import("./page-drafts");
+      return pageDrafts(client.welcome?.identity ?? "", page.viewerKey);
+    },
     run: line => {
       page.opened?.terminal.paste(line);
       page.opened?.terminal.input("\r");

@@ -8,6 +8,7 @@ import "../style/editor.css";
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
 import { type ComponentType, render } from "preact";
 import type { Disposable } from "../../base/disposables";
+import type { DraftSlot } from "../../base/drafts";
 import type { SandboxHandle } from "../../client/sandbox";
 import type { AppContext, Pane, PaneState, PaneStatus } from "../../frame/pane";
 import { HawseError } from "../../wire/errors";
@@ -15,9 +16,11 @@ import type { MarkdownProps } from "../markdown/markdown";
 import { collect, dataUrl, saveBlob } from "../save";
 import { Changes } from "./changes";
 import type { Comparison } from "./diff-view";
+import { DocumentView, IMAGE } from "./document-view";
+import { EditorBars, type Mode, Modes } from "./editor-bars";
 import { watchFile } from "./file-watch";
+import { textAtHead } from "./git-marks";
 import type { TextEditor } from "./text-editor";
-import { join, parentOf, resolved } from "./tree";
 
 /** Bytes of a text that is opened. */
 const TEXT_MAX = 8_388_608;
@@ -29,16 +32,12 @@ const OTHERS: Record<string, string> = {
   fifo: "named pipe",
   socket: "socket",
 };
-const IMAGE = /\.(avif|bmp|gif|ico|jpe?g|png|svg|webp)$/i;
 
 type Content =
   | { readonly kind: "loading" }
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "image"; readonly url: string }
   | { readonly kind: "other"; readonly reason: string; readonly missing?: boolean };
-
-/** What is shown of a text: its source, as a document, or how it differs from another one. */
-type Mode = "source" | "document" | "changes";
 
 export class EditorPane implements Pane {
   readonly kind = "editor";
@@ -51,6 +50,10 @@ export class EditorPane implements Pane {
   readonly #dirty = signal(false);
   /** The file has another version than the one that was read. */
   readonly #stale = signal(false);
+  /** The file does not exist any more. */
+  readonly #gone = signal(false);
+  /** When the unsaved changes were kept that the page has found; undefined: none, or seen. */
+  readonly #restored = signal<number | undefined>(undefined);
   readonly #saving = signal(false);
   readonly #mode = signal<Mode>("source");
   readonly #comparison = signal<Comparison | undefined>(undefined);
@@ -64,6 +67,8 @@ export class EditorPane implements Pane {
   #editor: TextEditor | undefined;
   #host: HTMLElement | undefined;
   #watch: Disposable | undefined;
+  /** Keeps unsaved changes; undefined until the file has been read. */
+  #draft: DraftSlot | undefined;
   #disposed = false;
   replaceable = true;
 
@@ -88,6 +93,7 @@ export class EditorPane implements Pane {
     this.#watch = watchFile(this.#box, this.path, () => void this.#changed());
     return {
       dispose: () => {
+        this.#draft?.flush();
         this.#editor?.dispose();
         this.#editor = undefined;
         render(null, root);
@@ -116,11 +122,15 @@ export class EditorPane implements Pane {
   }
 
   async mayClose(): Promise<boolean> {
-    return !this.#dirty.value || confirm(`Close ${visible(this.path)} without saving your changes?`);
+    if (!this.#dirty.value) return true;
+    if (!confirm(`Close ${visible(this.path)} without saving your changes?`)) return false;
+    await this.#draft?.forget();
+    return true;
   }
 
   dispose(): void {
     this.#disposed = true;
+    this.#draft?.dispose(); // while the editor has the text
     this.#watch?.dispose();
     this.#editor?.dispose();
     this.#editor = undefined;
@@ -134,7 +144,14 @@ export class EditorPane implements Pane {
           <span class="path" title={visible(this.path)}>
             {visible(this.path)}
           </span>
-          {content.kind === "text" && <this.Modes />}
+          {content.kind === "text" && (
+            <Modes
+              mode={this.#mode.value}
+              readOnly={this.#app.readOnly.value}
+              readable={MARKDOWN.test(this.path)}
+              choose={mode => void this.#showMode(mode)}
+            />
+          )}
           {content.kind === "text" && !this.#app.readOnly.value && (
             <button
               type="button"
@@ -147,20 +164,17 @@ export class EditorPane implements Pane {
             </button>
           )}
         </div>
-        {this.#stale.value && (
-          <div class="bar stale" role="alert">
-            <span>This file has changed in the sandbox.</span>
-            <button type="button" onClick={() => void this.#compareWithDisk()}>
-              Compare
-            </button>
-            <button type="button" onClick={() => void this.#load()}>
-              Discard mine
-            </button>
-            <button type="button" onClick={() => void this.#save(true)}>
-              Overwrite
-            </button>
-          </div>
-        )}
+        <EditorBars
+          stale={this.#stale.value}
+          gone={this.#gone.value}
+          restored={this.#restored.value}
+          compare={() => void this.#compareWithDisk()}
+          discard={() => void this.#discard()}
+          overwrite={() => void this.#save(true)}
+          dismiss={() => {
+            this.#restored.value = undefined;
+          }}
+        />
         <div
           class="content"
           data-kind={content.kind}
@@ -186,44 +200,16 @@ export class EditorPane implements Pane {
         {content.kind === "text" && this.#mode.value === "changes" && this.#comparison.value && (
           <Changes comparison={this.#comparison.value} />
         )}
-        {content.kind === "text" && this.#mode.value === "document" && <this.Document />}
-      </>
-    );
-  };
-
-  readonly Modes = () => {
-    const button = (mode: Mode, label: string) => (
-      <button
-        type="button"
-        aria-pressed={this.#mode.value === mode}
-        onClick={() => void this.#showMode(mode)}
-      >
-        {label}
-      </button>
-    );
-    return (
-      // biome-ignore lint/a11y/useSemanticElements: a fieldset is for fields
-      <div class="modes" role="group" aria-label="View">
-        {button("source", this.#app.readOnly.value ? "Source" : "Edit")}
-        {MARKDOWN.test(this.path) && button("document", "Read")}
-        {button("changes", "Changes")}
-      </div>
-    );
-  };
-
-  readonly Document = () => {
-    const Markdown = this.#Markdown.value;
-    const scroll = { tabIndex: 0 }; // it can be scrolled with the keyboard
-    return (
-      <section class="content document" aria-label={visible(this.path)} {...scroll}>
-        {Markdown && (
-          <Markdown
+        {content.kind === "text" && this.#mode.value === "document" && this.#Markdown.value && (
+          <DocumentView
+            Markdown={this.#Markdown.value}
             text={this.#editor?.text ?? ""}
-            image={path => this.#image(path)}
-            open={path => this.#app.open("editor", { path: this.#near(path) })}
+            path={this.path}
+            box={this.#box}
+            open={path => this.#app.open("editor", { path })}
           />
         )}
-      </section>
+      </>
     );
   };
 
@@ -242,22 +228,14 @@ export class EditorPane implements Pane {
 
   /** Compares the text with the last commit; a file that is not in it was empty. Throws HawseError. */
   async #sinceHead(): Promise<Comparison> {
-    const name = this.path.split("/").at(-1) ?? "";
-    const directory = parentOf(this.path) || ".";
-    const argv = ["git", "-C", directory, "show", `HEAD:./${name}`];
-    const done = await this.#box.exec(argv, { max_output: TEXT_MAX });
-    const inside =
-      done.code === 0 ||
-      (await this.#box.exec(["git", "-C", directory, "rev-parse", "--git-dir"])).code === 0;
-    if (!inside) throw new HawseError("not_found", "This file is not in a Git repository.");
-    const before = done.code === 0 ? done.text : "";
-    return this.#comparisonOf(before, done.code === 0 ? "Last commit" : "Not in the last commit", "Now");
+    const text = await textAtHead(this.#box, this.path, TEXT_MAX);
+    return this.#against(text ?? "", text === undefined ? "Not in the last commit" : "Last commit", "Now");
   }
 
   async #compareWithDisk(): Promise<void> {
     try {
       const disk = await this.#box.readText(this.path);
-      this.#comparison.value = this.#comparisonOf(disk, "In the sandbox", "Yours");
+      this.#comparison.value = this.#against(disk, "In the sandbox", "Yours");
       this.#mode.value = "changes";
     } catch (error) {
       if (!(error instanceof HawseError)) throw error;
@@ -265,39 +243,54 @@ export class EditorPane implements Pane {
     }
   }
 
-  #comparisonOf(before: string, first: string, second: string): Comparison {
+  #against(before: string, first: string, second: string): Comparison {
     const after = this.#editor?.text ?? "";
     return { before, after, names: [first, second], path: this.path };
   }
 
-  #near(path: string): string {
-    const file = decodeURI(path.replace(/[?#].*$/, ""));
-    return file.startsWith("/") ? file.slice(1) : resolved(join(parentOf(this.path), file));
+  async #discard(): Promise<void> {
+    await this.#draft?.forget();
+    this.#restored.value = undefined;
+    await this.#load();
   }
 
-  /** Returns an image of the sandbox, for a document. */
-  async #image(path: string): Promise<string | undefined> {
-    try {
-      const file = this.#near(path);
-      const stat = await this.#box.file.stat({ path: file });
-      if (stat.size > TEXT_MAX || !IMAGE.test(file)) return undefined;
-      return await dataUrl(await collect(this.#box.read(file)), file);
-    } catch (error) {
-      if (error instanceof HawseError || error instanceof URIError) return undefined;
-      throw error;
-    }
+  /** Shows the changes of a page that was left before they were saved. */
+  async #restore(): Promise<void> {
+    if (this.#draft || this.#app.readOnly.value) return;
+    const place = { sandbox: this.#app.sandbox, kind: "file", name: this.path } as const;
+    const draft = (await this.#app.drafts()).slot(place);
+    this.#draft = draft;
+    const kept = await draft.read();
+    if (this.#disposed) return draft.dispose();
+    if (!kept) return this.#dirty.peek() ? this.#edited() : undefined;
+    if (this.#editor?.text === kept.text) return draft.forget();
+    const missing = !this.#editor;
+    if (missing) await this.#showText(new ArrayBuffer(0));
+    this.#editor?.replace(kept.text);
+    this.#edited(kept.version);
+    this.#gone.value = missing;
+    this.#stale.value = missing || kept.version !== this.#version;
+    this.#restored.value = kept.time;
+  }
+
+  #edited(version = this.#version): void {
+    this.#dirty.value = true;
+    this.replaceable = false;
+    this.#draft?.keep(() => this.#editor?.text ?? "", version);
   }
 
   async #load(): Promise<void> {
+    if (await this.#read())
+      await this.#restore().catch(() => this.#app.toast("Unsaved changes cannot be kept in this browser."));
+  }
+
+  /** Returns whether there is a text, or no such file. */
+  async #read(): Promise<boolean> {
     try {
       const stat = await this.#box.file.stat({ path: this.path });
       const other = OTHERS[stat.type];
-      if (other)
-        return this.#show({ kind: "other", reason: `This is a ${other}, not a file.`, missing: true });
-      if (stat.size > TEXT_MAX) {
-        this.#show({ kind: "other", reason: "This file is larger than 8 MiB." });
-        return;
-      }
+      if (other) return this.#showReason(`This is a ${other}, not a file.`, true);
+      if (stat.size > TEXT_MAX) return this.#showReason("This file is larger than 8 MiB.");
       const version = stat.version ?? null;
       const blob = await collect(this.#box.read(this.path, { version }));
       this.#version = stat.version ?? undefined;
@@ -305,12 +298,20 @@ export class EditorPane implements Pane {
       else await this.#showText(await blob.arrayBuffer());
       this.#dirty.value = false;
       this.#stale.value = false;
+      this.#gone.value = false;
+      return this.#content.peek().kind === "text";
     } catch (error) {
       if (!(error instanceof HawseError)) throw error;
       // It has changed while it was read; the watch reports the change, after which it is read again.
       const missing = ["not_found", "permission_denied"].includes(error.code);
       if (error.code !== "conflict") this.#show({ kind: "other", reason: error.message, missing });
+      return error.code === "not_found";
     }
+  }
+
+  #showReason(reason: string, missing = false): false {
+    this.#show({ kind: "other", reason, missing });
+    return false;
   }
 
   async #showText(bytes: ArrayBuffer): Promise<void> {
@@ -332,10 +333,7 @@ export class EditorPane implements Pane {
       text,
       path: this.path,
       readOnly: this.#app.readOnly.value,
-      changed: () => {
-        this.#dirty.value = true;
-        this.replaceable = false;
-      },
+      changed: () => this.#edited(),
       save: () => void this.#save(),
     });
     if (this.#host.closest(".pane.active")) this.#editor.focus();
@@ -366,8 +364,12 @@ export class EditorPane implements Pane {
       const condition = overwrite || this.#version === undefined ? {} : { if_version: this.#version };
       const { version } = await this.#box.write(this.path, text, condition);
       this.#version = version;
-      this.#dirty.value = editor.generation !== generation; // typed while it was saved
       this.#stale.value = false;
+      this.#gone.value = false;
+      this.#restored.value = undefined;
+      if (editor.generation !== generation) return this.#edited(); // typed while it was saved
+      this.#dirty.value = false;
+      await this.#draft?.forget();
     } catch (error) {
       if (!(error instanceof HawseError)) throw error;
       if (error.code === "conflict") this.#stale.value = true;

@@ -1,6 +1,9 @@
 // Marks of files that differ from the last commit, and of the directories that they are in.
 
+import type { SandboxHandle } from "../../client/sandbox";
+import { HawseError } from "../../wire/errors";
 import type { GitStatusEntry } from "../../wire/methods";
+import { parentOf } from "./tree";
 
 /** `changed` also marks the directories above a file that differs. */
 export type Mark = "added" | "changed" | "conflict" | "deleted" | "ignored" | "new" | "renamed";
@@ -44,4 +47,19 @@ export function marksOf(top: string, entries: readonly GitStatusEntry[]): Readon
     }
   }
   return marks;
+}
+
+/** Returns a file's text in the last commit; undefined if it is not in it. Throws HawseError, also outside of a repository. */
+export async function textAtHead(
+  box: Pick<SandboxHandle, "exec">,
+  path: string,
+  max: number,
+): Promise<string | undefined> {
+  const name = path.split("/").at(-1) ?? "";
+  const git = ["git", "-C", parentOf(path) || "."];
+  const done = await box.exec([...git, "show", `HEAD:./${name}`], { max_output: max });
+  if (done.code === 0) return done.text;
+  const inside = (await box.exec([...git, "rev-parse", "--git-dir"])).code === 0;
+  if (!inside) throw new HawseError("not_found", "This file is not in a Git repository.");
+  return undefined;
 }

@@ -1,0 +1,30 @@
+// Leads to files with unsaved changes from a page that was left, which this page does not show.
+
+import type { AppContext } from "../frame/pane";
+import { askInPane } from "./pane-question";
+
+let announced = false;
+
+/** Asks once whether to open them. `stage`: the element of the pane that shows the question. */
+export async function announceUnsaved(app: AppContext, stage: HTMLElement): Promise<void> {
+  if (announced) return;
+  announced = true;
+  const shown = new Set([...app.workspace.panes.peek().values()].map(pane => pane.state().path));
+  const files = (await (await app.drafts()).files(app.sandbox)).filter(path => !shown.has(path));
+  if (!files.length) return;
+  askInPane(stage, `Unsaved changes in ${describeFiles(files)} are kept in this browser`, [
+    { label: "Open", run: () => openAll(app, files) },
+    { label: "Not now", run: app.focus },
+  ]);
+}
+
+/** Returns the names of the first two files, and how many more there are. */
+export function describeFiles(paths: readonly string[]): string {
+  const names = paths.map(path => path.split("/").at(-1) ?? path);
+  if (names.length <= 2) return names.join(" and ");
+  return `${names.slice(0, 2).join(", ")} and ${names.length - 2} more`;
+}
+
+function openAll(app: AppContext, files: readonly string[]): void {
+  for (const [index, path] of files.entries()) app.open("editor", { path }, index ? "tab" : "right");
+}
