@@ -37,8 +37,7 @@ const DRAWING: Record<string, string> = {
   "page/pane-question.ts": "test_extras.py::test_a_program_copies_after_a_question_and_never_reads",
   "page/shell-divider.ts": "test_extras.py::test_a_new_shell_is_divided_from_the_one_above",
   "page/terminal-extras.ts": "test_extras.py::test_the_font_of_symbols_is_loaded_when_the_first_one_is_drawn",
-  "base/draft-database.ts":
-    "test_drafts.py::test_unsaved_text_survives_the_death_of_the_browser",
+  "base/draft-database.ts": "test_drafts.py::test_unsaved_text_survives_the_death_of_the_browser",
   "page/page-drafts.ts": "test_drafts.py::test_unsaved_text_survives_the_death_of_the_browser",
   "page/sign-out.ts": "test_drafts.py::test_another_user_of_the_browser_does_not_find_the_text",
   "views/files/document-view.tsx": "test_files.py::test_a_markdown_file_is_read_as_a_document",
@@ -87,10 +86,11 @@ const DRAWING: Record<string, string> = {
     "test_files.py::test_dropped_files_are_uploaded_and_an_existing_one_is_a_question",
   "views/files/changes.tsx": "test_files.py::test_changes_since_the_last_commit_and_a_conflict_are_compared",
   "views/files/diff-view.ts": "test_files.py::test_changes_since_the_last_commit_and_a_conflict_are_compared",
-  "views/files/drop-target.tsx":
-    "test_files.py::test_dropped_files_are_uploaded_and_an_existing_one_is_a_question",
   "views/files/editor-pane.tsx":
     "test_files.py::test_a_file_is_edited_and_a_change_by_another_program_is_not_overwritten",
+  "page/refuse-drops.ts": "test_drops.py::test_a_drop_never_leaves_the_page",
+  "views/files/upload-host.tsx":
+    "test_drops.py::test_a_file_that_is_dropped_on_a_terminal_is_uploaded_into_its_directory",
   "views/files/file-list.tsx": "test_files.py::test_the_tree_is_used_with_the_keyboard_and_holds_many_files",
   "views/files/files-view.tsx": "test_files.py::test_the_tree_follows_changes_and_shows_the_marks_of_git",
   "views/files/text-editor.ts":

@@ -46,6 +46,10 @@ export interface Pane extends Disposable {
   adopt?(state: PaneState): boolean;
   /** Whether the next file may take its place: the user has changed nothing in it. */
   readonly replaceable?: boolean;
+  /** Returns the directory that it is in, for files that are dropped on it; empty: the workspace. Throws HawseError. */
+  directory?(): Promise<string>;
+  /** Takes text that is dropped on it. */
+  takeText?(text: string): void;
   /** Resolves with false if the user wants to keep the pane, for example because of changes that are not saved. */
   mayClose?(): Promise<boolean>;
 }

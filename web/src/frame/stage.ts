@@ -116,6 +116,7 @@ export class Stage implements Disposable {
   #create(leaf: Leaf): Hosted {
     const element = document.createElement("section");
     element.className = "pane";
+    element.dataset.pane = String(leaf.id);
     const title = document.createElement("span");
     const close = document.createElement("button");
     close.type = "button";

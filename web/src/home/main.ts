@@ -13,6 +13,7 @@ import { GatewayClient, PATIENT } from "../client/client";
 
 import { readAddress, sandboxLink } from "../page/address";
 import { byId, setText } from "../page/dom";
+import { refuseDrops } from "../page/refuse-drops";
 import { SandboxForm } from "../page/sandbox-form";
 import { SandboxList } from "../page/sandbox-list";
 import { BY_SESSION, sessionOfPage } from "../page/session";
@@ -63,6 +64,7 @@ byId("sign-in").addEventListener("submit", event => {
   session.signIn(token);
   client.signIn(BY_SESSION);
 });
+refuseDrops(document);
 client.onState(showState);
 client.connect();
 list.start();

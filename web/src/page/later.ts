@@ -144,6 +144,8 @@ export class Later {
 
   async preload(): Promise<void> {
     await (await import("./after-prompt")).afterPrompt(this.#page.rail);
+    const { uploadHost } = await import("../views/files/upload-host");
+    uploadHost(this.#parts().app);
     const stage = document.querySelector<HTMLElement>(".pane.active > .stage, .stage");
     if (stage) await (await import("./unsaved-files")).announceUnsaved(this.#parts().app, stage);
   }

@@ -18,6 +18,7 @@ import { PageAddress } from "./page-address";
 import { PageCore } from "./page-core";
 import { showStatus } from "./page-status";
 import { PaneActions } from "./pane-actions";
+import { refuseDrops } from "./refuse-drops";
 import { TerminalPane } from "./terminal-pane";
 import { followViewport } from "./viewport";
 
@@ -71,6 +72,7 @@ registry.addPane({
     ),
 });
 const stage = new Stage(byId("panes"), workspace, registry, app, id => void panes.close(id));
+refuseDrops(document);
 disposables.add(followViewport(), stage, new PageAddress(workspace, () => sessionStorage));
 disposables.defer(effect(() => workspace.active.value?.focus()));
 disposables.defer(

@@ -152,6 +152,17 @@ export class TerminalPane implements Pane {
     exposeTestHandle(open.terminal, this.#app.client, open.channel);
   }
 
+  /** The directory of the shell, as it is now. Throws HawseError. */
+  async directory(): Promise<string> {
+    const { client, sandbox } = this.#app;
+    return (await client.call("terminal.get", { id: this.id }, { sandbox })).cwd;
+  }
+
+  takeText(text: string): void {
+    this.focus();
+    this.#open.peek()?.terminal.paste(text);
+  }
+
   setVisible(visible: boolean): void {
     this.#visible = visible;
     if (visible) this.#open.peek()?.sizing.nudge();

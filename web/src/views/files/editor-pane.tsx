@@ -21,6 +21,7 @@ import { EditorBars, type Mode, Modes } from "./editor-bars";
 import { watchFile } from "./file-watch";
 import { textAtHead } from "./git-marks";
 import type { TextEditor } from "./text-editor";
+import { parentOf } from "./tree";
 
 /** Bytes of a text that is opened. */
 const TEXT_MAX = 8_388_608;
@@ -119,6 +120,10 @@ export class EditorPane implements Pane {
     this.#goToLine();
     this.#app.changed(this);
     return true;
+  }
+
+  async directory(): Promise<string> {
+    return parentOf(this.path);
   }
 
   async mayClose(): Promise<boolean> {

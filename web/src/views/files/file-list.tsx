@@ -155,6 +155,7 @@ function FileRow({ row, mount, id, y, selected, onClick }: RowProps) {
       aria-level={row.depth + 1}
       aria-selected={selected}
       aria-expanded={directory ? row.expanded : undefined}
+      data-folder={directory ? row.path : parentOf(row.path)}
       data-mark={row.mark}
       data-hidden={row.name.startsWith(".") || undefined}
       data-mount={mount && (mount.state ?? "waiting")}

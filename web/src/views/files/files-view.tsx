@@ -11,13 +11,12 @@ import { Icon } from "../../frame/icon";
 import type { AppContext, RailProps } from "../../frame/pane";
 import { HawseError } from "../../wire/errors";
 import { saveBlob } from "../save";
-import { ConflictDialog } from "./conflict-dialog";
-import { DropTarget } from "./drop-target";
 import { FileList } from "./file-list";
 import { MountList } from "./mounts";
 import { openFile } from "./open-file";
 import { FileTree, join, parentOf, type Row } from "./tree";
-import { droppedFiles, FILES_MAX, type UploadFile, Uploads } from "./uploads";
+import { uploadHost } from "./upload-host";
+import type { UploadFile } from "./uploads";
 
 /** What was shown last: the view is drawn anew each time it is shown. */
 const remembered = { expanded: [] as readonly string[], selected: signal<Row | undefined>(undefined) };
@@ -25,7 +24,7 @@ const remembered = { expanded: [] as readonly string[], selected: signal<Row | u
 export function FilesView({ app }: RailProps) {
   const box = useMemo(() => sandboxHandle(app.client, app.sandbox), [app]);
   const tree = useMemo(() => new FileTree(box), [box]);
-  const uploads = useMemo(() => new Uploads((path, data, options) => box.write(path, data, options)), [box]);
+  const uploads = useMemo(() => uploadHost(app), [app]);
   const mounts = useMemo(
     () =>
       new MountList(
@@ -41,23 +40,18 @@ export function FilesView({ app }: RailProps) {
     return () => {
       remembered.expanded = tree.expanded;
       tree.dispose();
-      uploads.cancel();
       mounts.dispose();
     };
-  }, [tree, uploads, mounts]);
+  }, [tree, mounts]);
 
   const directory = () => {
     const row = selected.value;
     if (!row) return "";
     return row.entry.type === "directory" ? row.path : parentOf(row.path);
   };
-  const send = (into: string, files: readonly UploadFile[]) => reported(app, () => upload(into, files));
   const upload = async (into: string, files: readonly UploadFile[]) => {
-    if (files.length >= FILES_MAX)
-      app.toast(`Only the first ${FILES_MAX.toLocaleString()} files are uploaded`);
     if (into) void tree.expand(into);
-    const placed = await uploads.upload(into, files);
-    if (placed > 0) app.toast(placed === 1 ? "1 file uploaded" : `${placed} files uploaded`);
+    await uploads.upload(into, files);
     await tree.reload(into);
   };
   const create = async (kind: "file" | "directory") => {
@@ -83,13 +77,7 @@ export function FilesView({ app }: RailProps) {
   );
 
   return (
-    <div class="view files">
-      {!app.readOnly.value && (
-        <DropTarget
-          label={() => `~/${visible(directory())}`}
-          onDrop={data => act(async () => send(directory(), await droppedFiles(data)))}
-        />
-      )}
+    <div class="view files" data-folder="">
       <div class="toolbar" role="toolbar" aria-label="Files">
         {!app.readOnly.value && button("New file", FilePlus, () => act(() => create("file")))}
         {!app.readOnly.value && button("New directory", FolderPlus, () => act(() => create("directory")))}
@@ -107,7 +95,7 @@ export function FilesView({ app }: RailProps) {
         onChange={({ currentTarget }) => {
           const files = [...(currentTarget.files ?? [])].map(file => ({ path: file.name, content: file }));
           currentTarget.value = "";
-          if (files.length > 0) void send(directory(), files);
+          if (files.length > 0) act(() => upload(directory(), files));
         }}
       />
       {tree.error.value && (
@@ -124,8 +112,6 @@ export function FilesView({ app }: RailProps) {
         remove={row => act(() => remove(row))}
         readOnly={app.readOnly.value}
       />
-      <Progress uploads={uploads} />
-      <ConflictDialog conflict={uploads.conflict.value} />
     </div>
   );
 
@@ -143,25 +129,6 @@ export function FilesView({ app }: RailProps) {
     selected.value = undefined;
     await tree.reload(parentOf(row.path));
   }
-}
-
-function Progress({ uploads }: { uploads: Uploads }) {
-  const progress = uploads.progress.value;
-  if (!progress) return null;
-  const { path, files, filesDone, bytes, bytesDone } = progress;
-  return (
-    <div class="uploading">
-      <span role="status">
-        {files === 1
-          ? `Uploading ${visible(path)}`
-          : `Uploading ${filesDone + 1} of ${files}: ${visible(path)}`}
-      </span>
-      <progress aria-label="Upload" max={Math.max(1, bytes)} value={bytesDone} />
-      <button type="button" class="plain" onClick={() => uploads.cancel()}>
-        Cancel
-      </button>
-    </div>
-  );
 }
 
 /** Shows a HawseError of `work` as a message. */

@@ -1,0 +1,14 @@
+// Keeps the browser from leaving the page for a file or a link that is dropped on it. What takes drops handles them before.
+
+/** A drop on a text field is the browser's, except for files, which it would open. */
+export function refuseDrops(page: EventTarget): void {
+  const refuse = (event: Event) => {
+    const { target, dataTransfer } = event as DragEvent;
+    const field = target instanceof Element && target.closest("input, textarea, [contenteditable=true]");
+    if (!dataTransfer || (field && !dataTransfer.types.includes("Files"))) return;
+    event.preventDefault();
+    dataTransfer.dropEffect = "none";
+  };
+  page.addEventListener("dragover", refuse);
+  page.addEventListener("drop", refuse);
+}
