@@ -93,3 +93,27 @@ async def test_a_viewer_cannot_search(open_page: Open, stack: Stack) -> None:
     page = await show_search(view)
     await view.type("needle")
     await expect(page.get_by_role("alert")).to_have_text("You may not search in this sandbox.")
+
+
+async def test_a_file_is_found_among_more_than_are_shown(open_page: Open, stack: Stack) -> None:
+    async with hawse.connect(stack.base, token=stack.token) as hw:
+        box = hw.sandbox()
+        many = "mkdir -p many site/src; cd many; seq -f 'mod%.0f' 50000 | xargs touch; touch ../site/src/mod1.ts"
+        await box.exec(many, check=True)
+    view = await open_page(width=1300)
+    page = view.page
+    await view.press("Control+Shift+P")
+    field = page.get_by_role("combobox", name="Open a file")
+    await expect(field).to_be_focused()
+    await view.type("mod1")
+    await expect(page.get_by_role("option", name="site/src/mod1.ts")).to_be_visible()
+    await expect(page.get_by_role("status").filter(has_text="The first 1,0")).to_be_visible()
+    await field.fill("mod1 SITE")
+    await expect(page.get_by_role("option")).to_have_count(1)
+    assert await serious(page) == []
+    await field.fill("nowhere at all")
+    await expect(page.get_by_role("status").filter(has_text="node_modules")).to_be_visible()
+    await field.fill("mod49999")
+    await expect(page.get_by_role("option").first).to_contain_text("many/mod49999")
+    await view.press("Enter")
+    await expect(page.get_by_role("textbox", name="many/mod49999")).to_be_focused()

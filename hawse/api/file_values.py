@@ -11,6 +11,7 @@ from hawse.api.types import Path
 FileType = Literal["file", "directory", "symlink", "fifo", "socket", "device"]
 Glob = Annotated[str, Meta(min_length=1, max_length=1024)]
 Globs = Annotated[list[Glob], Meta(max_length=100)]
+Words = Annotated[list[Annotated[str, Meta(min_length=1, max_length=1024)]], Meta(max_length=32)]
 Depth = Annotated[int, Meta(ge=1)]  # levels of directories
 Limit = Annotated[int, Meta(ge=1, le=100_000)]  # matches
 ArchiveFormat = Literal["tar", "tar.gz", "zip"]

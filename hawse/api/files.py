@@ -29,6 +29,7 @@ from hawse.api.file_values import (
     Limit as Limit,
     SearchMatch as SearchMatch,
     SearchMatches as SearchMatches,
+    Words as Words,
 )
 from hawse.api.rights import WRITE
 from hawse.api.spec import Nothing, Params, method
@@ -298,6 +299,7 @@ class FileSearch(FileTarget, Params[FileSearchResult], kw_only=True):
         literal: Whether `pattern` is plain text rather than a regular expression.
         ignore_case: Whether upper and lower case are the same.
         hidden: Whether to include names that begin with a dot.
+        words: Texts that the path of a file must all contain, in any order and in upper or lower case. Null: any path.
         include: Globs of what to include: a name at any depth or, with a slash, a path. Null: everything.
         exclude: Globs of what to exclude, with everything below it. Null: nothing.
         limit: Number of matches after which the search ends.
@@ -307,6 +309,7 @@ class FileSearch(FileTarget, Params[FileSearchResult], kw_only=True):
     literal: bool = False
     ignore_case: bool = False
     hidden: bool = True
+    words: Words | None = None
     include: Globs | None = None
     exclude: Globs | None = None
     limit: Limit = 1000

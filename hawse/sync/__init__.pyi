@@ -901,7 +901,7 @@ class Files:
             on_error: Is called for what cannot be read, and the iteration continues; None: it raises.
         """
 
-    def search(self, pattern: str | None=None, path: PathLike='.', *, literal: bool=False, ignore_case: bool=False, hidden: bool=True, include: Sequence[str] | None=None, exclude: Sequence[str] | None=None, limit: int=1000, on_error: Callable[[api.FileFailure], object] | None=None) -> Iterator[api.SearchMatch]:
+    def search(self, pattern: str | None=None, path: PathLike='.', *, literal: bool=False, ignore_case: bool=False, words: Sequence[str] | None=None, hidden: bool=True, include: Sequence[str] | None=None, exclude: Sequence[str] | None=None, limit: int=1000, on_error: Callable[[api.FileFailure], object] | None=None) -> Iterator[api.SearchMatch]:
         """Iterate over the lines that match `pattern`; without a pattern, over the files that the globs select.
 
         Paths are relative to `path`. Binary files are skipped.
@@ -911,6 +911,7 @@ class Files:
             path: The directory to search.
             literal: Whether `pattern` is text, not a regular expression.
             ignore_case: Whether case is ignored.
+            words: Texts that the path of a file must all contain, in any order; case is ignored. None: any path.
             hidden: Whether names that begin with a dot are included.
             include: Globs, as for `list`.
             exclude: Globs of what is left out.

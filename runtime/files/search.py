@@ -36,7 +36,8 @@ def search(place: RootedPath, params: FileSearch) -> Work:
         raise HawseError("invalid_params", "`pattern` contains a NUL byte", details={"path": "$.pattern"})
     if params.pattern is not None:
         regexp = compile_pattern(params.pattern, literal=params.literal, ignore_case=params.ignore_case)
-    found = _search_tree(place, params.hidden, wanted, regexp)
+    words = [word.casefold() for word in params.words or ()]
+    found = _search_tree(place, params.hidden, wanted, words, regexp)
     batch: list[SearchMatch] = []
     size = count = failures = 0
     turns = Turns()
@@ -61,7 +62,7 @@ def search(place: RootedPath, params: FileSearch) -> Work:
     return FileSearchResult(matches=count, truncated=truncated, failed=failures)
 
 
-def _search_tree(place: RootedPath, hidden: bool, wanted: Any, regexp: Any) -> Found:
+def _search_tree(place: RootedPath, hidden: bool, wanted: Any, words: list[str], regexp: Any) -> Found:
     try:
         top = place.open(DIRECTORY)
     except NotADirectoryError:
@@ -73,12 +74,19 @@ def _search_tree(place: RootedPath, hidden: bool, wanted: Any, regexp: Any) -> F
             for item in found:
                 if not isinstance(item, WalkEntry):
                     yield item if isinstance(item, WalkError) else None
-                elif wanted.wants(item.names):
+                elif wanted.wants(item.names) and _has_words(item.path, words):
                     yield from _search_entry(item, regexp)
                 else:
                     yield None
     finally:
         os.close(top)
+
+
+def _has_words(path: str, words: list[str]) -> bool:
+    if not words:
+        return True
+    folded = path.casefold()
+    return all(word in folded for word in words)
 
 
 def _search_entry(found: WalkEntry, regexp: Any) -> Found:

@@ -97,6 +97,7 @@ class FileLooking(FileChanges):
         *,
         literal: bool = False,
         ignore_case: bool = False,
+        words: Sequence[str] | None = None,
         hidden: bool = True,
         include: Sequence[str] | None = None,
         exclude: Sequence[str] | None = None,
@@ -112,6 +113,7 @@ class FileLooking(FileChanges):
             path: The directory to search.
             literal: Whether `pattern` is text, not a regular expression.
             ignore_case: Whether case is ignored.
+            words: Texts that the path of a file must all contain, in any order; case is ignored. None: any path.
             hidden: Whether names that begin with a dot are included.
             include: Globs, as for `list`.
             exclude: Globs of what is left out.
@@ -126,6 +128,7 @@ class FileLooking(FileChanges):
             pattern=pattern,
             literal=literal,
             ignore_case=ignore_case,
+            words=None if words is None else [*words],
             hidden=hidden,
             include=globs(include),
             exclude=globs(exclude),

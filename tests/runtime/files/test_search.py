@@ -48,6 +48,24 @@ def second_lines(*names: str) -> set[tuple[str, int | None]]:
 
 
 @pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["C.PY"], {"src/deep/c.py"}),
+        (["deep", "src"], {"src/deep", "src/deep/c.py", "src/deep/d.txt"}),
+        (["deep", ".py"], {"src/deep/c.py"}),
+        (["deep", "nowhere"], set()),
+    ],
+)
+def test_words_select_paths_that_contain_all_of_them_in_any_order_and_case(
+    tree: Path, words: list[str], expected: set[str]
+) -> None:
+    matches, result = search_all(tree, words=words)
+    assert {match.path for match in matches} == expected
+    assert result.matches == len(expected)
+    assert {match.path for match in search_all(tree, words=words, pattern="needle")[0]} == expected - {"src/deep"}
+
+
+@pytest.mark.parametrize(
     ("params", "expected"),
     [
         ({"pattern": "needle"}, {*second_lines(*NAMES), (NOT_UTF_8, 1)}),

@@ -1,9 +1,11 @@
 // The command palette: finds an action by a part of its name and runs it. A module of its own, loaded when first opened.
 
 import uFuzzy from "@leeoniya/ufuzzy";
+import { type ReadonlySignal, useComputed } from "@preact/signals";
 import type { IconNode } from "lucide";
 import { render } from "preact";
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { Disposable } from "../base/disposables";
 import { type Action, type Actions, labelOf } from "./actions";
 import { Icon } from "./icon";
 
@@ -57,12 +59,25 @@ export function openPalette({ actions, icons, more, typed, closed }: PaletteOpti
   });
 }
 
+export interface Found {
+  /** The best first. */
+  readonly entries: readonly Entry[];
+  /** What to know of them; shown below. */
+  readonly status: string;
+}
+
+/** Finds entries elsewhere, for each text anew. */
+export interface EntrySource extends Disposable {
+  readonly found: ReadonlySignal<Found>;
+  search(text: string): void;
+}
+
 export interface ChooserOptions {
   /** Name of the text field. */
   label: string;
   /** Shown if no entry matches. */
-  empty: string;
-  entries: readonly Entry[];
+  empty?: string;
+  entries: readonly Entry[] | EntrySource;
   /** Returns the shortcut of an entry, for people. */
   shortcut?: (id: string) => string | undefined;
   /** Returns the text at first; undefined: the user has given up. */
@@ -71,11 +86,12 @@ export interface ChooserOptions {
   closed: () => void;
 }
 
+const NONE: Found = { entries: [], status: "" };
 /** Entries that are shown at most. */
 const SHOWN = 300;
 
 /** Lets the user choose one of the entries by a part of its label. */
-export function openChooser({ label, empty, entries, shortcut, typed, closed }: ChooserOptions): void {
+export function openChooser({ label, empty = "", entries, shortcut, typed, closed }: ChooserOptions): void {
   const first = typed();
   if (first === undefined) return;
   const dialog = document.createElement("dialog");
@@ -88,6 +104,7 @@ export function openChooser({ label, empty, entries, shortcut, typed, closed }: 
   };
   dialog.addEventListener("click", event => event.target === dialog && dialog.close());
   dialog.addEventListener("close", () => {
+    if ("search" in entries) entries.dispose();
     render(null, dialog);
     dialog.remove();
     if (chosen) chosen.run();
@@ -108,7 +125,8 @@ export function openChooser({ label, empty, entries, shortcut, typed, closed }: 
   dialog.showModal();
 }
 
-interface ChooserProps extends Pick<ChooserOptions, "label" | "empty" | "entries"> {
+interface ChooserProps extends Pick<ChooserOptions, "label" | "entries"> {
+  empty: string;
   shortcut: ((id: string) => string | undefined) | undefined;
   first: string;
   choose: (entry: Entry) => void;
@@ -117,7 +135,13 @@ interface ChooserProps extends Pick<ChooserOptions, "label" | "empty" | "entries
 function Chooser({ label, empty, entries, shortcut, first, choose }: ChooserProps) {
   const [text, setText] = useState(first);
   const [at, setAt] = useState(0);
-  const found = useMemo(() => matching(entries, text).slice(0, SHOWN), [entries, text]);
+  const source = "search" in entries ? entries : undefined;
+  useEffect(() => source?.search(text), [source, text]);
+  const { entries: all, status } = useComputed(() => source?.found.value).value ?? NONE;
+  const found = useMemo(
+    () => ("search" in entries ? all : matching(entries, text)).slice(0, SHOWN),
+    [entries, all, text],
+  );
   const press = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     const entry = found[at];
@@ -166,7 +190,7 @@ function Chooser({ label, empty, entries, shortcut, first, choose }: ChooserProp
           </div>
         ))}
       </div>
-      {found.length === 0 && <p role="status">{empty}</p>}
+      {source ? <p role="status">{status}</p> : found.length === 0 && <p role="status">{empty}</p>}
     </>
   );
 }

@@ -1594,6 +1594,8 @@ export interface FileSearch {
   ignore_case?: boolean;
   /** Whether to include names that begin with a dot. */
   hidden?: boolean;
+  /** Texts that the path of a file must all contain, in any order and in upper or lower case. Null: any path. */
+  words?: string[] | null;
   /** Globs of what to include: a name at any depth or, with a slash, a path. Null: everything. */
   include?: string[] | null;
   /** Globs of what to exclude, with everything below it. Null: nothing. */

@@ -7,6 +7,7 @@ import { type Signal, signal } from "@preact/signals";
 import { render } from "preact";
 import { type Disposable, DisposableList } from "../../base/disposables";
 import { visible } from "../../base/visible";
+import { sandboxHandle } from "../../client/sandbox";
 import type { AppContext } from "../../frame/pane";
 import { HawseError } from "../../wire/errors";
 import { ConflictDialog } from "./conflict-dialog";
@@ -28,7 +29,7 @@ export class UploadHost implements Disposable {
 
   constructor(app: AppContext) {
     this.#app = app;
-    const box = app.client.sandbox(app.sandbox);
+    const box = sandboxHandle(app.client, app.sandbox);
     this.#uploads = new Uploads((path, data, options) => box.write(path, data, options));
     const root = document.createElement("div");
     root.className = "uploads";

@@ -1,38 +1,55 @@
 // Opens a file by a part of its name.
 
+import { computed } from "@preact/signals";
 import { File } from "lucide";
 import { visible } from "../../base/visible";
 import { sandboxHandle } from "../../client/sandbox";
-import { openChooser } from "../../frame/palette";
+import { type Entry, matching, openChooser } from "../../frame/palette";
 import type { AppContext } from "../../frame/pane";
 import { openFile } from "../files/open-file";
-import { EXCLUDED } from "./results";
+import { FileFinder } from "./file-finder";
 
-/** Files that can be found at most: the list is searched here, with each key. */
-const FILES = 50_000;
-
-/** `typed`: returns what was typed before the text field was there; undefined: nothing is wanted. Throws HawseError. */
-export async function quickOpen(app: AppContext, typed: () => string | undefined): Promise<void> {
-  const paths: string[] = [];
-  const stream = sandboxHandle(app.client, app.sandbox).file.search({
-    path: ".",
-    exclude: EXCLUDED,
-    limit: FILES,
+/** `typed`: returns what was typed before the text field was there; undefined: nothing is wanted. */
+export function quickOpen(app: AppContext, typed: () => string | undefined): void {
+  const finder = new FileFinder(sandboxHandle(app.client, app.sandbox));
+  let text = "";
+  const entryOf = (path: string): Entry => ({
+    id: path,
+    label: visible(path),
+    group: "",
+    icon: File,
+    run: () => openFile(app, path),
   });
-  for await (const item of stream)
-    if (item.event === "matches") paths.push(...item.value.matches.map(({ path }) => path));
-  paths.sort((a, b) => a.split("/").length - b.split("/").length || a.localeCompare(b));
+  const found = computed(() => {
+    const { paths, status } = finder.found.value;
+    return { entries: ranked(paths.map(entryOf), text), status };
+  });
   openChooser({
     label: "Open a file",
-    empty: "No file has this name.",
-    entries: paths.map(path => ({
-      id: path,
-      label: visible(path),
-      group: "",
-      icon: File,
-      run: () => openFile(app, path),
-    })),
+    entries: {
+      found,
+      search: wanted => {
+        text = wanted;
+        finder.search(wanted);
+      },
+      dispose: () => finder.dispose(),
+    },
     typed,
     closed: app.focus,
   });
+}
+
+/** The best first. All of them match for the server, also those that the search of commands would not find. */
+function ranked(entries: Entry[], text: string): Entry[] {
+  const depth = ({ label }: Entry) => label.split("/").length;
+  entries.sort((a, b) => depth(a) - depth(b) || a.label.localeCompare(b.label));
+  const name =
+    text
+      .trim()
+      .split(/[\s/]+/)
+      .at(-1)
+      ?.toLowerCase() ?? "";
+  const isNamed = ({ label }: Entry) => label.toLowerCase().split("/").at(-1)?.split(".")[0] === name;
+  const best = new Set([...entries.filter(isNamed), ...matching(entries, text)]);
+  return [...best, ...entries.filter(entry => !best.has(entry))];
 }
