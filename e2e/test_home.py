@@ -70,6 +70,8 @@ async def test_a_sandbox_is_created_stopped_and_deleted_there_with_the_keyboard(
     await page.wait_for_url("**/home.html")
     second = card(page, "second")
     await expect(second).to_contain_text("template demo")
+    await expect(second.locator(".glance")).to_contain_text("$")  # which comes with the viewers
+    await expect(second.locator(".faces li")).to_have_count(0)  # this browser has left it, so nothing asks
     await second.get_by_role("button", name="Stop second").press("Enter")
     await expect(second.locator(".glance")).to_have_text("Stopped. Its files are kept.")
     await second.get_by_role("button", name="Delete second").press("Enter")

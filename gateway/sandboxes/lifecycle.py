@@ -21,7 +21,7 @@ from gateway.sandboxes.driver import Driver
 from gateway.sandboxes.egress import SandboxEgress
 from gateway.sandboxes.grants import Grants
 from gateway.sandboxes.joining import JoinedSandboxes
-from gateway.sandboxes.outcomes import cleanup_pending, not_started, repeated
+from gateway.sandboxes.outcomes import cleanup_pending, not_started, not_wanted, repeated
 from gateway.sandboxes.pool import MEMBER, Pool, stocks
 from gateway.sandboxes.progress import ProgressTable
 from gateway.sandboxes.records import AllRows, Rows, SandboxRecord, Wanted
@@ -258,19 +258,19 @@ class Sandboxes:
             raise not_started(rows, sandbox, self._clock, lost=await self._supervisor.has_lost_rows())
         return self.describe(rows)
 
-    async def stop(self, sandbox: str) -> SandboxInfo:
-        """End everything in a sandbox. Returns when that is verified; no call starts it.
+    async def stop(self, sandbox: str, reason: str | None = None) -> SandboxInfo:
+        """End everything in a sandbox, for a `reason`. Returns when that is verified; no call starts it.
 
         Raises:
             HawseError: `cleanup_pending` if something of it still runs; that is tried again.
         """
-        rows = await self._bring(sandbox, "stopped")
+        rows = await self._bring(sandbox, "stopped", reason)
         if rows.run is not None:
             raise cleanup_pending(rows, self._clock)
         return self._reached(rows, sandbox)
 
-    async def pause(self, sandbox: str) -> SandboxInfo:
-        """Suspend a sandbox that runs.
+    async def pause(self, sandbox: str, reason: str | None = None) -> SandboxInfo:
+        """Suspend a sandbox that runs, for a `reason`.
 
         Raises:
             HawseError: `invalid_params` if its provider cannot, `stopped` if it does not run.
@@ -282,7 +282,7 @@ class Sandboxes:
             raise HawseError("invalid_params", f"provider {rows.sandbox.value.provider} cannot suspend sandboxes")
         if rows.live is None or rows.live.value.state not in ("running", "paused"):
             raise HawseError("stopped", f"sandbox {sandbox!r} does not run")
-        rows = await self._bring(sandbox, "paused")
+        rows = await self._bring(sandbox, "paused", reason)
         if rows.sandbox is not None and rows.sandbox.value.failure is not None:
             raise rows.sandbox.value.failure.to_exception()
         return self._reached(rows, sandbox)
@@ -317,7 +317,7 @@ class Sandboxes:
             if wanted == "deleted":
                 raise HawseError("not_found", f"sandbox {sandbox!r} is being deleted")
             if wanted in ("stopped", "paused"):
-                raise HawseError("stopped", f"sandbox {sandbox!r} is {wanted}: start it with sandbox.start")
+                raise not_wanted(rows.sandbox.value)
             if wanted == "running" and rows.live is not None and rows.live.value.state == "running":
                 if (endpoint := await self._checks.check(rows.live)) is not None:
                     return endpoint
@@ -381,13 +381,13 @@ class Sandboxes:
             return
         await asyncio.shield(self._driver.settle(id))
 
-    async def _bring(self, sandbox: str, wanted: Wanted) -> Rows:
+    async def _bring(self, sandbox: str, wanted: Wanted, reason: str | None = None) -> Rows:
         """Write what is wanted, and wait until nothing more can be done now. Returns the rows after it."""
 
         def want(record: SandboxRecord) -> SandboxRecord:
             if record.wanted == wanted:
                 return record
-            return msgspec.structs.replace(record, wanted=wanted, reason=None, failure=None, previews=None)
+            return msgspec.structs.replace(record, wanted=wanted, reason=reason, failure=None, previews=None)
 
         await self._table.change(sandbox, want)
         await asyncio.shield(self._driver.settle(sandbox))

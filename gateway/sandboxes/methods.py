@@ -204,13 +204,13 @@ class SandboxMethods:
     async def start(self, params: SandboxStart) -> SandboxInfo:
         return await self._sandboxes.joining.let_join(params.id) or await self._sandboxes.start(params.id)
 
-    @handles(SandboxStop)
-    async def stop(self, params: SandboxStop) -> SandboxInfo:
-        return await self._sandboxes.stop(params.id)
+    @handles(SandboxStop, caller=True)
+    async def stop(self, params: SandboxStop, caller: Principal) -> SandboxInfo:
+        return await self._sandboxes.stop(params.id, f"stopped by {caller.name or caller.id}")
 
-    @handles(SandboxPause)
-    async def pause(self, params: SandboxPause) -> SandboxInfo:
-        return await self._sandboxes.pause(params.id)
+    @handles(SandboxPause, caller=True)
+    async def pause(self, params: SandboxPause, caller: Principal) -> SandboxInfo:
+        return await self._sandboxes.pause(params.id, f"paused by {caller.name or caller.id}")
 
     @handles(SandboxResume)
     async def resume(self, params: SandboxResume) -> SandboxInfo:

@@ -48,6 +48,13 @@ def not_started(rows: Rows, sandbox: str, clock: Clock, *, lost: bool = False) -
     return HawseError("stopped", f"sandbox {sandbox!r} was stopped while it was started")
 
 
+def not_wanted(record: SandboxRecord) -> HawseError:
+    """Return the error of a call to a sandbox that a client has stopped or paused, with the reason in its details."""
+    how = record.reason or f"{record.wanted} by a client"
+    text = f"sandbox {record.id!r} was {how}: start it with sandbox.start"
+    return HawseError("stopped", text, details={"reason": how})
+
+
 def repeated(rows: Rows, record: SandboxRecord, clock: Clock) -> str:
     """Return the generation of the sandbox that a repeated creation has found.
 

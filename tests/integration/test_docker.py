@@ -177,7 +177,7 @@ async def test_a_sandbox_is_paused_and_resumed_with_what_runs_in_it(client: Clie
         process = await box.processes.start(["/bin/sleep", "1000"])
         assert (await box.pause()).state == "paused"
         assert (await box.info()).state == "paused"
-        with pytest.raises(HawseError, match="is paused"):
+        with pytest.raises(HawseError, match="was paused by owner"):
             await box.exec(["/bin/true"])
         assert (await box.resume()).state == "running"
         assert process.id in {each.id for each in await box.processes.list()}

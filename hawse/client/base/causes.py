@@ -228,7 +228,9 @@ class CleanupPendingError(HawseError):
 
 
 class StoppedError(HawseError):
-    """Code `stopped`: the sandbox was stopped or paused by a client: start it with `sandbox.start`."""
+    """Code `stopped`: the sandbox was stopped or paused by a client: start it with `sandbox.start`. `details`:
+    `reason`, such as `stopped by Grace`.
+    """
 
     def __init__(self, message: str = "", *, admitted: Admitted = "no", details: Any = None) -> None:
         HawseError.__init__(self, "stopped", message, admitted=admitted, details=details)

@@ -94,7 +94,7 @@ async def test_a_stopped_sandbox_is_not_started_by_a_call(sandboxes: Sandboxes, 
     await sandboxes.stop("local")
     assert provider.running == {}
     assert (await sandboxes.get("local")).state == "stopped"
-    with pytest.raises(HawseError, match="is stopped") as caught:
+    with pytest.raises(HawseError, match="was stopped by a client") as caught:
         await sandboxes.ensure("local")
     assert not caught.value.retryable
 

@@ -48,8 +48,8 @@ async def test_the_life_of_a_sandbox(sandboxes: Sandboxes) -> None:
     methods = SandboxMethods(sandboxes, SandboxFeed(sandboxes), Owners(sandboxes.store))
     assert (await methods.create(SandboxCreate(id="a", labels={"x": "1"}), OWNER)).state == "running"
     assert [info.id for info in (await methods.list_(SandboxList(labels={"x": "1"}), OWNER)).sandboxes] == ["a"]
-    assert (await methods.pause(SandboxPause(id="a"))).state == "paused"
-    with pytest.raises(HawseError, match=r"is paused: start it with sandbox\.start"):
+    assert (await methods.pause(SandboxPause(id="a"), OWNER)).state == "paused"
+    with pytest.raises(HawseError, match=r"was paused by owner: start it with sandbox\.start"):
         await sandboxes.ensure("a")
     assert (await methods.resume(SandboxResume(id="a"))).state == "running"
     await methods.delete(SandboxDelete(id="a"))

@@ -1,7 +1,7 @@
 import msgspec
 
 from gateway.providers.base import SandboxSpec
-from gateway.sandboxes.outcomes import cleanup_pending, not_started, repeated
+from gateway.sandboxes.outcomes import cleanup_pending, not_started, not_wanted, repeated
 from gateway.sandboxes.records import Failure, Rows, Run, SandboxRecord, Stored
 from gateway.store.clock import Clock
 from hawse.wire import HawseError
@@ -74,3 +74,11 @@ def test_a_creation_whose_id_is_in_use_repeats_it_or_says_why_not() -> None:
     assert code(wanted="deleted") == "cleanup_pending"
     assert code(wanted="deleted", failure=failure) == "unavailable", "as before"
     assert code(wanted="deleted", failure=failure, fingerprint="other") == "cleanup_pending"
+
+
+def test_the_error_of_a_stopped_sandbox_names_who_has_stopped_it() -> None:
+    error = not_wanted(msgspec.structs.replace(SANDBOX, wanted="stopped", reason="stopped by Grace"))
+    assert (error.code, error.details) == ("stopped", {"reason": "stopped by Grace"})
+    assert error.message == "sandbox 'a' was stopped by Grace: start it with sandbox.start"
+    unknown = not_wanted(msgspec.structs.replace(SANDBOX, wanted="paused"))
+    assert unknown.details == {"reason": "paused by a client"}

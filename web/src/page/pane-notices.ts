@@ -3,18 +3,22 @@
 import { DisposableList } from "../base/disposables";
 import type { HawseError } from "../wire/errors";
 import { make, setText } from "./dom";
-import type { Status } from "./status";
+import { failureTitle, type Status } from "./status";
 
 export interface NoticeActions {
   /** Try again after a failure, whose reason this is. */
   again: (reason: HawseError | undefined) => void;
   showSandboxes: () => void;
+  /** Id of the sandbox. */
+  readonly sandbox: string;
 }
 
 export class PaneNotices {
   readonly #disposables = new DisposableList();
   readonly #stage: HTMLElement;
   readonly #failure = make("section", "veil failure");
+  readonly #title = make("h2", "");
+  readonly #sandbox: string;
   readonly #failureText = make("p", "failure-text");
   readonly #failureCode = make("code", "failure-code");
   readonly #again = button("primary", "Try again");
@@ -23,11 +27,11 @@ export class PaneNotices {
 
   constructor(stage: HTMLElement, actions: NoticeActions) {
     this.#stage = stage;
+    this.#sandbox = actions.sandbox;
     const sandboxes = button("plain failure-sandboxes", "Sandboxes");
     const code = make("p", "code", this.#failureCode);
-    const title = make("h2", "", "Something went wrong");
     this.#failure.role = "alert";
-    this.#failure.append(make("div", "card", title, this.#failureText, code, this.#again, sandboxes));
+    this.#failure.append(make("div", "card", this.#title, this.#failureText, code, this.#again, sandboxes));
     this.#failure.hidden = true;
     stage.append(this.#failure);
     this.#disposables.listen(this.#again, "click", () => actions.again(this.#reason));
@@ -38,8 +42,9 @@ export class PaneNotices {
   show({ kind, text, error }: Status): void {
     setText(this.#failureText, kind === "failed" ? text : "");
     const detail = error && error.message !== text ? `${error.code}: ${error.message}` : (error?.code ?? "");
-    setText(this.#failureCode, detail);
+    setText(this.#failureCode, error?.code === "stopped" ? "" : detail);
     setText(this.#again, error?.code === "stopped" ? "Start the sandbox" : "Try again");
+    setText(this.#title, failureTitle(error, this.#sandbox));
     this.#reason = error;
     this.#failure.hidden = kind !== "failed";
     if (kind === "failed" && this.#shown !== kind) this.#again.focus();

@@ -109,9 +109,28 @@ export class SandboxRow {
     button.dataset.action = action;
     button.addEventListener("click", () => {
       if (action === "delete") this.#ask();
+      else if (action === "stop") void this.#askToStop();
       else void this.#act(action);
     });
     return button;
+  }
+
+  /** Asks before it is stopped, if somebody is there or something runs. */
+  async #askToStop(): Promise<void> {
+    const [{ describeUse, useOf }, { ask }] = await Promise.all([
+      import("./sandbox-use"),
+      import("./question"),
+    ]);
+    const use = this.#info.state === "running" && this.#client.state.phase === "live";
+    const loss = use
+      ? await useOf(sandboxHandle(this.#client, this.#id), this.#options.current ? 1 : 0).then(
+          describeUse,
+          () => "It is not known whether it is in use.",
+        )
+      : "";
+    const text = `${loss} Its files are kept, all else ends.`;
+    const question = { title: `Stop ${this.#id}?`, text, no: "Keep", yes: "Stop it", danger: true };
+    if (!loss || (await ask(question)).yes) await this.#act("stop");
   }
 
   /** Asks before the sandbox is deleted. The focus is on the button that keeps it. */

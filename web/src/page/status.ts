@@ -124,6 +124,12 @@ const FAILURE_TEXTS: Record<string, string> = {
   internal: "The server failed. See its log for details.",
 };
 
+/** Returns the title of a failure. `sandbox`: its id. */
+export function failureTitle(error: HawseError | undefined, sandbox: string): string {
+  const { reason } = error?.code === "stopped" ? error.details : {};
+  return typeof reason === "string" ? `${sandbox} was ${reason}` : "Something went wrong";
+}
+
 function failure(error: HawseError): Status {
   return { kind: "failed", label: "Stopped", text: FAILURE_TEXTS[error.code] ?? error.message, error };
 }

@@ -350,6 +350,7 @@ export class TerminalPane implements Pane {
     const notices = new PaneNotices(stage, {
       again: reason => (reason?.code === "stopped" ? this.#options.startSandbox() : this.restart()),
       showSandboxes: this.#options.showSandboxes,
+      sandbox: this.#app.sandbox,
     });
     // A notice moves away from the cursor.
     const avoid = () => {

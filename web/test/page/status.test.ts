@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { LINK_ENDED, type StatusInput, signedOutOf, statusOf } from "../../src/page/status";
+import { failureTitle, LINK_ENDED, type StatusInput, signedOutOf, statusOf } from "../../src/page/status";
 import { HawseError } from "../../src/wire/errors";
 
 const live: StatusInput = {
@@ -87,3 +87,10 @@ test("a sandbox that is being started is said to be", () => {
   );
   expect(statusOf({ ...live, starting: { phase: "pulling" } }).kind).toBe("live");
 });
+
+test.each([
+  [new HawseError("stopped", "", { details: { reason: "stopped by Grace" } }), "box was stopped by Grace"],
+  [new HawseError("stopped", ""), "Something went wrong"],
+  [new HawseError("internal", "", { details: { reason: "x" } }), "Something went wrong"],
+  [undefined, "Something went wrong"],
+])("the title of %o is %s", (error, title) => expect(failureTitle(error, "box")).toBe(title));
