@@ -101,6 +101,15 @@ class _Extraction:
             return
         if not names:
             return
+        try:
+            yield from self._place(names, entry)
+        except NotADirectoryError:
+            text = to_text(entry.name)
+            why = f"{text} is below something that is not a directory"
+            raise HawseError("conflict", why, admitted="yes", details={"entry": text}) from None
+        self._entries += 1
+
+    def _place(self, names: Names, entry: ArchiveEntry) -> Iterator[StreamEvent | None]:
         if entry.kind == "directory":
             self._replace_file(names)
             os.close(self._directory(names))
@@ -114,7 +123,6 @@ class _Extraction:
                 else:
                     self._link(folder, names[-1], entry)
                 self._own.add(os.stat(names[-1], dir_fd=folder, follow_symlinks=False).st_ino)
-        self._entries += 1
 
     # ---- entries
 

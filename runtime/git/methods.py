@@ -113,7 +113,7 @@ class GitMethods:
     @handles(api.GitDiff)
     async def _diff(self, params: api.GitDiff) -> api.GitDiffResult:
         await self._head(await self._where(params))  # outside of a repository, `git diff` would compare any files
-        arguments = ["diff", "--no-ext-diff", "--no-textconv"]
+        arguments = ["diff", "--patch", "--no-ext-diff", "--no-textconv", "--diff-algorithm=default"]
         if params.staged:
             arguments.append("--cached")
         if params.target is not None and params.base is None:
@@ -137,8 +137,10 @@ class GitMethods:
 
     async def _head(self, where: str) -> api.GitHead:
         commit = await self._git.run("rev-parse", "--verify", "--quiet", "HEAD^{commit}", cwd=where, accept=(0, 1))
-        name = await self._git.run("symbolic-ref", "--quiet", "--short", "HEAD", cwd=where, accept=(0, 1))
-        return api.GitHead(path=to_text(where), commit=_line(commit), branch=_line(name))
+        # Not `--short`, which returns heads/NAME for a branch if a tag has its name.
+        ref = _line(await self._git.run("symbolic-ref", "--quiet", "HEAD", cwd=where, accept=(0, 1)))
+        name = None if ref is None else ref.removeprefix("refs/heads/")
+        return api.GitHead(path=to_text(where), commit=_line(commit), branch=name)
 
     # ---- methods that change the repository
 
@@ -151,7 +153,7 @@ class GitMethods:
 
     @handles(api.GitCommit)
     async def _commit(self, params: api.GitCommit) -> api.GitHead:
-        arguments = ["commit", "--quiet", "--file=-"]
+        arguments = ["commit", "--quiet", "--cleanup=whitespace", "--file=-"]
         if params.all:
             arguments.append("--all")
         if params.allow_empty:

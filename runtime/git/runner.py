@@ -36,15 +36,42 @@ ENVIRONMENT = {
     "GIT_ALLOW_PROTOCOL": "http:https:ssh:git:file",  # also for redirects
     "GIT_LITERAL_PATHSPECS": "1",
     "GIT_EDITOR": ":",
+    "GIT_SEQUENCE_EDITOR": ":",
+    **dict.fromkeys(("GIT_TRACE2", "GIT_TRACE2_EVENT", "GIT_TRACE2_PERF"), "0"),  # before the settings `trace2.*`
     "GIT_MERGE_AUTOEDIT": "no",
     "GIT_PAGER": "cat",
     "GIT_OPTIONAL_LOCKS": "0",
     "LC_ALL": "C.UTF-8",
     "LANGUAGE": "C",  # its messages are parsed
 }
+# Settings of the user or the repository must not change what is read or applied by a program. The most specific
+# setting of git decides, such as `color.diff` before `color.ui`, so each one is set.
 _CONFIG = (
-    ("color.ui", "false"),
+    *(
+        (f"color.{name}", "false")
+        for name in ("ui", "diff", "status", "branch", "push", "remote", "transport", "advice")
+    ),
     ("core.quotePath", "false"),
+    ("core.abbrev", "auto"),
+    ("i18n.commitEncoding", "UTF-8"),
+    ("log.follow", "false"),
+    ("status.renames", "true"),
+    ("status.aheadBehind", "true"),
+    ("status.showStash", "false"),
+    ("diff.noprefix", "false"),
+    ("diff.mnemonicPrefix", "false"),
+    ("diff.srcPrefix", "a/"),
+    ("diff.dstPrefix", "b/"),
+    ("diff.relative", "false"),
+    ("diff.renames", "true"),
+    ("diff.submodule", "short"),
+    ("diff.ignoreSubmodules", "none"),
+    ("diff.orderFile", "/dev/null"),
+    ("diff.context", "3"),
+    ("diff.interHunkContext", "0"),
+    ("diff.suppressBlankEmpty", "false"),
+    ("diff.indentHeuristic", "true"),
+    ("diff.algorithm", "default"),
     ("core.fsmonitor", "false"),  # it starts a program, or a daemon that does not end
     ("gc.auto", "0"),  # it would continue in the background
     ("maintenance.auto", "false"),

@@ -206,6 +206,14 @@ def test_a_file_that_was_there_before_is_not_replaced_by_any_of_them(tmp_path: P
     assert (tmp_path / "t/f").read_text() == "mine"
 
 
+def test_an_entry_below_a_file_is_a_conflict(tmp_path: Path) -> None:
+    for kind in ({}, {"type": tarfile.DIRTYPE}, link("x"), link("f", tarfile.LNKTYPE)):
+        archive = tar(tmp_path / "a", ("f", {}, b"x"), ("f/below", kind, b""))
+        with no_fd_leaked(), pytest.raises(HawseError, match="conflict: f/below is below") as caught:
+            extracted(archive, tmp_path / "t", overwrite=True)
+        assert caught.value.details == {"entry": "f/below"}
+
+
 def test_a_link_to_an_entry_that_is_missing_is_not_valid(tmp_path: Path) -> None:
     for target in ("missing", "d/missing"):
         archive = tar(tmp_path / "a", ("l", link(target, tarfile.LNKTYPE), b""))

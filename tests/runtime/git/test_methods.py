@@ -275,3 +275,154 @@ async def test_a_key_commits_once(client: Client, repo: Path) -> None:
     first = await client.ask("git.commit", params, key="k")
     assert await client.ask("git.commit", params, key="k") == first
     assert git(repo, "rev-list", "--count", "HEAD").strip() == "2"
+
+
+HOSTILE = """
+[color]
+    ui = always
+    diff = always
+    status = always
+    branch = always
+    push = always
+    remote = always
+    transport = always
+    advice = always
+    decorate = always
+    interactive = always
+[column]
+    ui = always
+[core]
+    quotePath = true
+    abbrev = 4
+    pager = false
+    commentChar = "%"
+[pager]
+    diff = false
+    log = false
+    status = false
+[diff]
+    noprefix = true
+    mnemonicPrefix = true
+    srcPrefix = x/
+    dstPrefix = y/
+    relative = true
+    external = false
+    renames = false
+    algorithm = patience
+    context = 0
+    interHunkContext = 9
+    orderFile = /nowhere/order
+    submodule = log
+    ignoreSubmodules = all
+    suppressBlankEmpty = true
+    indentHeuristic = false
+    colorMoved = zebra
+    wsErrorHighlight = all
+    wordRegex = .
+    statGraphWidth = 1
+[diff "hostile"]
+    textconv = false
+    command = false
+    algorithm = histogram
+[status]
+    relativePaths = true
+    short = true
+    branch = false
+    showStash = true
+    renames = false
+    aheadBehind = false
+    showUntrackedFiles = no
+    submoduleSummary = true
+[log]
+    showSignature = true
+    decorate = full
+    follow = true
+    date = raw
+    abbrevCommit = true
+    showRoot = false
+[format]
+    pretty = oneline
+[i18n]
+    logOutputEncoding = latin1
+    commitEncoding = latin1
+[commit]
+    cleanup = strip
+    status = true
+    verbose = 2
+    template = /nowhere/template
+[branch]
+    sort = -committerdate
+[tag]
+    sort = -refname
+[pull]
+    rebase = interactive
+    ff = only
+[trace2]
+    normalTarget = 2
+    perfTarget = 2
+    eventTarget = 2
+[advice]
+    pushUpdateRejected = false
+    statusHints = false
+    detachedHead = true
+[alias]
+    status = !false
+    diff = !false
+    log = !false
+[sequence]
+    editor = false
+"""
+
+
+async def test_settings_of_git_do_not_change_results(client: Client, repo: Path, tmp_path: Path) -> None:
+    long = "".join(f"line {number}\n\n" for number in range(40))
+    commit(repo, {".gitattributes": "*.txt diff=hostile\n", "é.txt": long, "dir/b": "2\n" * 30, "old": "old\n" * 20})
+    git(repo, "mv", "old", "new")
+    git(repo, "commit", "--quiet", "-m", "renamed")
+    git(repo, "tag", "main")
+    git(repo, "branch", "another", "HEAD~1")
+    (repo / "dir/b").write_text("2\n" * 15 + "3\n" + "2\n" * 15)
+    (repo / "é.txt").write_text(long.replace("line 20\n", "changed\n"))
+    (repo / "untracked").touch()
+    git(repo, "stash", "push", "--", "dir/b")
+    git(repo, "stash", "apply")
+
+    async def results() -> list[Any]:
+        return [
+            await client.ask("git.status", path="repo/dir"),
+            await client.ask("git.diff", path="repo/dir"),
+            await client.ask("git.diff", path="repo", base="HEAD~1", target="HEAD"),
+            await client.ask("git.log", path="repo"),
+            await client.ask("git.log", path="repo", paths=["new"]),
+            await client.ask("git.branch", path="repo"),
+        ]
+
+    plain = await results()
+    assert plain[0]["branch"] == "main"
+    (tmp_path / ".gitconfig").write_text(HOSTILE)
+    with (repo / ".git/config").open("a") as config:
+        config.write(HOSTILE)
+    assert await results() == plain
+    (repo / ".git/config").write_text((repo / ".git/config").read_text().replace(HOSTILE, ""))
+    (tmp_path / ".gitconfig").unlink()
+    git(repo, "checkout", "--quiet", "--", ".")
+    git(repo, "apply", input=plain[1]["text"].encode())
+    assert "changed\n" in (repo / "é.txt").read_text()
+
+
+async def test_settings_of_git_do_not_change_commits_and_pushes(
+    client: Client, repo: Path, served: Served, tmp_path: Path
+) -> None:
+    git(served.workspace, "clone", "--quiet", "--bare", "repo", "remote.git")
+    git(repo, "remote", "add", "origin", str(served.workspace / "remote.git"))
+    (tmp_path / ".gitconfig").write_text(HOSTILE)
+    message = "# a heading, which is no comment\n\né\n\n% neither is this"
+    head = await client.ask("git.commit", path="repo", message=message, author=AUTHOR, allow_empty=True)
+    pushed = await client.ask("git.push", path="repo", set_upstream=True)
+    assert [(ref["status"], ref["ref"]) for ref in pushed["refs"]] == [(" ", "refs/heads/main")]
+    (tmp_path / ".gitconfig").unlink()
+    raw = git(repo, "cat-file", "commit", head["commit"])
+    assert raw.partition("\n\n")[2].rstrip("\n") == message
+    assert "\nencoding " not in raw
+    (listed,) = (await client.ask("git.log", path="repo", limit=1))["commits"]
+    assert listed["message"] == message
