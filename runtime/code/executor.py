@@ -12,7 +12,7 @@ import msgspec
 from hawse.api.types import Exit
 from hawse.wire import HawseError
 from runtime.code.host_process import KernelHost
-from runtime.code.host_protocol import Answer, Ask, Execute, Interrupt, Kernel, Pause, Resume, Start, Stop
+from runtime.code.host_protocol import Answer, Ask, Execute, Interrupt, Kernel, Pause, Resume, Start, Stop, as_text
 from runtime.code.run import Run
 from runtime.code.run_log import RunLog
 from runtime.core.tasks import Tasks
@@ -199,7 +199,7 @@ async def start_executor(
         HawseError: `language_unavailable`, `spawn_failed`. No process is left.
     """
     number, instance = host.new_number(), secrets.token_hex(8)
-    env = {**dict(options.env), PROCESS_MARK: instance}
+    env = {as_text(name): as_text(value) for name, value in (*options.env, (PROCESS_MARK, instance))}
 
     def start(request: int) -> Start:
         return Start(
@@ -207,7 +207,7 @@ async def start_executor(
             executor=number,
             kernel=options.kernel,
             language=options.language,
-            cwd=options.cwd,
+            cwd=as_text(options.cwd),
             env=env,
             timeout=timeout,
         )

@@ -26,6 +26,7 @@ from runtime.code.host_protocol import (
     RunEvent,
     encode,
     from_host,
+    without_lone_surrogates,
 )
 from runtime.core.private_tempdir import PrivateTempDir
 from runtime.posix.child import Child, adopt, signal_name
@@ -199,7 +200,7 @@ class KernelHost(asyncio.Protocol):
                     if (found := self.runs.get(run)) is not None:
                         found.receive_output(kind - 1, body)
                 else:
-                    self._receive(from_host.decode(body))
+                    self._receive(from_host.decode(without_lone_surrogates(body)))
         except (ProtocolError, ValueError, RecursionError) as error:
             log.error("! the kernel host violated the protocol, so it is killed: %s", error)
             self._child.signal_group(signal.SIGKILL)

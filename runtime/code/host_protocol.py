@@ -10,6 +10,8 @@ Each message is `length u32 | kind u8 | …` (big-endian; the length counts from
 The host runs beside user code, which may control it. The runtime therefore checks everything that it receives.
 """
 
+import os
+import re
 import struct
 import sys
 from collections.abc import Generator
@@ -26,6 +28,12 @@ OWN_PYTHON = (sys.executable, "-I", "-m")  # the command that runs a module of t
 MESSAGE_LIMIT = 2 << 20  # bytes of one message: source code has up to 1 MiB, and an event up to 512 KiB
 
 
+# A backslash in JSON with what it escapes: half of a surrogate pair without the other half is not valid Unicode.
+_ESCAPE = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
+)
+
+
 class ProtocolError(Exception):
     """The other end sent bytes that are not a message."""
 
@@ -39,6 +47,8 @@ class HostMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True,
 
 class Start(HostMessage, frozen=True, kw_only=True):
     """Start a kernel. Answered by `Reply` with a `Kernel`, or with an error.
+
+    `cwd` and `env` are bytes, which need not be UTF-8: each character is one byte (`as_text`).
 
     Attributes:
         request: Number of the request.
@@ -198,6 +208,26 @@ FromHost = Reply | RunEvent | RunDone | Exited
 from_runtime = msgspec.json.Decoder(FromRuntime)
 from_host = msgspec.json.Decoder(FromHost)
 _encoder = msgspec.json.Encoder()
+
+
+def as_text(name: str) -> str:
+    """Return a path or a variable, as `os` has it, with one character for each byte, so that it is valid JSON."""
+    return os.fsencode(name).decode("latin-1")
+
+
+def from_text(text: str) -> str:
+    """Return what `as_text` was called with."""
+    return os.fsdecode(text.encode("latin-1"))
+
+
+def without_lone_surrogates(data: bytes) -> bytes:
+    """Return JSON with U+FFFD in place of each half of a surrogate pair whose other half is missing.
+
+    Decoders refuse it, and so would those of clients. Kernels send it for half an emoji.
+    """
+    if b"\\ud" not in data and b"\\uD" not in data:
+        return data
+    return _ESCAPE.sub(lambda found: b"\\ufffd" if found[1] else found[0], data)
 
 
 def encode(message: HostMessage) -> bytes:

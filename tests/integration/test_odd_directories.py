@@ -3,10 +3,14 @@
 import os
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 
-from tests.support.runtime import Client, Served
+from hawse.api import GATEWAY, METHODS
+from tests.support.code import create, run
+from tests.support.runtime import Channel, Client, Served
 from tests.support.sessions import execute
 
 ODD = "d\0ff"
@@ -48,6 +52,17 @@ async def test_a_terminal_starts_in_it_and_reports_its_name(client: Client, dire
     terminal = await client.ask("terminal.create", id="t", argv=["cat"], cwd=ODD)
     assert terminal["cwd"] == f"{served.workspace}/{ODD}"
     assert len((await client.ask("terminal.list"))["terminals"]) == 1
+
+
+async def test_code_runs_in_it_and_reports_its_name(client: Client, directory: Path, served: Served) -> None:
+    context = await create(client, cwd=ODD, env={"NAME": "é"})
+    assert context["cwd"] == f"{served.workspace}/{ODD}"
+    assert [each["cwd"] for each in (await client.ask("code.list"))["contexts"]] == [context["cwd"]]
+    done = await run(client, "import os; os.write(1, os.getcwdb() + b' ' + os.environb[b'PWD'] + os.environb[b'NAME'])")
+    path = os.fsencode(directory)
+    assert done.stdout == path + b" " + path + "é".encode()
+    missing = await client.refused("code.create", id="d", cwd=f"{ODD}/missing")
+    assert missing.code == "spawn_failed"
 
 
 async def test_a_session_changes_to_it_and_starts_processes_in_it(client: Client, directory: Path) -> None:
@@ -92,3 +107,59 @@ async def test_an_error_contains_its_encoded_name(client: Client, directory: Pat
     os.close(fd)
     for path in ("rest", ODD):
         await client.ask("file.delete", path=path, recursive=True)
+
+
+def takes_path(type: msgspec.inspect.Type) -> bool:
+    """Whether a field is a `hawse.api.types.Path`, or a list of paths, or null."""
+    match type:
+        case msgspec.inspect.StrType(min_length=1, max_length=4096):
+            return True
+        case msgspec.inspect.UnionType(types=types):
+            return any(takes_path(each) for each in types)
+        case msgspec.inspect.ListType(item_type=item):
+            return takes_path(item)
+    return False
+
+
+def fields(method: str) -> list[str]:
+    info = msgspec.inspect.type_info(METHODS[method].params)
+    assert isinstance(info, msgspec.inspect.StructType)
+    return [field.encode_name for field in info.fields if takes_path(field.type)]
+
+
+WITH_PATHS = sorted(method for method in METHODS if method not in GATEWAY and fields(method))
+REQUIRED: dict[str, dict[str, Any]] = {
+    "backup.unpack": {"sha256": "0" * 64},
+    "code.create": {"id": "c"},
+    "exec": {"command": "pwd"},
+    "file.chmod": {"mode": 0o755},
+    "file.edit": {"edits": [{"old": "a", "new": "b"}]},
+    "file.search": {"pattern": "x"},
+    "file.write": {"input": "i"},
+    "git.clone": {"url": "/nowhere/x"},
+    "git.commit": {"message": "m"},
+    "process.start": {"id": "p", "command": "pwd"},
+    "session.exec": {"id": "s", "command": "pwd"},
+    "session.process": {"session": "s", "command": "pwd"},
+    "terminal.create": {"id": "t", "argv": ["cat"]},
+}
+
+
+async def answered(call: Channel) -> None:
+    """Wait until a call has done something other than fail by a bug, and cancel it."""
+    await call.until(lambda: call.closed or call.events)
+    assert call.error is None or call.error.code not in ("internal", "io_error"), call.error
+    call.cancel()
+    await call.until(lambda: call.closed)
+
+
+@pytest.mark.parametrize("method", WITH_PATHS)
+async def test_each_method_with_a_path_takes_one_that_is_not_utf_8(
+    client: Client, directory: Path, method: str
+) -> None:
+    (directory / "f").write_text("a")
+    await client.ask("session.create", id="s")
+    for field in fields(method):
+        odd = [ODD] if field == "paths" else ODD
+        required = {name: ODD for name in ("path", "to", "archive") if name in fields(method)}
+        await answered(client.call(method, {**required, **REQUIRED.get(method, {}), field: odd}))

@@ -22,6 +22,8 @@ TYPES = 64  # MIME types of one bundle
 _BINARY = re.compile(r"image/(?!svg)|audio/|video/|application/(?:pdf|octet-stream|zip)\b")
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
 Form = Literal["base64", "text", "json"]
 
 
@@ -53,23 +55,23 @@ _bundle = msgspec.json.Decoder(_BundleContent)
 _any = msgspec.json.Decoder()
 
 
-def decode(content: bytes) -> Any:
-    """Decode JSON. Bytes that are not valid UTF-8 become surrogate characters, as `os.fsdecode` has them."""
+def decode(content: bytes, errors: Literal["replace", "surrogateescape"] = "replace") -> Any:
+    """Decode JSON.
+
+    Args:
+        content: It has no lone surrogates (`without_lone_surrogates`).
+        errors: What becomes of bytes that are not valid UTF-8: U+FFFD, or surrogate characters, as `os.fsdecode` has
+            them.
+    """
     try:
         return _any.decode(content)
-    except ValueError:  # also for a lone surrogate
-        return json.loads(content.decode("utf-8", "surrogateescape"))
+    except ValueError:
+        return json.loads(content.decode("utf-8", errors))
 
 
 def stream_bytes(text: str) -> bytes:
     """Return the bytes of a `stream` message; surrogate characters become the bytes that they stand for."""
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "surrogateescape" if _ESCAPED.search(text) else "replace")
-
-
-_ESCAPED = re.compile("[\udc80-\udcff]")
+    return text.encode("utf-8", "surrogateescape")
 
 
 def bundle(content: bytes) -> Bundle:
@@ -135,8 +137,13 @@ def inspected(content: dict[str, Any]) -> dict[str, Any]:
     data = content.get("data")
     if not isinstance(data, dict):
         return content
-    plain = {kind: _ANSI.sub("", value) if isinstance(value, str) else value for kind, value in data.items()}
-    return content | {"data": plain}
+    found = {kind: _ANSI.sub("", value) if isinstance(value, str) else value for kind, value in data.items()}
+    return content | {"data": found}
+
+
+def plain(text: str) -> str:
+    """Return text with U+FFFD in place of surrogate characters."""
+    return _SURROGATE.sub("\ufffd", text)
 
 
 def prompt(content: dict[str, Any]) -> dict[str, Any]:
@@ -146,5 +153,4 @@ def prompt(content: dict[str, Any]) -> dict[str, Any]:
 
 def _plain(text: Any) -> str:
     """Return text without terminal colours, cut to TEXT_LIMIT."""
-    plain = _ANSI.sub("", text if isinstance(text, str) else "")
-    return plain[:TEXT_LIMIT].encode("utf-8", "replace").decode()
+    return plain(_ANSI.sub("", text if isinstance(text, str) else "")[:TEXT_LIMIT])

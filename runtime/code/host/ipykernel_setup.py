@@ -3,13 +3,15 @@
 ipykernel drops messages if more than 1,000 wait to be sent, and ends a run before it has read what programs that the
 run has started wrote to file descriptors 1 and 2. It also decodes these bytes in pieces of 1,000, which splits
 characters. A question of `input` may overtake output, which takes another socket: a mark among the output tells where
-the question belongs. And `flush` returns before another thread has sent anything, so that what was printed last is lost
-if the process is killed. `set_up` corrects this. In a kernel that is not ipykernel it does nothing.
+the question belongs. `flush` returns before another thread has sent anything, so that what was printed last is lost
+if the process is killed. And half an emoji cannot be sent, so that all of a message is lost. `set_up` corrects this. In
+a kernel that is not ipykernel it does nothing.
 """
 
 import codecs
 import fcntl
 import os
+import re
 import select
 import struct
 import sys
@@ -59,6 +61,34 @@ class Watcher:
 
     def _read(self) -> None:
         self._stream.write(self._decoder.decode(os.read(self._fd, SIZE)))
+
+
+PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+LONE = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # not those of `surrogateescape`, which stand for bytes
+
+
+def sendable(value: Any) -> Any:
+    """Return a value of JSON with U+FFFD in place of each half of a surrogate pair whose other half is missing."""
+    if isinstance(value, str):
+        whole = PAIR.sub(lambda found: found[0].encode("utf-16-le", "surrogatepass").decode("utf-16-le"), value)
+        return LONE.sub("\ufffd", whole)
+    if isinstance(value, dict):
+        return {sendable(key): sendable(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [sendable(each) for each in value]
+    return value
+
+
+def complete(pack: Callable[[Any], bytes]) -> Callable[[Any], bytes]:
+    """Return a function that encodes messages of any text."""
+
+    def packed(message: Any) -> bytes:
+        try:
+            return pack(message)
+        except UnicodeEncodeError:
+            return pack(sendable(message))
+
+    return packed
 
 
 class CompleteFlush:
@@ -118,9 +148,9 @@ def set_up(shell: Any) -> None:
     thread = shell.kernel.iopub_thread
     thread.schedule(lambda: thread.socket.setsockopt(zmq.SNDHWM, 0))
     watchers = [Watcher(stream) for stream in (sys.stdout, sys.stderr)]
-    complete = CompleteFlush(thread)
+    flushes = CompleteFlush(thread)
     for stream in (sys.stdout, sys.stderr):
-        stream.flush = complete.of(stream)  # type: ignore[method-assign]
+        stream.flush = flushes.of(stream)  # type: ignore[method-assign]
     master = os.getpid()
 
     def drain() -> None:
@@ -131,6 +161,7 @@ def set_up(shell: Any) -> None:
     shell.events.register("post_execute", drain)
 
     kernel = shell.kernel
+    kernel.session.pack = complete(kernel.session.pack)
     ask = kernel._input_request
 
     def mark(parent: Any) -> None:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import msgspec
 import zmq.asyncio
@@ -28,6 +28,7 @@ from runtime.code.host_protocol import (
     RunDone,
     RunEvent,
     Start,
+    without_lone_surrogates,
 )
 
 log = logging.getLogger(__name__)
@@ -152,7 +153,7 @@ class HostedKernel:
     def _failed(self, reason: str) -> "KernelFailed":
         self.process.kill()
         tail = self.process.last_words()
-        text = f"kernel {self._name} has not started: {reason}" + (f"\n{tail}" if tail else "")
+        text = bundles.plain(f"kernel {self._name} has not started: {reason}" + (f"\n{tail}" if tail else ""))
         return KernelFailed(Failure(code="spawn_failed", message=text))
 
     async def ended(self) -> Exited:
@@ -240,7 +241,8 @@ class HostedKernel:
             if not hmac.compare_digest(self.process.session.sign(body[HEADER : CONTENT + 1]), body[SIGNATURE]):
                 return None
             parent = _header.decode(body[PARENT]) if body[PARENT] != b"{}" else _Header()
-            return Message(_header.decode(body[HEADER]).msg_type, parent.msg_id, body[CONTENT])
+            content = without_lone_surrogates(body[CONTENT])
+            return Message(_header.decode(body[HEADER]).msg_type, parent.msg_id, content)
         except (ValueError, IndexError) as error:
             log.warning("! a message of kernel %s is not valid: %s", self._name, error)
             return None
@@ -304,7 +306,7 @@ class HostedKernel:
     async def _output(self, run: KernelRun, message: Message) -> None:
         match message.type:
             case "stream":
-                content = _object(message.content)
+                content = _object(message.content, "surrogateescape")
                 kind = STDERR if content.get("name") == "stderr" else STDOUT
                 text = content.get("text")
                 if isinstance(text, str) and not run.silent:
@@ -380,6 +382,6 @@ def _before_fence(message: Message, fence: Fence) -> Message | None:
     return None if content is None else Message(message.type, message.parent, content)
 
 
-def _object(content: bytes) -> dict[str, Any]:
-    value = bundles.decode(content)
+def _object(content: bytes, errors: Literal["replace", "surrogateescape"] = "replace") -> dict[str, Any]:
+    value = bundles.decode(content, errors)
     return value if isinstance(value, dict) else {}

@@ -18,7 +18,7 @@ from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 from jupyter_client.session import Session
 
 from runtime.code.host.languages import Installed, Languages
-from runtime.code.host_protocol import Start
+from runtime.code.host_protocol import Start, from_text
 
 T = TypeVar("T")
 
@@ -94,9 +94,9 @@ class KernelProcess:
             _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # it ends with this host, however that ends
             resource.setrlimit(resource.RLIMIT_NOFILE, (min(OPEN_FILES, hard), hard))
 
-        env = {name: value for name, value in request.env.items() if name != NOT_INHERITED}
+        env = {from_text(name): from_text(value) for name, value in request.env.items() if name != NOT_INHERITED}
         await self._manager.start_kernel(
-            cwd=request.cwd,
+            cwd=from_text(request.cwd),
             env=PLAIN | env,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,

@@ -1,5 +1,6 @@
 """The messages between the runtime and the kernel host."""
 
+import msgspec
 import pytest
 from hypothesis import given, strategies as st
 
@@ -17,6 +18,7 @@ from runtime.code.host_protocol import (
     encode_output,
     from_host,
     from_runtime,
+    without_lone_surrogates,
 )
 
 
@@ -61,3 +63,20 @@ def test_a_control_message_is_json_with_a_type() -> None:
 def test_bytes_that_are_not_a_message_are_refused(data: bytes) -> None:
     with pytest.raises(ProtocolError):
         list(Decoder().feed(data))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (r'"a\ud83d b"', "a\ufffd b"),
+        (r'"a\uDE00"', "a\ufffd"),
+        (r'"\ud83d\ude00"', "\U0001f600"),
+        (r'"\ude00\ud83d"', "\ufffd\ufffd"),
+        (r'"\ud83d\ud83d\ude00"', "\ufffd\U0001f600"),
+        (r'"\\\\ud83d"', r"\\ud83d"),  # an escaped backslash, and letters
+        (r'"\\\\\ud83d \n\u00e9"', "\\\\\ufffd \n\u00e9"),
+        (r'"plain"', "plain"),
+    ],
+)
+def test_half_a_surrogate_pair_is_replaced(text: str, expected: str) -> None:
+    assert msgspec.json.decode(without_lone_surrogates(text.encode())) == expected

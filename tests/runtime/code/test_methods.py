@@ -47,6 +47,19 @@ async def test_a_context_keeps_its_state_and_each_output_has_its_place(client: C
     assert (await begin(client, "1").refusal()).code == "not_found"
 
 
+async def test_half_an_emoji_loses_nothing_around_it(client: Client) -> None:
+    await create(client, "half")
+    done = await run(client, r"print('before', 'a\ud83d b'); print('after'); print('\ud83d\ude00 \udcff')", "half")
+    assert done.stdout == "before a\ufffd b\nafter\n\U0001f600 ".encode() + b"\xff\n"
+    done = await run(client, r"import sys; sys.stderr.write('e\ude00e'); raise ValueError('v\ud83dv')", "half")
+    assert (done.stderr, done.result["error"]["value"]) == ("e\ufffde".encode(), "v\ufffdv")
+    done = await run(
+        client, r"display({'application/json': {'k\ud83d': ['\ud800']}, 'text/html': 'h\ud83d'}, raw=True)", "half"
+    )
+    assert done.named("display")[0]["data"] == {"application/json": {"k\ufffd": ["\ufffd"]}, "text/html": "h\ufffd"}
+    await client.ask("code.delete", context="half")
+
+
 async def test_a_runtime_without_jupyter_client_has_no_languages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
