@@ -101,6 +101,7 @@ class Runtime:
             private=private,
             limits=limits.uploads,
             slots=slots,
+            session_directory=self.sessions.directory,
         )
         self.recordings = RecordingMethods(
             private.folder("recordings") if private is not None else Folder(workspace / ".hawse" / "recordings"),

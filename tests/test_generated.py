@@ -68,7 +68,10 @@ def test_the_errors_of_every_call_are_listed_once() -> None:
 def test_a_parameter_with_a_default_is_optional_in_typescript() -> None:
     entry = generate.typescript().partition("export interface FileStat {")[2].partition("}")[0]
     fields = [line.strip() for line in entry.splitlines() if line.strip() and not line.strip().startswith("/**")]
-    assert fields == ["path: string;", "root?: string | null;", "follow?: boolean;"]
+    assert fields == [
+        *("path: string;", "root?: string | null;", "session?: string | null;"),
+        *("follow?: boolean;", "detect?: boolean;"),
+    ]
 
 
 def test_types_are_named_once() -> None:

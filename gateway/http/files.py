@@ -1,4 +1,4 @@
-"""Files over HTTP: `GET`, `HEAD` and `PUT /v1/sandboxes/{sandbox}/files/{path}`, as bytes of any size.
+"""Files over HTTP: `GET`, `HEAD`, `PUT` and `DELETE /v1/sandboxes/{sandbox}/files/{path}`, as bytes of any size.
 
 In both directions the bytes are streamed under the credit of one call; none are collected here.
 """
@@ -47,6 +47,15 @@ class FileEndpoint:
         if "parents" in http.query_params:
             params["parents"] = http.query_params["parents"] != "false"
         async with UpstreamCall(link, "file.write", params, principal=principal, key=idempotency_key(http)) as request:
+            return json_response(await unless_disconnected(http, request.result(), request))
+
+    async def delete(self, http: HttpRequest, principal: Principal, _: Send) -> Response:
+        """Delete the file, or the directory: with `recursive=true` also one that is not empty."""
+        params = {"path": _path(http), "recursive": http.query_params.get("recursive") == "true"}
+        if "if-match" in http.headers or "if-none-match" in http.headers:
+            raise HawseError("invalid_params", "DELETE takes neither If-Match nor If-None-Match")
+        link = self._links().get(http.path_params["sandbox"])
+        async with UpstreamCall(link, "file.delete", params, principal=principal, key=idempotency_key(http)) as request:
             return json_response(await unless_disconnected(http, request.result(), request))
 
     async def read(self, http: HttpRequest, principal: Principal, send: Send) -> Response | None:

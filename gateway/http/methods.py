@@ -49,6 +49,7 @@ def routes(admission: RequestAdmission, links: Callable[[], Links]) -> list[Rout
         Route("/v1/openapi.json", endpoint(_describe), methods=["GET"]),
         Route(FILES_PATH, endpoint(files.read), methods=["GET", "HEAD"]),
         Route(FILES_PATH, endpoint(files.write), methods=["PUT"]),
+        Route(FILES_PATH, endpoint(files.delete), methods=["DELETE"]),
         Route(PATH, endpoint(rest.call), methods=["POST"]),
         Route(GATEWAY_PATH, endpoint(rest.call), methods=["POST"]),
         Route("/v1/{rest:path}", endpoint(_nowhere)),

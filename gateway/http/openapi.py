@@ -11,7 +11,7 @@ from gateway.http.responses import Problem
 from gateway.http.sse import MEDIA_TYPE, marks
 from hawse.api import GATEWAY, METHODS, Spec
 from hawse.api.documentation import documentation, struct_types
-from hawse.api.files import FileTransferResult
+from hawse.api.files import FileDeleteResult, FileTransferResult
 from hawse.api.spec import EVERY_CALL
 from hawse.wire.errors import ERRORS
 
@@ -184,6 +184,7 @@ def _files(names: dict[Any, Any]) -> dict[str, Any]:
     }
     ranged = {"name": "Range", "in": "header", "schema": {"type": "string"}}
     mode = {"name": "mode", "in": "query", "schema": {"type": "string", "pattern": "^[0-7]{1,4}$"}}
+    recursive = {"name": "recursive", "in": "query", "schema": {"type": "boolean", "default": False}}
     parents = {"name": "parents", "in": "query", "schema": {"type": "boolean", "default": True}}
     match = {"name": "If-Match", "in": "header", "schema": {"type": "string"}, "description": "The file's ETag."}
     absent = {
@@ -230,6 +231,13 @@ def _files(names: dict[Any, Any]) -> dict[str, Any]:
             done,
         )
         | {"requestBody": {"required": True, "content": {BYTES: {"schema": BINARY}}}},
+        "delete": operation(
+            "files.delete",
+            METHODS["file.delete"],
+            "Delete a file or a directory.",
+            [recursive, KEY],
+            {"200": {"description": _text(FileDeleteResult), "content": {JSON: {"schema": names[FileDeleteResult]}}}},
+        ),
     }
 
 

@@ -11,6 +11,7 @@ import re
 from typing import Any, Final, NamedTuple
 
 from gateway.auth.access_policy import Headers, header, split_host
+from gateway.transport.uvicorn_http import EMPTY_QUERY
 
 PREFIX: Final = "/p/"
 MARK: Final = 8  # characters that the names of its cookies by path begin with, of a preview's token or a digest
@@ -58,7 +59,8 @@ class PreviewAddresses:
     def find(self, scope: Any) -> PreviewTarget | None:
         """Return what an HTTP or WebSocket request is for, None if it is for the gateway itself."""
         host = _host(scope["headers"])
-        query = b"?" + scope["query_string"] if scope["query_string"] else b""
+        asked = scope["query_string"] or EMPTY_QUERY in scope.get("extensions", ())
+        query = b"?" + scope["query_string"] if asked else b""
         path = scope.get("raw_path") or scope["path"].encode()
         label = self._label(host)
         if label is not None and (found := _LABEL.fullmatch(label)):

@@ -27,6 +27,8 @@ TOO_LARGE: Final = (
 STREAMED: Final = b"/v1/sandboxes/"  # below this path, bytes in either direction extend the time
 UNLIMITED_DURATION: Final = "hawse.unlimited_duration"  # the ASGI extension that lifts ANSWER_TIMEOUT
 
+EMPTY_QUERY: Final = "hawse.empty_query"  # the ASGI extension of a request whose target ends with `?`
+
 # The connections of each server that have no complete request, the oldest first.
 _idle: WeakKeyDictionary[ServerState, dict["HttpProtocol", None]] = WeakKeyDictionary()
 
@@ -130,6 +132,8 @@ class HttpProtocol(HttpToolsProtocol):
         self._set_idle(False)
         self._arm(self.answer_timeout)
         self.scope["extensions"] = {UNLIMITED_DURATION: {"begin": self._allow_unlimited_duration}}
+        if self.url.endswith(b"?"):  # `query_string` is empty, as it is without one
+            self.scope["extensions"][EMPTY_QUERY] = {}
         super().on_headers_complete()
         unanswered = [cycle for cycle in self._unanswered if not cycle.response_complete]
         self._unanswered = [*unanswered, self.cycle]

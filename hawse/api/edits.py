@@ -7,7 +7,7 @@ from msgspec import Meta
 from hawse.api.file_values import FileTarget
 from hawse.api.rights import WRITE
 from hawse.api.spec import Params, ParamsValue, Reply, method
-from hawse.api.types import PATH_ERRORS
+from hawse.api.types import FILE_ERRORS
 
 EDITS_MAX = 1000  # replacements of one call
 
@@ -40,7 +40,7 @@ class FileEditResult(Reply, frozen=True, kw_only=True):
     replaced: int
 
 
-@method("file.edit", requires=WRITE, raises=(*PATH_ERRORS, "is_directory", "conflict", "no_space", "too_large"))
+@method("file.edit", requires=WRITE, raises=(*FILE_ERRORS, "is_directory", "conflict", "no_space", "too_large"))
 class FileEdit(FileTarget, Params[FileEditResult], kw_only=True):
     """Replace texts in a file, or apply a patch to it: all of it, atomically, or nothing.
 

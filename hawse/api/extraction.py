@@ -7,7 +7,7 @@ from msgspec import Meta
 from hawse.api.file_values import FileTarget
 from hawse.api.rights import WRITE
 from hawse.api.spec import Params, Reply, method
-from hawse.api.types import PATH_ERRORS, Path
+from hawse.api.types import FILE_ERRORS, Path
 
 MaxEntries = Annotated[int, Meta(ge=1, le=1_000_000)]
 MaxBytes = Annotated[int, Meta(ge=1, le=1 << 40)]
@@ -44,7 +44,7 @@ class FileExtractResult(Reply, frozen=True, kw_only=True):
     "file.extract",
     requires=WRITE,
     events={"progress": FileExtractProgress},
-    raises=(*PATH_ERRORS, "is_directory", "conflict", "no_space", "too_large"),
+    raises=(*FILE_ERRORS, "is_directory", "conflict", "no_space", "too_large"),
 )
 class FileExtract(FileTarget, Params[FileExtractResult], kw_only=True):
     """Extract an archive that is a file in the sandbox: tar, also with gzip, bzip2, xz or zstd, or zip.

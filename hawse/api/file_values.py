@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from hawse.api.spec import ParamsValue, Reply
-from hawse.api.types import Path
+from hawse.api.types import Id, Path
 
 FileType = Literal["file", "directory", "symlink", "fifo", "socket", "device"]
 Glob = Annotated[str, Meta(min_length=1, max_length=1024)]
@@ -25,10 +25,13 @@ class FileTarget(ParamsValue, kw_only=True):
     Args:
         path: The file or directory. A relative path begins in `root`, or else in the workspace.
         root: Directory that the call cannot leave; null: the runtime's own root, if it has one.
+        session: Id of a session. Relative paths begin in its current directory instead of the workspace; one that has
+            ended is `exited`. Null: none.
     """
 
     path: Path
     root: Path | None = None
+    session: Id | None = None
 
 
 class FileOpened(Reply, frozen=True, kw_only=True):
@@ -102,9 +105,14 @@ class FileStatResult(FileEntry, frozen=True, kw_only=True):
 
     Attributes:
         version: Identifies the content of the file.
+        mime: Type of the content, such as `image/png`, with `detect`; by the name, or else by the content. Null for
+            anything but a file.
+        binary: Whether the content is not text in UTF-8, with `detect`; null for anything but a file.
     """
 
     version: str | None = None
+    mime: str | None = None
+    binary: bool | None = None
 
 
 class FileExistsResult(Reply, frozen=True, kw_only=True):

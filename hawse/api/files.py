@@ -33,7 +33,7 @@ from hawse.api.file_values import (
 )
 from hawse.api.rights import WRITE
 from hawse.api.spec import Nothing, Params, method
-from hawse.api.types import PATH_ERRORS, InputId, Length, Mode, Nanoseconds, Offset, Path, Pattern
+from hawse.api.types import FILE_ERRORS, PATH_ERRORS, InputId, Length, Mode, Nanoseconds, Offset, Path, Pattern
 
 
 @method(
@@ -42,7 +42,7 @@ from hawse.api.types import PATH_ERRORS, InputId, Length, Mode, Nanoseconds, Off
     requires=WRITE,
     events={"opened": FileOpened},
     output=("content",),
-    raises=(*PATH_ERRORS, "is_directory", "conflict"),
+    raises=(*FILE_ERRORS, "is_directory", "conflict"),
 )
 class FileRead(FileTarget, Params[FileTransferResult], kw_only=True):
     """Stream the bytes of a file, or of a part of it.
@@ -120,18 +120,20 @@ class FileCancel(Params[Nothing], kw_only=True):
     key: Annotated[str, Meta(min_length=1, max_length=128)]
 
 
-@method("file.stat", requires=WRITE, safe=True, raises=PATH_ERRORS)
+@method("file.stat", requires=WRITE, safe=True, raises=FILE_ERRORS)
 class FileStat(FileTarget, Params[FileStatResult], kw_only=True):
     """Describe a file or directory.
 
     Args:
         follow: Whether to follow a symlink rather than describe it.
+        detect: Whether to read the beginning of a file, for `mime` and `binary`.
     """
 
     follow: bool = True
+    detect: bool = False
 
 
-@method("file.exists", requires=WRITE, safe=True, raises=("permission_denied", "io_error"))
+@method("file.exists", requires=WRITE, safe=True, raises=("not_found", "permission_denied", "io_error", "exited"))
 class FileExists(FileTarget, Params[FileExistsResult], kw_only=True):
     """Check whether a path exists, and return its type.
 
@@ -145,7 +147,7 @@ class FileExists(FileTarget, Params[FileExistsResult], kw_only=True):
 
 
 @method(
-    "file.list", audit=False, requires=WRITE, events={"entries": FileEntries, "failed": FileFailure}, raises=PATH_ERRORS
+    "file.list", audit=False, requires=WRITE, events={"entries": FileEntries, "failed": FileFailure}, raises=FILE_ERRORS
 )
 class FileList(FileTarget, Params[FileListResult], kw_only=True):
     """List a directory in batches, in no particular order.
@@ -168,7 +170,7 @@ class FileList(FileTarget, Params[FileListResult], kw_only=True):
     exclude: Globs | None = None
 
 
-@method("file.mkdir", requires=WRITE, raises=(*PATH_ERRORS, "conflict", "no_space"))
+@method("file.mkdir", requires=WRITE, raises=(*FILE_ERRORS, "conflict", "no_space"))
 class FileMkdir(FileTarget, Params[FileMkdirResult], kw_only=True):
     """Create a directory.
 
@@ -183,7 +185,7 @@ class FileMkdir(FileTarget, Params[FileMkdirResult], kw_only=True):
     mode: Mode | None = None
 
 
-@method("file.chmod", requires=WRITE, raises=PATH_ERRORS)
+@method("file.chmod", requires=WRITE, raises=FILE_ERRORS)
 class FileChmod(FileTarget, Params[Nothing], kw_only=True):
     """Set the permission bits of a file or directory.
 
@@ -194,7 +196,7 @@ class FileChmod(FileTarget, Params[Nothing], kw_only=True):
     mode: Mode
 
 
-@method("file.utime", requires=WRITE, raises=PATH_ERRORS)
+@method("file.utime", requires=WRITE, raises=FILE_ERRORS)
 class FileUtime(FileTarget, Params[Nothing], kw_only=True):
     """Set the time of the last modification of a file, a directory or a symlink.
 
@@ -207,7 +209,7 @@ class FileUtime(FileTarget, Params[Nothing], kw_only=True):
     follow: bool = True
 
 
-@method("file.symlink", requires=WRITE, raises=(*PATH_ERRORS, "is_directory", "conflict", "no_space"))
+@method("file.symlink", requires=WRITE, raises=(*FILE_ERRORS, "is_directory", "conflict", "no_space"))
 class FileSymlink(FileTarget, Params[Nothing], kw_only=True):
     """Create a symlink.
 
@@ -220,7 +222,7 @@ class FileSymlink(FileTarget, Params[Nothing], kw_only=True):
     overwrite: bool = False
 
 
-@method("file.delete", requires=WRITE, raises=(*PATH_ERRORS, "is_directory", "conflict", "too_large"))
+@method("file.delete", requires=WRITE, raises=(*FILE_ERRORS, "is_directory", "conflict", "too_large"))
 class FileDelete(FileTarget, Params[FileDeleteResult], kw_only=True):
     """Delete a file, a symlink or a directory; symlinks are not followed.
 
@@ -233,7 +235,7 @@ class FileDelete(FileTarget, Params[FileDeleteResult], kw_only=True):
     recursive: bool = False
 
 
-@method("file.rename", requires=WRITE, raises=(*PATH_ERRORS, "is_directory", "conflict", "no_space"))
+@method("file.rename", requires=WRITE, raises=(*FILE_ERRORS, "is_directory", "conflict", "no_space"))
 class FileRename(FileTarget, Params[Nothing], kw_only=True):
     """Rename a file or directory within its file system, atomically.
 
@@ -248,7 +250,7 @@ class FileRename(FileTarget, Params[Nothing], kw_only=True):
     overwrite: bool = False
 
 
-@method("file.move", requires=WRITE, raises=(*PATH_ERRORS, "is_directory", "conflict", "no_space", "too_large"))
+@method("file.move", requires=WRITE, raises=(*FILE_ERRORS, "is_directory", "conflict", "no_space", "too_large"))
 class FileMove(FileTarget, Params[Nothing], kw_only=True):
     """Rename a file or directory, or copy and delete it across file systems.
 
@@ -263,7 +265,7 @@ class FileMove(FileTarget, Params[Nothing], kw_only=True):
     overwrite: bool = False
 
 
-@method("file.copy", requires=WRITE, raises=(*PATH_ERRORS, "is_directory", "conflict", "no_space", "too_large"))
+@method("file.copy", requires=WRITE, raises=(*FILE_ERRORS, "is_directory", "conflict", "no_space", "too_large"))
 class FileCopy(FileTarget, Params[FileCopyResult], kw_only=True):
     """Copy a file, a symlink or a directory.
 
@@ -286,7 +288,7 @@ class FileCopy(FileTarget, Params[FileCopyResult], kw_only=True):
     audit=False,
     requires=WRITE,
     events={"matches": SearchMatches, "failed": FileFailure},
-    raises=(*PATH_ERRORS, "too_large"),
+    raises=(*FILE_ERRORS, "too_large"),
 )
 class FileSearch(FileTarget, Params[FileSearchResult], kw_only=True):
     """Find files by name, or lines in files that match a pattern.
@@ -320,7 +322,7 @@ class FileSearch(FileTarget, Params[FileSearchResult], kw_only=True):
     requires=WRITE,
     events={"opened": FileArchiveOpened},
     output=("content",),
-    raises=(*PATH_ERRORS, "too_large"),
+    raises=(*FILE_ERRORS, "too_large"),
 )
 class FileArchive(FileTarget, Params[FileArchiveResult], kw_only=True):
     """Stream a directory, or a file, as an archive.

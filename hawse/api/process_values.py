@@ -119,6 +119,8 @@ class ProcessInfo(msgspec.Struct, frozen=True, kw_only=True):
         argv: The program and its arguments; cut after 256 characters in `process.list`.
         cwd: Directory in which it was started.
         started: When it was started, in seconds since 1970.
+        ended: When it ended, in seconds since 1970; null while it runs, or from an older runtime.
+        session: Id of the session that started it with `session.process`; null: none did.
         state: Whether it runs.
         exit: How it ended; null while it runs.
         stdout: The part of stdout that can be read.
@@ -131,6 +133,8 @@ class ProcessInfo(msgspec.Struct, frozen=True, kw_only=True):
     argv: list[str] = []
     cwd: str = ""
     started: float = 0.0
+    ended: float | None = None
+    session: str | None = None
     state: Literal["running", "exited"] = "running"
     exit: Exit | None = None
     stdout: KeptRange = KeptRange()
@@ -199,6 +203,26 @@ class ProcessKillResult(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     exit: Exit
+
+
+class ProcessKillallResult(msgspec.Struct, frozen=True, kw_only=True):
+    """Processes and their descendants have ended.
+
+    Attributes:
+        killed: Number of processes that ran.
+    """
+
+    killed: int
+
+
+class ProcessRemoveResult(msgspec.Struct, frozen=True, kw_only=True):
+    """Ended processes were removed.
+
+    Attributes:
+        removed: Number of processes that were removed.
+    """
+
+    removed: int
 
 
 class ProcessListResult(msgspec.Struct, frozen=True, kw_only=True):

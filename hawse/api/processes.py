@@ -13,9 +13,11 @@ from hawse.api.process_values import (
     PortCondition as PortCondition,
     ProcessAttachResult as ProcessAttachResult,
     ProcessInfo as ProcessInfo,
+    ProcessKillallResult as ProcessKillallResult,
     ProcessKillResult as ProcessKillResult,
     ProcessListResult as ProcessListResult,
     ProcessOpened as ProcessOpened,
+    ProcessRemoveResult as ProcessRemoveResult,
     ProcessWaitOpened as ProcessWaitOpened,
     ProcessWaitResult as ProcessWaitResult,
     Program as Program,
@@ -141,6 +143,40 @@ class ProcessKill(Params[ProcessKillResult], kw_only=True):
     grace: Grace | None = None
 
 
+@method("process.killall", raises=("permission_denied",))
+class ProcessKillall(Params[ProcessKillallResult], kw_only=True):
+    """End all processes that run, also the running commands of `exec`, each with all its descendants.
+
+    It returns when nothing is left of them. Sessions, terminals and code contexts continue.
+
+    Args:
+        session: Only processes that this session started; null: all.
+        signal: The first signal; null: TERM.
+        grace: Seconds from the first signal to KILL; null: 5.
+    """
+
+    session: Id | None = None
+    signal: Signal | None = None
+    grace: Grace | None = None
+
+
+@method("process.remove", raises=("not_found", "stale_handle", "conflict"))
+class ProcessRemove(Params[ProcessRemoveResult], kw_only=True):
+    """Remove a process that has ended, with its output, or all that have ended.
+
+    A process that runs is `conflict` if `id` names it.
+
+    Args:
+        id: Id of the process; null: all that have ended.
+        instance: Instance that the call is for, otherwise `stale_handle`; null: the current one.
+        session: Without `id`: only processes that this session started; null: all.
+    """
+
+    id: Id | None = None
+    instance: str | None = None
+    session: Id | None = None
+
+
 @method("process.get", safe=True, raises=("not_found",))
 class ProcessGet(Params[ProcessInfo], kw_only=True):
     """Describe one process.
@@ -161,10 +197,12 @@ class ProcessList(Params[ProcessListResult], kw_only=True):
     Args:
         after: Id of the last process of the page before; null: the first page.
         limit: Number of processes, at most; null: 1,000.
+        session: Only processes that this session started; null: all.
     """
 
     after: Id | None = None
     limit: Annotated[int, Meta(ge=1, le=1000)] | None = None
+    session: Id | None = None
 
 
 @method(

@@ -45,6 +45,7 @@ Pattern = Annotated[str, Meta(min_length=1, max_length=1000)]  # RE2's syntax
 StreamName = Literal["stdout", "stderr"]
 
 PATH_ERRORS: Final = ("not_found", "not_directory", "permission_denied", "io_error")  # of methods that take a path
+FILE_ERRORS: Final = (*PATH_ERRORS, "exited")  # of methods of files: `exited` is about their `session`
 SPAWN_ERRORS: Final = ("spawn_failed", "limit_exceeded", "too_large")  # of methods that start a program
 INPUT_ERRORS: Final = ("exited", "input_gap", "input_overflow")  # of methods that pass their input to a program
 

@@ -82,6 +82,7 @@ from hawse.api.tunnels import TunnelKind
 from hawse.api.tunnels import TunnelProvider
 from hawse.api.types import Exit
 from hawse.api.types import OutputMatch
+from hawse.api.types import Signal
 from hawse.api.types import StreamName
 from hawse.api.watches import WatchChangesResult
 from hawse.api.watches import WatchRescan
@@ -750,6 +751,13 @@ class Files:
     def within(self, root: PathLike) -> Files:
         """Return the same handle for paths that cannot leave the directory `root`, neither by `..` nor by a symlink."""
 
+    def in_session(self, session: str) -> Files:
+        """Return the same handle for paths that begin in the directory that a session is in at each call.
+
+        Args:
+            session: The id of the session. If it has ended, calls raise `exited`.
+        """
+
     def open_read(self, path: PathLike, *, offset: int=0, length: int | None=None, version: str | None=None) -> FileReader:
         """Stream a file's bytes.
 
@@ -880,8 +888,14 @@ class Files:
             exclude: Globs of what is left out.
         """
 
-    def stat(self, path: PathLike, *, follow: bool=True) -> api.FileStatResult:
-        """Return what is at `path`. A symlink is followed unless not `follow`."""
+    def stat(self, path: PathLike, *, follow: bool=True, detect: bool=False) -> api.FileStatResult:
+        """Return what is at `path`.
+
+        Args:
+            path: The file or directory.
+            follow: Whether a symlink is followed rather than described.
+            detect: Whether the beginning of a file is read, for `mime` and `binary` of the result.
+        """
 
     def exists(self, path: PathLike, *, follow: bool=True) -> bool:
         """Return whether `path` exists. A dangling symlink does not, unless not `follow`."""
@@ -1664,10 +1678,37 @@ class Processes:
     def get(self, id: str) -> ProcessInfo:
         """Return a process as it is now, running or ended. Raises `not_found`, and what closed the client."""
 
-    def list(self) -> list[ProcessInfo]:
+    def kill_all(self, *, session: str | None=None, signal: Signal | None=None, grace: float | None=None) -> int:
+        """End all processes that run with all their descendants; return their number when nothing is left of them.
+
+        Args:
+            session: The id of a session: only processes that it started. None: all, also the commands of `exec`.
+            signal: The first signal; None: TERM.
+            grace: Seconds from the first signal to KILL; None: 5.
+
+        Raises:
+            HawseError: `permission_denied` if something survives KILL, and what closed the client.
+        """
+
+    def remove(self, id: str | None=None, *, instance: str | None=None, session: str | None=None) -> int:
+        """Remove a process that has ended, with its output, or all that have ended; return the number of them.
+
+        Args:
+            id: The id of the process; None: all that have ended.
+            instance: The instance of that id; None: any.
+            session: Without `id`, the id of a session: only processes that it started. None: all.
+
+        Raises:
+            HawseError: `not_found`, `stale_handle`, `conflict` if the process runs, and what closed the client.
+        """
+
+    def list(self, *, session: str | None=None) -> list[ProcessInfo]:
         """Return the processes that run and the latest that have ended, in the order of their start.
 
         `argv` is truncated after 256 characters.
+
+        Args:
+            session: The id of a session: only processes that it started. None: all.
         """
 
     def begin(self, fields: StartFields) -> Process:

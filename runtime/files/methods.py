@@ -1,6 +1,7 @@
 """The `file.*` methods (docs/wire.md section 9)."""
 
 import os
+from collections.abc import Callable
 
 from hawse.api import Nothing, files as api
 from hawse.api.edits import FileEdit, FileEditResult
@@ -13,6 +14,7 @@ from runtime.core.tasks import Tasks
 from runtime.core.thread_pool import ThreadPool
 from runtime.files.archive import archive
 from runtime.files.atomic_replace import make_parents, temporary_name
+from runtime.files.content_type import detected
 from runtime.files.copy import copy, move, rename_
 from runtime.files.delete import delete
 from runtime.files.edit import edit
@@ -46,6 +48,7 @@ class FileMethods:
         private: Folder | None = None,
         limits: UploadLimits,
         slots: StreamSlots,
+        session_directory: Callable[[str], str],
     ) -> None:
         """Create the methods.
 
@@ -59,7 +62,9 @@ class FileMethods:
             private: The directory of the runtime's own files; None: it has none.
             limits: The bounds of uploads.
             slots: Bounds the number of reads, listings, searches and archives that are open.
+            session_directory: Returns the directory that a session is in.
         """
+        self._session_directory = session_directory
         self._slots = slots
         self._resolver = PathResolver(environment, root)
         self._disk = disk
@@ -106,7 +111,7 @@ class FileMethods:
 
     @serves(FileExtract)
     def _extract(self, call: ServerCall, params: FileExtract) -> None:
-        target = self._resolver.place(params.to, params.root)
+        target = self._place(params, params.to)
         self._serve(call, params, extract(self._place(params), target, params, self.quota))
 
     @handles(api.FileDelete, stops=True)
@@ -129,11 +134,13 @@ class FileMethods:
     async def _edit(self, params: FileEdit) -> FileEditResult:
         return await self._disk.run(edit, self._place(params), params, self.quota)
 
-    def _place(self, params: api.FileTarget) -> RootedPath:
-        return self._resolver.place(params.path, params.root)
+    def _place(self, params: api.FileTarget, path: str | None = None) -> RootedPath:
+        """Return the place of `path`, by default of the parameter `path`."""
+        base = None if params.session is None else self._session_directory(params.session)
+        return self._resolver.place(params.path if path is None else path, params.root, base)
 
     def _two(self, params: api.FileRename | api.FileMove | api.FileCopy) -> tuple[RootedPath, RootedPath]:
-        return self._place(params), self._resolver.place(params.to, params.root)
+        return self._place(params), self._place(params, params.to)
 
     def _serve(self, call: ServerCall, params: api.FileTarget, work: Work, offset: int = 0) -> None:
         subject = subject_of(params)
@@ -178,7 +185,12 @@ def look(place: RootedPath, follow: bool) -> tuple[os.stat_result, str | None]:
 def stat_(place: RootedPath, params: api.FileStat) -> api.FileStatResult:
     status, target = look(place, params.follow)
     text = None if target is None else to_text(target)
-    return api.FileStatResult(path=params.path, version=version_of(status), target=text, **fields(status))
+    mime, binary = None, None
+    if params.detect and type_of(status) == "file":
+        mime, binary = detected(place)
+    return api.FileStatResult(
+        path=params.path, version=version_of(status), target=text, mime=mime, binary=binary, **fields(status)
+    )
 
 
 def exists(place: RootedPath, params: api.FileExists) -> api.FileExistsResult:

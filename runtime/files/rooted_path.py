@@ -67,11 +67,22 @@ class PathResolver:
         self._environment = environment
         self._roots = () if root is None else (os.path.abspath(root),)
 
-    def place(self, path: str, root: str | None = None) -> RootedPath:
-        """Return the path of a call with `path` and `root`, without using the disk. Raises `invalid_params`."""
-        path, roots = self._environment.path(path, root), self._roots
+    def place(self, path: str, root: str | None = None, base: str | None = None) -> RootedPath:
+        """Return the path of a call, without using the disk.
+
+        Args:
+            path: The path; a relative one begins in `root`, or else in `base`.
+            root: The directory that the call cannot leave; a relative one begins in `base`.
+            base: A directory; None: the workspace.
+
+        Raises:
+            HawseError: `invalid_params`; `permission_denied` if the path leaves a root.
+        """
+        roots = self._roots
         if root is not None:
-            roots = (*roots, self._environment.path(root))
+            base = self._environment.path(root, base)
+            roots = (*roots, base)
+        path = self._environment.path(path, base)
         for outer, inner in pairwise((*roots, path)):
             _within(outer, inner)
         return RootedPath(path, roots)

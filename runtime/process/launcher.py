@@ -23,7 +23,12 @@ class Launcher:
         self._environment = environment
 
     def spawn(
-        self, process_id: str, params: Program, on_exit: Callable[[Process], None], store: SpillStore | None = None
+        self,
+        process_id: str,
+        params: Program,
+        on_exit: Callable[[Process], None],
+        store: SpillStore | None = None,
+        session: str | None = None,
     ) -> Process:
         """Start a process.
 
@@ -32,6 +37,7 @@ class Launcher:
             params: The program, its environment, directory, stdin and timeout.
             on_exit: Is called once when the process has ended.
             store: Keeps output on disk that is too much for memory; without one it is lost.
+            session: The id of the session that starts it.
 
         Raises:
             HawseError: `limit_exceeded`, `invalid_params`, `spawn_failed`, `too_large`. Nothing was started.
@@ -51,6 +57,7 @@ class Launcher:
             env=self._environment.build(params.env, cwd=cwd),
             stdin=bool(params.stdin),
             timeout=params.timeout,
+            session=session,
             store=store,
         )
         process = Process(process_id, options, self.context, ended)

@@ -12,15 +12,20 @@ from hawse.api.processes import (
     ProcessGet,
     ProcessInfo,
     ProcessKill,
+    ProcessKillall,
+    ProcessKillallResult,
     ProcessKillResult,
     ProcessList,
     ProcessListResult,
+    ProcessRemove,
+    ProcessRemoveResult,
     ProcessSignal,
     ProcessStart,
     ProcessWait,
 )
 from hawse.rpc import handles, serves
 from hawse.rpc.call import ServerCall
+from hawse.wire import HawseError
 from runtime.core.output_search import SearchContext
 from runtime.core.registry import Retention
 from runtime.journal.spill import SpillStore
@@ -65,13 +70,15 @@ class ProcessMethods:
 
     async def close(self) -> None:
         """End every process with its tree, and what processes that have ended left running."""
-        running = [p for p in (*self.records, *self._execs.registry.running) if p.exit is None]
-        ends = [process.end(signals.SIGTERM, CLOSING_GRACE) for process in running]
+        ends = [process.end(signals.SIGTERM, CLOSING_GRACE) for process in self._running()]
         for error in await asyncio.gather(*ends, self._end_the_rest(), return_exceptions=True):
             if isinstance(error, BaseException):
                 log.error("! a process was not ended: %s", error)
         await self.records.close()
         await self._store.close()
+
+    def _running(self) -> list[Process]:
+        return [process for process in (*self.records, *self._execs.registry.running) if process.exit is None]
 
     async def _end_the_rest(self) -> None:
         await self._launcher.context.trees.end(
@@ -84,10 +91,14 @@ class ProcessMethods:
         return registry.get(process_id, instance)
 
     @handles(ProcessStart)
-    def start(self, params: ProcessStart) -> ProcessInfo:
+    def _start(self, params: ProcessStart) -> ProcessInfo:
+        return self.start(params)
+
+    def start(self, params: ProcessStart, session: str | None = None) -> ProcessInfo:
+        """Start a process. `session`: the id of the session that starts it."""
         process_id = params.id or f"p-{secrets.token_hex(4)}"
         with self.records.reserve(process_id):
-            process = self._launcher.spawn(process_id, params, self.records.end, self._store)
+            process = self._launcher.spawn(process_id, params, self.records.end, self._store, session)
             self.records.add(process)
         return process.describe()
 
@@ -126,14 +137,43 @@ class ProcessMethods:
     @handles(ProcessKill)
     async def _kill(self, params: ProcessKill) -> ProcessKillResult:
         process = self._get_process(params.id, params.instance)
-        grace = self._launcher.context.limits.kill_grace if params.grace is None else params.grace
-        await process.end(signal_number("TERM" if params.signal is None else params.signal), grace)
+        await process.end(*self._ending(params))
         assert process.exit is not None
         return ProcessKillResult(exit=process.exit)
 
+    @handles(ProcessKillall)
+    async def _kill_all(self, params: ProcessKillall) -> ProcessKillallResult:
+        signum, grace = self._ending(params)
+        chosen = [process for process in self._running() if params.session in (None, process.session)]
+        results = await asyncio.gather(*(process.end(signum, grace) for process in chosen), return_exceptions=True)
+        for error in results:  # raised when all others have ended
+            if isinstance(error, BaseException):
+                raise error
+        return ProcessKillallResult(killed=len(chosen))
+
+    def _ending(self, params: ProcessKill | ProcessKillall) -> tuple[int, float]:
+        """Return the first signal, and the seconds from there to KILL."""
+        grace = self._launcher.context.limits.kill_grace if params.grace is None else params.grace
+        return signal_number("TERM" if params.signal is None else params.signal), grace
+
+    @handles(ProcessRemove)
+    def _remove(self, params: ProcessRemove) -> ProcessRemoveResult:
+        if params.id is None:
+            ended = [each for each in self.records if each.exit and params.session in (None, each.session)]
+        else:
+            process = self._get_process(params.id, params.instance)
+            if process.exit is None:
+                raise HawseError("conflict", f"process {params.id} runs: end it first", admitted="yes")
+            ended = [process]
+        for each in ended:
+            self.records.drop(each)
+        return ProcessRemoveResult(removed=len(ended))
+
     @handles(ProcessList)
     def _list(self, params: ProcessList) -> ProcessListResult:
-        return self.records.list(params.after, params.limit or LISTED, self._execs.registry.running)
+        return self.records.list(
+            params.after, params.limit or LISTED, self._execs.registry.running, session=params.session
+        )
 
 
 def _result(process: Process, cut: bool) -> ProcessAttachResult:

@@ -60,6 +60,7 @@ class ProcessOptions(msgspec.Struct, frozen=True, kw_only=True):
     env: Mapping[str, str]  # its whole environment
     stdin: bool = False  # whether it has a pipe as stdin; otherwise /dev/null
     timeout: float | None = None  # seconds after which the whole tree is ended; None: never
+    session: str | None = None  # the id of the session that starts it
     store: SpillStore | None = None  # keeps output on disk that is too much for memory; without one it is lost
 
 
@@ -94,7 +95,9 @@ class Process:
         self.instance = secrets.token_hex(8)
         self.argv = list(options.argv)
         self.cwd = options.cwd
+        self.session = options.session
         self.started = time.time()
+        self.ended: float | None = None  # seconds since 1970
         self.duration: float | None = None  # seconds, since its end
         self._begun_at = time.monotonic()
         self.inputs = InputOffsets()
@@ -131,6 +134,8 @@ class Process:
             argv=self.argv,
             cwd=to_text(self.cwd),
             started=self.started,
+            ended=self.ended,
+            session=self.session,
             state="running" if self.exit is None else "exited",
             exit=self.exit,
             stdout=self.stdout.describe(),
@@ -179,6 +184,7 @@ class Process:
             stream.finish()
         self.exit = result
         self.duration = time.monotonic() - self._begun_at
+        self.ended = self.started + self.duration
         if self.stdin is not None:
             self.stdin.close()
         self._wake()

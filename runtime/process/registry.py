@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from msgspec import structs
 
@@ -19,7 +19,9 @@ class ProcessRegistry(Registry[Process]):
     def __init__(self, retention: Retention) -> None:
         super().__init__("process", retention=retention, on_drop=Process.forget)
 
-    def list(self, after: str | None, limit: int, execs: Iterable[Process] = ()) -> ProcessListResult:
+    def list(
+        self, after: str | None, limit: int, execs: Iterable[Process] = (), session: str | None = None
+    ) -> ProcessListResult:
         """Return one page of the list: the processes in the order of their start, then the commands of `exec`.
 
         Args:
@@ -27,12 +29,14 @@ class ProcessRegistry(Registry[Process]):
                 exists, the page begins after its number if it was a command of `exec`, else the list begins again.
             limit: The number of processes of a page.
             execs: The commands of `exec` that run, in the order of their start.
+            session: Only processes that this session started; None: all.
         """
-        processes = itertools.chain(self, execs)
+        processes: Iterator[Process] = itertools.chain(self, execs)
         if after is not None and self.find(after) is not None:
             next(process for process in processes if process.id == after)
         elif after is not None and (number := _exec_number(after)):
             processes = itertools.chain(process for process in execs if _exec_number(process.id) > number)
+        processes = (process for process in processes if session in (None, process.session))
         chosen = [_short(process.describe()) for process in itertools.islice(processes, limit)]
         return ProcessListResult(processes=chosen, more=next(processes, None) is not None)
 

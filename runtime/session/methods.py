@@ -83,6 +83,10 @@ class SessionMethods:
         """The ids of sessions that run a command."""
         return [session.id for session in self._sessions.running if session.busy]
 
+    def directory(self, session_id: str) -> str:
+        """Return the directory that a session is in. Raises `not_found`, and `exited` if it has ended."""
+        return self._sessions.get(session_id).directory()
+
     async def close(self) -> None:
         """End every session with its tree."""
         await self._sessions.close(lambda session: session.end(CLOSING_GRACE))
@@ -227,7 +231,8 @@ class SessionMethods:
                     env=missing | state.env | (params.env or {}),
                     stdin=params.stdin,
                     timeout=params.timeout,
-                )
+                ),
+                session.id,
             )
         except BaseException:
             kept.unlink(missing_ok=True)

@@ -126,6 +126,12 @@ class Session:
             exit=self.exit,
         )
 
+    def directory(self) -> str:
+        """Return the directory that the shell is in. Raises `exited` if it has ended."""
+        if self.exit is not None:
+            raise HawseError("exited", f"session {self.id} has ended", details={"exit": self.exit})
+        return self._shell.cwd()
+
     async def ready(self) -> None:
         """Wait until a new shell reports for the first time. Raises `spawn_failed` after READY_TIMEOUT."""
         token = secrets.token_hex(8)

@@ -30,7 +30,8 @@ NEEDS: Final[Mapping[str, str]] = {
         desktop.launch desktop.start desktop.stop
         git.add git.branch git.cancel git.checkout git.clone git.commit git.diff git.log git.pull git.push git.status
         port.accept port.expose port.exposed port.list port.listen port.unexpose port.watch
-        process.attach process.get process.kill process.list process.signal process.start process.wait
+        process.attach process.get process.kill process.killall process.list process.remove process.signal
+        process.start process.wait
         recording.delete recording.mark recording.start recording.stop runtime.info runtime.metrics
         session.cancel session.create session.delete session.exec session.get session.list session.process
         session.watch terminal.create terminal.kill
@@ -112,7 +113,7 @@ PROTECTED: Final[Mapping[str, set[str]]] = {
     "/v1/tickets": {"POST"},
     "/v1/sandboxes/{sandbox}/recordings/{name}.cast": {"GET", "HEAD"},
     "/v1/openapi.json": {"GET", "HEAD"},
-    "/v1/sandboxes/{sandbox}/files/{path:path}": {"GET", "HEAD", "PUT"},
+    "/v1/sandboxes/{sandbox}/files/{path:path}": {"GET", "HEAD", "PUT", "DELETE"},
     "/v1/sandboxes/{sandbox}/{method}": {"POST"},
     "/v1/{method}": {"POST"},
     "/v1/{rest:path}": set(),  # all methods: a path that does not exist

@@ -45,6 +45,33 @@ async def test_terminals_sessions_and_recordings_are_listed(stack: Stack) -> Non
         assert await box.recordings.list(terminal="another") == []
 
 
+async def test_processes_are_narrowed_to_a_session_killed_and_removed(stack: Stack) -> None:
+    async with hawse.connect(stack.base, token=stack.token) as hw, hw.sandbox().sessions.create("s") as session:
+        box = hw.sandbox()
+        inside = await session.start(["sleep", "1000"], id="inside")
+        outside = await box.processes.start(["sleep", "1000"], id="outside")
+        assert [(found.id, found.session) for found in await box.processes.list(session="s")] == [("inside", "s")]
+        assert await box.processes.kill_all(session="s", grace=0) == 1
+        assert (await inside.wait()).signal == "SIGTERM"
+        assert (await box.processes.get("inside")).ended is not None
+        assert await box.processes.remove("inside", instance=inside.instance) == 1
+        assert await box.processes.kill_all() == 1
+        assert (await outside.wait()).signal == "SIGTERM"
+        assert await box.processes.remove() >= 1
+
+
+async def test_files_of_a_session_begin_in_its_directory(stack: Stack) -> None:
+    async with hawse.connect(stack.base, token=stack.token) as hw, hw.sandbox().sessions.create("s") as session:
+        await session.exec("mkdir -p deep/er; cd deep", check=True)
+        files = hw.sandbox().files.in_session("s")
+        await files.write_text("page.html", "<p>")
+        assert await hw.sandbox().files.read_text("deep/page.html") == "<p>"
+        await files.within("er").write("data", b"\0")
+        found = await hw.sandbox().files.stat("deep/er/data", detect=True)
+        assert (found.mime, found.binary) == ("application/octet-stream", True)
+        assert (await files.stat("page.html", detect=True)).mime == "text/html"
+
+
 async def test_cancelling_a_command_ends_it(stack: Stack) -> None:
     async with hawse.connect(stack.base, token=stack.token) as hw:
         box = hw.sandbox()

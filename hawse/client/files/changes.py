@@ -23,9 +23,18 @@ def wire_path(path: PathLike) -> str:
 class FileChanges(SandboxPart):
     """Makes, edits, renames, copies and deletes files: what `Files` inherits."""
 
-    def __init__(self, calls: CallTable, sandbox: str, *, window: int, root: PathLike | None = None) -> None:
+    def __init__(
+        self,
+        calls: CallTable,
+        sandbox: str,
+        *,
+        window: int,
+        root: PathLike | None = None,
+        session: str | None = None,
+    ) -> None:
         super().__init__(calls, sandbox, window=window)
         self._root = None if root is None else wire_path(root)
+        self._session = session
 
     async def edit(
         self,
@@ -172,4 +181,4 @@ class FileChanges(SandboxPart):
         return await self._request(params)
 
     def _target(self, path: PathLike) -> dict[str, Any]:
-        return {"path": wire_path(path), "root": self._root}
+        return {"path": wire_path(path), "root": self._root, "session": self._session}

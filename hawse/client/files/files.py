@@ -34,7 +34,15 @@ class Files(FileLooking):
 
     def within(self, root: PathLike) -> "Files":
         """Return the same handle for paths that cannot leave the directory `root`, neither by `..` nor by a symlink."""
-        return Files(self._calls, self._sandbox, window=self._window, root=root)
+        return Files(self._calls, self._sandbox, window=self._window, root=root, session=self._session)
+
+    def in_session(self, session: str) -> "Files":
+        """Return the same handle for paths that begin in the directory that a session is in at each call.
+
+        Args:
+            session: The id of the session. If it has ended, calls raise `exited`.
+        """
+        return Files(self._calls, self._sandbox, window=self._window, root=self._root, session=session)
 
     # ---- content
 

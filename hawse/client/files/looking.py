@@ -37,9 +37,15 @@ class FileListing(AsyncIterator[api.FileEntry]):
 class FileLooking(FileChanges):
     """Describes files, lists directories and searches: what `Files` inherits."""
 
-    async def stat(self, path: PathLike, *, follow: bool = True) -> api.FileStatResult:
-        """Return what is at `path`. A symlink is followed unless not `follow`."""
-        return _local(await self._request(api.FileStat(**self._target(path), follow=follow)))
+    async def stat(self, path: PathLike, *, follow: bool = True, detect: bool = False) -> api.FileStatResult:
+        """Return what is at `path`.
+
+        Args:
+            path: The file or directory.
+            follow: Whether a symlink is followed rather than described.
+            detect: Whether the beginning of a file is read, for `mime` and `binary` of the result.
+        """
+        return _local(await self._request(api.FileStat(**self._target(path), follow=follow, detect=detect)))
 
     async def exists(self, path: PathLike, *, follow: bool = True) -> bool:
         """Return whether `path` exists. A dangling symlink does not, unless not `follow`."""

@@ -5,8 +5,17 @@ from collections.abc import Generator, Mapping
 from types import TracebackType
 from typing import Any, Unpack
 
-from hawse.api.processes import ProcessAttach, ProcessGet, ProcessInfo, ProcessKill, ProcessList, ProcessStart
-from hawse.api.types import StreamName
+from hawse.api.processes import (
+    ProcessAttach,
+    ProcessGet,
+    ProcessInfo,
+    ProcessKill,
+    ProcessKillall,
+    ProcessList,
+    ProcessRemove,
+    ProcessStart,
+)
+from hawse.api.types import Signal, StreamName
 from hawse.client.calls.call import ClientCall
 from hawse.client.calls.sandbox_part import SandboxPart
 from hawse.client.process.attach import ProcessAttachCall
@@ -52,15 +61,46 @@ class Processes(SandboxPart):
         """Return a process as it is now, running or ended. Raises `not_found`, and what closed the client."""
         return await self._request(ProcessGet(id=id))
 
-    async def list(self) -> list[ProcessInfo]:
+    async def kill_all(
+        self, *, session: str | None = None, signal: Signal | None = None, grace: float | None = None
+    ) -> int:
+        """End all processes that run with all their descendants; return their number when nothing is left of them.
+
+        Args:
+            session: The id of a session: only processes that it started. None: all, also the commands of `exec`.
+            signal: The first signal; None: TERM.
+            grace: Seconds from the first signal to KILL; None: 5.
+
+        Raises:
+            HawseError: `permission_denied` if something survives KILL, and what closed the client.
+        """
+        return (await self._request(ProcessKillall(session=session, signal=signal, grace=grace))).killed
+
+    async def remove(self, id: str | None = None, *, instance: str | None = None, session: str | None = None) -> int:
+        """Remove a process that has ended, with its output, or all that have ended; return the number of them.
+
+        Args:
+            id: The id of the process; None: all that have ended.
+            instance: The instance of that id; None: any.
+            session: Without `id`, the id of a session: only processes that it started. None: all.
+
+        Raises:
+            HawseError: `not_found`, `stale_handle`, `conflict` if the process runs, and what closed the client.
+        """
+        return (await self._request(ProcessRemove(id=id, instance=instance, session=session))).removed
+
+    async def list(self, *, session: str | None = None) -> list[ProcessInfo]:
         """Return the processes that run and the latest that have ended, in the order of their start.
 
         `argv` is truncated after 256 characters.
+
+        Args:
+            session: The id of a session: only processes that it started. None: all.
         """
         found: list[ProcessInfo] = []
         more = True
         while more:
-            part = await self._request(ProcessList(after=found[-1].id if found else None))
+            part = await self._request(ProcessList(after=found[-1].id if found else None, session=session))
             found += part.processes
             more = part.more and bool(part.processes)
         return found

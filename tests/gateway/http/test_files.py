@@ -52,6 +52,8 @@ class Disk(FakeRuntime):
         params: dict[str, Any] = from_raw(call.params)
         if params["path"] == "no":
             link.connection.send_error(call.ch, HawseError("not_found", "no"))
+        elif call.method == "file.delete":
+            link.connection.send_result(call.ch, {"deleted": 3})
         elif call.method == "file.stat":
             link.connection.send_result(call.ch, STAT | {"type": "directory" if params["path"] == "dir" else "file"})
         elif call.method == "file.read":
@@ -152,11 +154,28 @@ async def test_a_path_is_forwarded_byte_for_byte(http: httpx.AsyncClient, disk: 
         ("GET", "a%00b", 400, "invalid_params"),
         ("GET", "", 400, "invalid_params"),
         ("PUT", "a?mode=9", 400, "invalid_params"),
+        ("DELETE", "no", 404, "not_found"),
+        ("DELETE", "", 400, "invalid_params"),
     ],
 )
 async def test_an_error_has_its_status(http: httpx.AsyncClient, method: str, path: str, status: int, code: str) -> None:
     answer = await http.request(method, FILES + path)
     assert (answer.status_code, answer.json()["code"]) == (status, code)
+
+
+@pytest.mark.parametrize(("query", "recursive"), [("", False), ("?recursive=true", True), ("?recursive=false", False)])
+async def test_a_file_is_deleted(http: httpx.AsyncClient, disk: Disk, query: str, recursive: bool) -> None:
+    answer = await http.delete(f"{FILES}caf%E9{query}", headers={"Idempotency-Key": "k"})
+    assert (answer.status_code, answer.json()) == (200, {"deleted": 3})
+    assert (disk.seen[-1].method, disk.seen[-1].key) == ("file.delete", "k")
+    assert from_raw(disk.seen[-1].params) == {"path": "caf\0e9", "recursive": recursive}
+
+
+@pytest.mark.parametrize("name", ["If-Match", "If-None-Match"])
+async def test_a_condition_of_a_deletion_is_not_ignored(http: httpx.AsyncClient, disk: Disk, name: str) -> None:
+    answer = await http.delete(FILES + "a", headers={name: '"v1"'})
+    assert (answer.status_code, answer.json()["code"]) == (400, "invalid_params")
+    assert all(call.method != "file.delete" for call in disk.seen)
 
 
 async def test_an_upload_is_the_body_with_its_mode_and_key(http: httpx.AsyncClient, disk: Disk) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from gateway.preview.addresses import PreviewAddresses, PreviewTarget
+from gateway.transport.uvicorn_http import EMPTY_QUERY
 
 TOKEN = "abcdefghijklmnopqrstuvwxyz0123ef"
 
@@ -25,6 +26,13 @@ def test_by_path() -> None:
     bare = find("h", f"/p/box/{TOKEN}", "q")
     assert bare is not None
     assert bare.path == b"?q"
+
+
+def test_an_empty_query_is_kept() -> None:
+    empty = scope("h", f"/p/box/{TOKEN}/q") | {"extensions": {EMPTY_QUERY: {}}}
+    target = PreviewAddresses(None).find(empty)
+    assert target is not None
+    assert target.path == b"/q?"
 
 
 def test_by_name() -> None:

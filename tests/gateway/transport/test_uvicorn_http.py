@@ -276,6 +276,21 @@ class Unlimited:
         self.ended.set()
 
 
+async def noting_queries(scope: Scope, receive: Receive, send: Send) -> None:
+    found = scope["query_string"] + (b"|empty" if "hawse.empty_query" in scope["extensions"] else b"")
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(found))]})
+    await send({"type": "http.response.body", "body": found})
+
+
+@pytest.mark.parametrize(("target", "found"), [(b"/q", b""), (b"/q?", b"|empty"), (b"/q?a", b"a"), (b"/", b"")])
+async def test_an_empty_query_is_told_from_none(tmp_path: Path, target: bytes, found: bytes) -> None:
+    async with FakeRuntime(tmp_path / "s") as runtime:
+        gateway = Gateway(runtime, web=noting_queries)
+        async with gateway, RawSocket(gateway) as raw:
+            await raw.send(b"GET %b HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n" % target)
+            assert (await raw.receive()).partition(b"\r\n\r\n")[2] == found
+
+
 async def test_a_response_without_time_limit_may_be_silent(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(HttpProtocol, "answer_timeout", 0.1)
     async with FakeRuntime(tmp_path / "s") as runtime:

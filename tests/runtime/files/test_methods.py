@@ -73,6 +73,8 @@ async def test_stat_describes_each_type_of_file(client: Client, served: Served) 
         "target": None,
         "mtime_ns": 0,
         "allocated": 0,
+        "mime": None,
+        "binary": None,
     }
     assert (await client.ask("file.stat", path="d"))["type"] == "directory"
     assert (await client.ask("file.stat", path="/dev/null"))["type"] == "device"
@@ -201,3 +203,33 @@ async def test_a_runtime_with_a_root_confines_every_call(tmp_path: Path) -> None
         await client.ask("file.delete", path="f/../out/../f")
         await client.ask("file.mkdir", path="a/b", parents=True)
         assert sorted(os.listdir(served.workspace)) == ["a", "out"]
+
+
+async def test_the_type_of_a_content_is_reported_if_that_is_asked_for(client: Client, served: Served) -> None:
+    (served.workspace / "page.html").write_text("<p>")
+    (served.workspace / "data").write_bytes(b"\0\1")
+    plain = await client.ask("file.stat", path="page.html")
+    assert (plain["mime"], plain["binary"]) == (None, None)
+    for path, mime, binary in (
+        ("page.html", "text/html", False),
+        ("data", "application/octet-stream", True),
+        (".", None, None),
+    ):
+        found = await client.ask("file.stat", path=path, detect=True)
+        assert (found["mime"], found["binary"]) == (mime, binary)
+
+
+async def test_relative_paths_begin_in_the_directory_of_a_session(client: Client, served: Served) -> None:
+    await client.ask("session.create", id="s")
+    os.makedirs(os.fsencode(served.workspace) + b"/\xff/below")
+    await client.call("session.exec", {"id": "s", "command": "cd ./?"}).result()
+    await client.ask("file.mkdir", path="made", session="s")
+    await client.ask("file.rename", path="made", to="below/moved", session="s")
+    assert (served.workspace / os.fsdecode(b"\xff") / "below/moved").is_dir()
+    assert (await client.ask("file.stat", path="moved", root="below", session="s"))["type"] == "directory"
+    absolute = await client.ask("file.exists", path=str(served.workspace / "moved"), session="s")
+    assert absolute["exists"] is False
+    assert (await client.refused("file.stat", path="../..", root="below", session="s")).code == "permission_denied"
+    assert (await client.refused("file.stat", path=".", session="missing")).code == "not_found"
+    await client.call("session.exec", {"id": "s", "command": "exit"}).result()
+    assert (await client.refused("file.stat", path=".", session="s")).code == "exited"

@@ -94,3 +94,65 @@ async def test_ended_processes_stay_readable_in_a_bounded_number(client: Client)
         await client.ask("process.start", id=f"p{number}", command=f"echo {number}")
         await client.call("process.attach", {"id": f"p{number}"}).result()
     assert [p["id"] for p in (await client.ask("process.list"))["processes"]] == ["p2", "p3", "p4"]
+
+
+async def test_a_process_has_the_time_of_its_end_and_its_session(client: Client) -> None:
+    await client.ask("session.create", id="s")
+    await client.ask("session.create", id="other")
+    inside = await client.ask("session.process", session="s", id="inside", command="sleep 1000")
+    await client.ask("session.process", session="other", id="beside", command="sleep 1000")
+    await client.ask("process.start", id="outside", command="sleep 1000")
+    assert (inside["session"], inside["ended"]) == ("s", None)
+
+    async def listed(**params: Any) -> list[tuple[str, str | None]]:
+        found = (await client.ask("process.list", **params))["processes"]
+        return [(process["id"], process["session"]) for process in found]
+
+    assert await listed() == [("inside", "s"), ("beside", "other"), ("outside", None)]
+    assert await listed(session="s") == [("inside", "s")]
+    assert await listed(session="missing") == []
+    for number in range(4):
+        await client.ask("session.process", session="s", id=f"p{number}", command="sleep 1000")
+    page = await client.ask("process.list", session="s", limit=2, after="inside")
+    assert ([process["id"] for process in page["processes"]], page["more"]) == (["p0", "p1"], True)
+    rest = await client.ask("process.list", session="s", limit=2, after="p1")
+    assert ([process["id"] for process in rest["processes"]], rest["more"]) == (["p2", "p3"], False)
+    await client.ask("process.kill", id="inside", grace=0)
+    ended = await client.ask("process.get", id="inside")
+    assert ended["ended"] >= ended["started"] == inside["started"]
+
+
+async def test_all_processes_are_killed_or_those_of_a_session(client: Client, tmp_path: Path) -> None:
+    await client.ask("session.create", id="s")
+    await client.ask("session.process", session="s", id="inside", command="sleep 1000")
+    await client.ask("process.start", id="outside", command=f"sleep 1000 & echo $! > {tmp_path}/child; wait")
+    await lines(tmp_path / "child")
+    child = (tmp_path / "child").read_text()
+    command = client.execute("sleep 1000")
+    await command.event("opened")
+    assert await client.ask("process.killall", session="s", grace=0) == {"killed": 1}
+    assert (await client.ask("process.get", id="outside"))["state"] == "running"
+    assert await client.ask("process.killall", signal="KILL") == {"killed": 2}
+    assert not alive(int(child))
+    assert (await command.result())["signal"] == "SIGKILL"
+    assert await client.ask("process.killall") == {"killed": 0}
+    assert (await client.ask("session.get", id="s"))["state"] == "running"
+
+
+async def test_processes_that_have_ended_are_removed(client: Client) -> None:
+    await client.ask("session.create", id="s")
+    await client.ask("process.start", id="runs", command="sleep 1000")
+    for number in range(3):
+        ended = await client.ask("process.start", id=f"p{number}", command="true")
+        await client.call("process.wait", {"id": ended["id"], "exit": True}).result()
+    await client.ask("session.process", session="s", id="inside", command="true")
+    await client.call("process.wait", {"id": "inside", "exit": True}).result()
+    assert (await client.refused("process.remove", id="runs")).code == "conflict"
+    assert (await client.refused("process.remove", id="missing")).code == "not_found"
+    assert (await client.refused("process.remove", id="p0", instance="x")).code == "stale_handle"
+    assert await client.ask("process.remove", id="p0") == {"removed": 1}
+    assert (await client.refused("process.get", id="p0")).code == "not_found"
+    assert await client.ask("process.remove", session="s") == {"removed": 1}
+    assert [process["id"] for process in (await client.ask("process.list"))["processes"]] == ["runs", "p1", "p2"]
+    assert await client.ask("process.remove") == {"removed": 2}
+    assert [process["id"] for process in (await client.ask("process.list"))["processes"]] == ["runs"]

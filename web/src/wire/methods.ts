@@ -1242,6 +1242,8 @@ export interface FileArchive {
   path: string;
   /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
   root?: string | null;
+  /** Id of a session. Relative paths begin in its current directory instead of the workspace; one that has ended is `exited`. Null: none. */
+  session?: string | null;
   /** Format of the archive. */
   format?: "tar" | "tar.gz" | "zip";
   /** Globs of what to include: a name at any depth or, with a slash, a path. Null: everything. */
@@ -1280,6 +1282,8 @@ export interface FileChmod {
   path: string;
   /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
   root?: string | null;
+  /** Id of a session. Relative paths begin in its current directory instead of the workspace; one that has ended is `exited`. Null: none. */
+  session?: string | null;
   /** Permission bits. */
   mode: number;
 }
@@ -1294,6 +1298,8 @@ export interface FileCopy {
   path: string;
   /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
   root?: string | null;
+  /** Id of a session. Relative paths begin in its current directory instead of the workspace; one that has ended is `exited`. Null: none. */
+  session?: string | null;
   /** The path of the copy, resolved as `path` is. */
   to: string;
   /** Whether to copy a directory and everything in it; otherwise a directory is `is_directory`. */
@@ -1322,6 +1328,8 @@ export interface FileDelete {
   path: string;
   /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
   root?: string | null;
+  /** Id of a session. Relative paths begin in its current directory instead of the workspace; one that has ended is `exited`. Null: none. */
+  session?: string | null;
   /** Whether to delete a directory and everything in it; otherwise a directory is `is_directory`. */
   recursive?: boolean;
 }
@@ -1342,6 +1350,8 @@ export interface FileEdit {
   path: string;
   /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
   root?: string | null;
+  /** Id of a session. Relative paths begin in its current directory instead of the workspace; one that has ended is `exited`. Null: none. */
+  session?: string | null;
   /** Replacements, made one after the other. */
   edits?: TextEdit[] | null;
   /** A unified diff of this one file. Names of files are ignored. */
@@ -1400,6 +1410,8 @@ export interface FileExists {
   path: string;
   /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
   root?: string | null;
+  /** Id of a session. Relative paths begin in its current directory instead of the workspace; one that has ended is `exited`. Null: none. */
+  session?: string | null;
   /** Whether to follow a symlink rather than check for it. */
   follow?: boolean;
 }
@@ -1422,6 +1434,8 @@ export interface FileExtract {
   path: string;
   /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
   root?: string | null;
+  /** Id of a session. Relative paths begin in its current directory instead of the workspace; one that has ended is `exited`. Null: none. */
+  session?: string | null;
   /** The directory to extract to, which is created if it is missing; resolved as `path` is. */
   to?: string;
   /** Whether existing files are replaced; otherwise one is `conflict`. */
@@ -1472,6 +1486,8 @@ export interface FileList {
   path: string;
   /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
   root?: string | null;
+  /** Id of a session. Relative paths begin in its current directory instead of the workspace; one that has ended is `exited`. Null: none. */
+  session?: string | null;
   /** Whether to list the directories below as well. */
   recursive?: boolean;
   /** Number of levels to list with `recursive`, at most; null: all. */
@@ -1502,6 +1518,8 @@ export interface FileMkdir {
   path: string;
   /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
   root?: string | null;
+  /** Id of a session. Relative paths begin in its current directory instead of the workspace; one that has ended is `exited`. Null: none. */
+  session?: string | null;
   /** Whether missing parent directories are created, and an existing directory is not an error. */
   parents?: boolean;
   /** Permission bits; null: those that the umask leaves. */
@@ -1524,6 +1542,8 @@ export interface FileMove {
   path: string;
   /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
   root?: string | null;
+  /** Id of a session. Relative paths begin in its current directory instead of the workspace; one that has ended is `exited`. Null: none. */
+  session?: string | null;
   /** The new path, resolved as `path` is. */
   to: string;
   /** Whether an existing file is replaced. */
@@ -1552,6 +1572,8 @@ export interface FileRead {
   path: string;
   /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
   root?: string | null;
+  /** Id of a session. Relative paths begin in its current directory instead of the workspace; one that has ended is `exited`. Null: none. */
+  session?: string | null;
   /** First byte to read; null: 0. */
   offset?: number | null;
   /** Number of bytes to read; null: to the end. */
@@ -1570,6 +1592,8 @@ export interface FileRename {
   path: string;
   /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
   root?: string | null;
+  /** Id of a session. Relative paths begin in its current directory instead of the workspace; one that has ended is `exited`. Null: none. */
+  session?: string | null;
   /** The new path, resolved as `path` is. */
   to: string;
   /** Whether an existing file is replaced. */
@@ -1586,6 +1610,8 @@ export interface FileSearch {
   path: string;
   /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
   root?: string | null;
+  /** Id of a session. Relative paths begin in its current directory instead of the workspace; one that has ended is `exited`. Null: none. */
+  session?: string | null;
   /** What to search for in files, in RE2's syntax; null: find the files themselves. */
   pattern?: string | null;
   /** Whether `pattern` is plain text rather than a regular expression. */
@@ -1620,8 +1646,12 @@ export interface FileStat {
   path: string;
   /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
   root?: string | null;
+  /** Id of a session. Relative paths begin in its current directory instead of the workspace; one that has ended is `exited`. Null: none. */
+  session?: string | null;
   /** Whether to follow a symlink rather than describe it. */
   follow?: boolean;
+  /** Whether to read the beginning of a file, for `mime` and `binary`. */
+  detect?: boolean;
 }
 
 /** A file or directory. */
@@ -1648,6 +1678,10 @@ export interface FileStatResult {
   allocated?: number | null;
   /** Identifies the content of the file. */
   version?: string | null;
+  /** Type of the content, such as `image/png`, with `detect`; by the name, or else by the content. Null for anything but a file. */
+  mime?: string | null;
+  /** Whether the content is not text in UTF-8, with `detect`; null for anything but a file. */
+  binary?: boolean | null;
 }
 
 /** Create a symlink. */
@@ -1656,6 +1690,8 @@ export interface FileSymlink {
   path: string;
   /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
   root?: string | null;
+  /** Id of a session. Relative paths begin in its current directory instead of the workspace; one that has ended is `exited`. Null: none. */
+  session?: string | null;
   /** What it leads to, which need not exist. It is stored as it is. */
   target: string;
   /** Whether an existing file or symlink is replaced, atomically; otherwise it is `conflict`. */
@@ -1676,6 +1712,8 @@ export interface FileUtime {
   path: string;
   /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
   root?: string | null;
+  /** Id of a session. Relative paths begin in its current directory instead of the workspace; one that has ended is `exited`. Null: none. */
+  session?: string | null;
   /** The time, in nanoseconds since 1970. */
   mtime_ns: number;
   /** Whether to follow a symlink rather than change its own time. */
@@ -1694,6 +1732,8 @@ export interface FileWrite {
   path: string;
   /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
   root?: string | null;
+  /** Id of a session. Relative paths begin in its current directory instead of the workspace; one that has ended is `exited`. Null: none. */
+  session?: string | null;
   /** Id of the stream of input, the same for each call that continues the upload. */
   input: string;
   /** Permission bits; null: those of the file that is replaced. */
@@ -2517,6 +2557,10 @@ export interface ProcessInfo {
   cwd?: string;
   /** When it was started, in seconds since 1970. */
   started?: number;
+  /** When it ended, in seconds since 1970; null while it runs, or from an older runtime. */
+  ended?: number | null;
+  /** Id of the session that started it with `session.process`; null: none did. */
+  session?: string | null;
   /** Whether it runs. */
   state?: "exited" | "running";
   /** How it ended; null while it runs. */
@@ -2550,6 +2594,26 @@ export interface ProcessKillResult {
 }
 
 /**
+ * End all processes that run, also the running commands of `exec`, each with all its descendants.
+ *
+ * It returns when nothing is left of them. Sessions, terminals and code contexts continue.
+ */
+export interface ProcessKillall {
+  /** Only processes that this session started; null: all. */
+  session?: string | null;
+  /** The first signal; null: TERM. */
+  signal?: string | number | null;
+  /** Seconds from the first signal to KILL; null: 5. */
+  grace?: number | null;
+}
+
+/** Processes and their descendants have ended. */
+export interface ProcessKillallResult {
+  /** Number of processes that ran. */
+  killed: number;
+}
+
+/**
  * List processes that run and processes that have ended, in the order of their start.
  *
  * The running commands of `exec` come after them.
@@ -2559,6 +2623,8 @@ export interface ProcessList {
   after?: string | null;
   /** Number of processes, at most; null: 1,000. */
   limit?: number | null;
+  /** Only processes that this session started; null: all. */
+  session?: string | null;
 }
 
 /** One page of the list of processes. */
@@ -2583,6 +2649,10 @@ export interface ProcessOpened {
   cwd?: string;
   /** When it was started, in seconds since 1970. */
   started?: number;
+  /** When it ended, in seconds since 1970; null while it runs, or from an older runtime. */
+  ended?: number | null;
+  /** Id of the session that started it with `session.process`; null: none did. */
+  session?: string | null;
   /** Whether it runs. */
   state?: "exited" | "running";
   /** How it ended; null while it runs. */
@@ -2595,6 +2665,26 @@ export interface ProcessOpened {
   from?: StreamOffsets;
   /** Bytes of this input stream that were applied already. */
   input_offset?: number;
+}
+
+/**
+ * Remove a process that has ended, with its output, or all that have ended.
+ *
+ * A process that runs is `conflict` if `id` names it.
+ */
+export interface ProcessRemove {
+  /** Id of the process; null: all that have ended. */
+  id?: string | null;
+  /** Instance that the call is for, otherwise `stale_handle`; null: the current one. */
+  instance?: string | null;
+  /** Without `id`: only processes that this session started; null: all. */
+  session?: string | null;
+}
+
+/** Ended processes were removed. */
+export interface ProcessRemoveResult {
+  /** Number of processes that were removed. */
+  removed: number;
 }
 
 /** Send a signal to the process group of a process. */
@@ -4691,9 +4781,19 @@ export interface Methods {
     result: ProcessKillResult;
     events: Record<string, never>;
   };
+  "process.killall": {
+    params: ProcessKillall;
+    result: ProcessKillallResult;
+    events: Record<string, never>;
+  };
   "process.list": {
     params: ProcessList;
     result: ProcessListResult;
+    events: Record<string, never>;
+  };
+  "process.remove": {
+    params: ProcessRemove;
+    result: ProcessRemoveResult;
     events: Record<string, never>;
   };
   "process.signal": {
