@@ -162,6 +162,20 @@ async def test_on_a_phone_the_facts_of_the_status_line_have_their_own_places(ope
     assert await small.evaluate(overlaps) == []
 
 
+async def test_the_size_of_a_page_is_used_when_its_user_asks_for_it(open_page: Open) -> None:
+    large = await open_page(width=1280, height=900)
+    small = await open_page(width=700, height=500)
+    await large.type(" ")
+    await small.page.locator(".stage.letterboxed").wait_for()
+    await small.page.get_by_role("button", name="Use mine").click()
+    await small.page.locator(".stage:not(.letterboxed)").wait_for()
+    await large.page.locator(".stage.letterboxed").wait_for()
+    assert await size(large) == await size(small)
+    await large.page.get_by_role("button", name="Use mine").click()
+    await large.page.locator(".stage:not(.letterboxed)").wait_for()
+    await small.page.locator(".stage.letterboxed").wait_for()
+
+
 async def test_the_size_follows_the_viewer_in_use_and_the_other_page_is_letterboxed(open_page: Open) -> None:
     large = await open_page(width=1280, height=900, webgl=True)
     large_size = await size(large)

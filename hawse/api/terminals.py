@@ -321,12 +321,14 @@ class TerminalResize(Params[TerminalSize], kw_only=True):
         cols: Columns.
         rows: Rows.
         viewer: Key of the viewer that the size fits; null: the terminal takes the size at once.
+        claim: Whether `viewer` decides the size from now on, as if it had typed; null: false.
     """
 
     id: Id
     cols: Size
     rows: Size
     viewer: ViewerKey | None = None
+    claim: bool | None = None
 
 
 @method("terminal.signal", requires=WRITE, terminal="id", raises=("not_found", "exited", "permission_denied"))

@@ -157,10 +157,18 @@ class Participants:
             self._presence.mark_typing(participant)
             self._sizing.mark_active(participant)
 
-    def set_fit(self, participant: ViewerPresence, size: Size) -> None:
-        """Set the size of terminal that fits `participant`; ignored if it is read-only."""
+    def set_fit(self, participant: ViewerPresence, size: Size, *, claim: bool = False) -> None:
+        """Set the size of terminal that fits `participant`; ignored if it is read-only.
+
+        Args:
+            participant: Whose window it is.
+            size: Columns and rows.
+            claim: Whether `participant` decides the size from now on.
+        """
         if not participant.read_only:
             self._sizing.set_fit(participant, size)
+            if claim:
+                self._sizing.mark_active(participant)
 
     def find(self, key: str) -> ViewerPresence:
         """Return the participant with that key. Raises `not_found`."""

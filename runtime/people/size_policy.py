@@ -1,4 +1,4 @@
-"""Chooses the size of a terminal: the one that fits the viewer that typed or got the focus last (the *decider*).
+"""Chooses the size of a terminal: the one that fits the *decider*, which typed, got the focus or claimed the size last.
 
 Changes are rate-limited. The next change by the same decider is applied `SETTLE` seconds after the last change at the
 earliest (its window is being dragged), a change by another decider `SWITCH` seconds after it (two persons type in
@@ -47,7 +47,7 @@ class SizePolicy:
         self._apply_when_due()
 
     def mark_active(self, participant: ViewerPresence) -> None:
-        """Make `participant` the decider, if it has a size: it has typed or got the focus."""
+        """Make `participant` the decider, if it has a size: it has typed, got the focus or claimed the size."""
         size = self._fits.pop(participant, None)
         if size is not None:
             self._fits[participant] = size

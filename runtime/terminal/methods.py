@@ -183,7 +183,8 @@ class TerminalMethods:
         if params.viewer is None:
             terminal.resize(params.cols, params.rows)
         else:
-            terminal.participants.set_fit(terminal.participants.find(params.viewer), (params.cols, params.rows))
+            participant = terminal.participants.find(params.viewer)
+            terminal.participants.set_fit(participant, (params.cols, params.rows), claim=bool(params.claim))
         cols, rows = terminal.size
         return TerminalSize(cols=cols, rows=rows)
 

@@ -194,6 +194,21 @@ async def test_a_resize_returns_the_size_in_effect(client: Client) -> None:
     assert await client.ask("terminal.resize", id="t", cols=10, rows=10) == {"cols": 1000, "rows": 1}
 
 
+async def test_a_viewer_that_claims_the_size_decides_it_in_place_of_the_one_that_typed(client: Client) -> None:
+    await client.ask("terminal.create", id="t", argv=["cat"])
+    typing = client.attach("t", input="i", viewer={"key": "a"}, cols=100, rows=30)
+    await typing.event("opened")
+    typing.send(b"x")
+    await typing.seen(b"x")
+    other = client.attach("t", viewer={"key": "b"}, cols=80, rows=20)
+    await other.event("opened")
+    await client.ask("terminal.resize", id="t", viewer="b", cols=70, rows=20)
+    assert (await client.ask("terminal.get", id="t"))["cols"] == 100
+    await client.ask("terminal.resize", id="t", viewer="b", cols=70, rows=20, claim=True)
+    while (await other.event("resized"))["cols"] != 70:
+        pass
+
+
 async def test_a_repeated_create_with_a_key_returns_the_same_result(client: Client, served: Served) -> None:
     first = await client.ask("terminal.create", {"argv": ["sleep", "60"]}, key="k")
     assert await client.ask("terminal.create", {"argv": ["sleep", "60"]}, key="k") == first

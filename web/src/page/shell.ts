@@ -75,10 +75,10 @@ export class Shell {
     }
   }
 
-  /** Proposes `size`. The resulting size arrives in the terminal's stream. */
-  proposeSize(size: Size): void {
+  /** Proposes `size`. The resulting size arrives in the terminal's stream. `claim`: also if another viewer was used last. */
+  proposeSize(size: Size, claim = false): void {
     if (!this.#channel.people.readOnly)
-      void this.#callIfLive("terminal.resize", { ...this.#here(), ...size });
+      void this.#callIfLive("terminal.resize", { ...this.#here(), ...size, ...(claim ? { claim } : {}) });
   }
 
   /** Sends a change of this viewer to the other viewers. */

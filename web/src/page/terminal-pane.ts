@@ -180,7 +180,7 @@ export class TerminalPane implements Pane {
   useMySize(): void {
     const open = this.#open.peek();
     const fit = open?.layout.fitting();
-    if (open && fit) open.shell.proposeSize(fit);
+    if (open && fit) open.shell.proposeSize(fit, true);
     this.focus();
   }
 

@@ -3947,6 +3947,8 @@ export interface TerminalResize {
   rows: number;
   /** Key of the viewer that the size fits; null: the terminal takes the size at once. */
   viewer?: string | null;
+  /** Whether `viewer` decides the size from now on, as if it had typed; null: false. */
+  claim?: boolean | null;
 }
 
 /** The terminal has another size from `offset` of its output on. */

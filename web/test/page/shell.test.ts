@@ -85,6 +85,13 @@ test("presence and sizes are sent only while live, and a read-only viewer propos
   expect(viewer.methods()).toEqual([]);
 });
 
+test("a size is claimed only on request", async () => {
+  const { shell, calls } = make({});
+  shell.proposeSize({ cols: 1, rows: 1 });
+  shell.proposeSize({ cols: 1, rows: 1 }, true);
+  expect(calls.map(({ params }) => params.claim)).toEqual([undefined, true]);
+});
+
 test("a refused lease is returned as its error", async () => {
   const { shell } = make({ "terminal.lease": error("lease_held") });
   expect(await shell.lease("take")).toMatchObject({ code: "lease_held" });
