@@ -26,6 +26,24 @@ async def test_two_browsers_and_a_late_one_show_the_same_screen(open_page: Open)
     assert screens[0] == screens[2]
 
 
+async def test_a_late_browser_shows_the_same_screen_as_one_whose_window_was_resized(open_page: Open) -> None:
+    first = await open_page(width=1280, height=900)
+    menu = r"for i in $(seq 20); do printf '\n\033[7mentry %d\033[0m \u6f22' $i; done; printf '\033[20A\033[9G'; "
+    line = r"printf '$ '; printf 'y%.0s' $(seq 150); "
+    await first.run(f"seq 60000; clear; {line}{menu}exec sleep 1000")
+    await first.until_text("entry 20")
+    for width, height in ((700, 900), (1100, 420), (900, 700), (1280, 500)):
+        before = await first.state()
+        await first.page.set_viewport_size({"width": width, "height": height})
+        await first.until("size => window.hawse.state().cols !== size[0] || window.hawse.state().rows !== size[1]",
+                          [before["cols"], before["rows"]])  # fmt: skip
+    late = await open_page(width=1280, height=500)
+    await late.until_text("entry 20")
+    for view in (first, late):
+        await view.settled()
+    assert await first.cells() == await late.cells()
+
+
 async def test_queries_of_programs_are_answered_once_with_several_viewers(open_page: Open) -> None:
     first = await open_page()
     second = await open_page()

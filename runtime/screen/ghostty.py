@@ -99,10 +99,10 @@ def row_flags(terminal: Terminal, first: int, last: int) -> list[int]:
     return flags
 
 
-def last_cells(terminal: Terminal, rows: list[int]) -> list[int]:
-    """Return the packed cells in the last column of these rows."""
+def column_cells(terminal: Terminal, x: int, rows: list[int]) -> list[int]:
+    """Return the packed cells in column `x` of these rows; -1 is the last column."""
     point, ref, out = ffi.new("GhosttyPointS*"), init_sized("GhosttyGridRef"), ffi.new("GhosttyCell*")
-    point.tag, point.value.x = _SCREEN, get(terminal, "COLS", "uint16_t") - 1
+    point.tag, point.value.x = _SCREEN, x if x >= 0 else get(terminal, "COLS", "uint16_t") + x
     offset, cells = get(terminal, "SCROLLBACK_ROWS", "size_t"), []
     for y in rows:
         point.value.y = y + offset

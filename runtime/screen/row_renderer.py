@@ -90,6 +90,20 @@ def unpack(packed: int) -> RenderedCell:
     )
 
 
+def wrapped_by(first: RenderedCell, end: RenderedCell) -> bool:
+    """Return whether printing `first` at the end of a row leaves `end` as the row's last cell, and wraps."""
+    return (
+        end.wide == lib.GHOSTTY_CELL_WIDE_SPACER_HEAD
+        and first.wide == lib.GHOSTTY_CELL_WIDE_WIDE
+        and (first.style, first.linked) == (end.style, end.linked)
+    )
+
+
+def coloured(ref: Any) -> bool:
+    """Return whether the text of a cell has a background."""
+    return bool(style_at(ref).bg_color.tag != lib.GHOSTTY_STYLE_COLOR_NONE)
+
+
 def cluster(text: str, *, wide: bool) -> bytes:
     """Return the bytes that print `text` into one cell, which has two columns if `wide`.
 
@@ -131,6 +145,7 @@ class RowRenderer:
         self._cols = get(terminal, "COLS", "uint16_t")
         self._screen: list[list[int]] | None = None
         self._styles: dict[int, dict[int, bytes]] = {}  # page → style → SGR
+        self._cleared = False  # the row was wrapped into, and erased, before its first cell is written
         self._pen = b""  # the SGR, link and protection that were set last
         self._link = b""
         self._protected = False
@@ -151,7 +166,7 @@ class RowRenderer:
             if y > first and not joined:
                 self._set()
                 self._parts.append(b"\r\n")
-            continues = bool(row & WRAPS and flags[y + 1 - first] & CONTINUES) if y < last else wraps
+            continues = bool(row & WRAPS) if y < last else wraps
             self._row(y, joined=joined, wraps=continues)
             joined = continues
         for y, end in self._mends.items():
@@ -165,16 +180,21 @@ class RowRenderer:
         ref = at(self._terminal, 0, y)
         styles = self._styles.setdefault(page_of(ref), {0: b""})
         x = skipped = 0
-        for packed, run in groupby(self._cells(ref, y)):
+        cells = self._cells(ref, y)
+        if joined and not self._cleared and (unpack(cells[0]).blank or self._coloured(y)):
+            # Only a written character wraps, and if it scrolls, its background fills the new row.
+            self._set()
+            self._parts.append(b" \r\x1b[X")
+        self._cleared = False
+        for packed, run in groupby(cells):
             size, looks = len(list(run)), unpack(packed)
             if looks.wide in _SPACERS:
                 if wraps and skipped:  # the cursor has to be in the last column
                     self._parts.append(b"\x1b[%dC" % skipped)
-                if looks.wide == lib.GHOSTTY_CELL_WIDE_SPACER_HEAD and wraps and not self._starts_wide(y + 1):
-                    self._set()
-                    self._parts.append(b" ")
+                if looks.wide == lib.GHOSTTY_CELL_WIDE_SPACER_HEAD and wraps:
+                    self._space(ref, y, x, looks)
             elif looks.blank and not looks.style:
-                skipped = self._blank(y, x, size, looks.background, skipped, joined and x == 0, wraps)
+                skipped = self._blank(y, x, size, looks.background, skipped, wraps)
             else:
                 if skipped:
                     self._parts.append(b"\x1b[%dC" % skipped)
@@ -182,9 +202,25 @@ class RowRenderer:
                 self._write(ref, x, size, looks, styles)
             x += size
 
-    def _starts_wide(self, y: int) -> bool:
-        """Return whether row `y` starts with a wide character, which wraps in the last column of the row before it."""
-        return bool(unpack(self._cells(at(self._terminal, 0, y), y)[0]).wide == lib.GHOSTTY_CELL_WIDE_WIDE)
+    def _space(self, ref: Any, y: int, x: int, looks: RenderedCell) -> None:
+        """Leave out the last column of row `y`, because the wide character behind it did not fit.
+
+        If that is not what row `y + 1` starts with now, another one is printed and erased.
+        """
+        below = at(self._terminal, 0, y + 1)
+        starts = unpack(self._cells(below, y + 1)[0])
+        if page_of(below) == page_of(ref) and wrapped_by(starts, looks) and not self._coloured(y + 1):
+            return
+        ref.x = x
+        self._set(sgr(style_at(ref)))
+        self._parts.append("\u3000".encode())
+        self._set()
+        self._parts.append(b"\r\x1b[K")
+        self._cleared = True
+
+    def _coloured(self, y: int) -> bool:
+        """Return whether the first character of row `y` has a background."""
+        return coloured(at(self._terminal, 0, y))
 
     def _cells(self, ref: Any, y: int) -> list[int]:
         if y < 0:
@@ -193,9 +229,9 @@ class RowRenderer:
             self._screen = screen_cells(self._terminal)
         return self._screen[y]
 
-    def _blank(self, y: int, x: int, size: int, background: bytes, skipped: int, first: bool, wraps: bool) -> int:
+    def _blank(self, y: int, x: int, size: int, background: bytes, skipped: int, wraps: bool) -> int:
         """Erase blanks that have a colour. Return the number of columns to skip before the next text."""
-        if first or (wraps and x + size == self._cols):
+        if wraps and x + size == self._cols:
             # The terminal wraps only after a written character: write spaces, and erase them at the end. In the
             # scrollback, which the cursor cannot reach, they stay.
             self._parts.append(b"\x1b[%dC" % skipped if skipped else b"")

@@ -2,14 +2,19 @@
 
 from collections.abc import Callable
 
-from runtime.screen.ghostty import extra, handle, unfinished as unfinished_sequence
+from runtime.screen.ghostty import CANCEL, extra, handle, unfinished as unfinished_sequence
 from runtime.screen.libghostty import Emulator, check, ffi, lib
 from runtime.screen.requests import SCROLLBACK_LINES
-from runtime.screen.snapshot import end_overlong, erase_cut_characters, paint
+from runtime.screen.snapshot import end_overlong, erase_cut_characters, paint, soft_reset
 
 ALL = SCROLLBACK_LINES
 SCROLLBACK_BYTES = 16 << 20  # for rows of any width
 UNLIMITED = 1 << 31  # rows
+# The marks of prompts and commands. libghostty acts on them, unlike xterm.js: it starts a new line before a prompt,
+# erases it when the screen is resized, and moves the screen into the scrollback instead of clearing it.
+MARK = b"\x1b]133;"
+UNKNOWN = b"\x1b]139;"  # a sequence that has no effect
+SOFT_RESET = b"\x1b[!p"  # DECSTR, which libghostty does not implement
 SEQUENCE_BYTES = 4 << 20  # of an unfinished sequence (such as an image) that a snapshot can contain
 
 
@@ -25,6 +30,7 @@ class Screen:
         self._fed = 0  # bytes of output read
         self._whole_at = 0  # where in the output no sequence was unfinished, for the last time
         self._ask_at = 0  # where this is checked again
+        self._cut = b""  # the start of a sequence to correct, at the end of what was read
         self._scrollback = scrollback
         self.closed = False
         # Bounded by bytes only: libghostty then reuses its oldest page. To keep a number of rows it returns each
@@ -44,8 +50,23 @@ class Screen:
 
     def feed(self, data: bytes) -> None:
         """Read output. It must end with a complete character before a snapshot is taken."""
-        self._emulator.feed(data)
+        *before, last = self._corrected(data).split(SOFT_RESET)
+        for part in before:
+            self._emulator.feed(part)
+            soft_reset(handle(self._emulator))
+        self._emulator.feed(last)
         self._fed += len(data)
+
+    def _corrected(self, data: bytes) -> bytes:
+        """Return `data` without marks, and with whole soft resets."""
+        cut, data = self._cut, self._cut + data
+        self._cut = b""
+        for sequence in (MARK, SOFT_RESET):
+            size = next((n for n in range(len(sequence) - 1, 0, -1) if data.endswith(sequence[:n])), 0)
+            self._cut = max(self._cut, data[len(data) - size :], key=len)
+        data = data.replace(MARK, UNKNOWN)
+        # The emulator has read the start of the first sequence already. CAN ends it if it is not to be read as it is.
+        return data[len(cut) :] if data.startswith(cut) and not data.startswith(SOFT_RESET) else CANCEL + data
 
     def resize(self, cols: int, rows: int) -> None:
         self.cols, self.rows = cols, rows

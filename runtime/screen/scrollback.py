@@ -8,9 +8,17 @@ import re
 from bisect import bisect_right
 from itertools import pairwise
 
-from runtime.screen.ghostty import Terminal, format_vt, get, last_cells, row_flags
-from runtime.screen.libghostty import lib
-from runtime.screen.row_renderer import CONTINUES, LINKED, WRAPS, RowRenderer, unpack, with_short_colours
+from runtime.screen.ghostty import Terminal, at, column_cells, format_vt, get, row_flags
+from runtime.screen.row_renderer import (
+    CONTINUES,
+    LINKED,
+    WRAPS,
+    RowRenderer,
+    coloured,
+    unpack,
+    with_short_colours,
+    wrapped_by,
+)
 
 EXACT_LINES = 500  # the newest lines of the scrollback, in which the style of blanks is checked
 SMEARED = 100  # the newest of these lines that are painted one by one: 0.1 ms each
@@ -34,9 +42,7 @@ def _scrollback(terminal: Terminal, first: int) -> tuple[bytes, bool]:
     flags = row_flags(terminal, first, 0)
     # The first row of each line, and at the end the first row of the line that is not painted here.
     starts = [first]
-    starts += [
-        y for y, (above, row) in enumerate(pairwise(flags), first + 1) if not (row & CONTINUES and above & WRAPS)
-    ]
+    starts += [y for y, above in enumerate(flags[:-1], first + 1) if not above & WRAPS]
     joined = starts[-1] != 0
     starts += [0] * joined
     odd = _odd_rows(terminal, flags, first)
@@ -57,11 +63,20 @@ def _scrollback(terminal: Terminal, first: int) -> tuple[bytes, bool]:
 def _odd_rows(terminal: Terminal, flags: list[int], first: int) -> list[int]:
     """Return the rows that the formatter formats wrongly: it omits links, and it ends some lines elsewhere.
 
-    This happens where a row wraps but has lost its last character, or wraps into a row that does not continue it.
+    This happens where a row wraps but has lost its last character, or the wide character that did not fit; where it
+    wraps into a row that does not continue it, or has lost its first character; and where the rest of the row that
+    continues it does not have the background of its text, with which a wrap fills it.
     """
     wrapping = [y for y, row in enumerate(flags[:-1], first) if row & WRAPS]
-    ends = zip(wrapping, map(unpack, last_cells(terminal, wrapping)), strict=True)
-    torn = [y for y, end in ends if end.blank and (end.wide == lib.GHOSTTY_CELL_WIDE_NARROW or y == -1)]
+    ends = column_cells(terminal, -1, wrapping)
+    below = [y + 1 for y in wrapping]
+    starts, ends_below = column_cells(terminal, 0, below), column_cells(terminal, -1, below)
+    torn = []
+    for y, *cells in zip(wrapping, ends, starts, ends_below, strict=True):
+        end, start, end_below = map(unpack, cells)
+        filled = start.style and end_below.blank and not end_below.background and coloured(at(terminal, 0, y + 1))
+        if start.blank or filled or (end.blank and (y == -1 or not wrapped_by(start, end))):
+            torn.append(y)
     left = [y for y, (row, below) in enumerate(pairwise(flags), first) if row & WRAPS and not below & CONTINUES]
     return torn + left + [y for y, row in enumerate(flags[:-1], first) if row & LINKED]
 

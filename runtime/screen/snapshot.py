@@ -14,6 +14,7 @@ from runtime.screen.ghostty import (
     at,
     cell,
     cloned,
+    column_cells,
     cursor_look,
     extra,
     feed,
@@ -24,12 +25,12 @@ from runtime.screen.ghostty import (
     get_palette,
     has_mode,
     is_alternate,
-    last_cells,
     row_cells,
     screen_cells,
     unfinished,
 )
 from runtime.screen.libghostty import lib
+from runtime.screen.mouse_modes import mouse_modes
 from runtime.screen.row_renderer import unpack, with_short_colours
 from runtime.screen.scrollback import paint_rows
 
@@ -39,9 +40,14 @@ _MODES = ("modes", "scrolling_region", "tabstops", "keyboard")
 _PEN = ("style", "hyperlink", "protection", "kitty_keyboard", "charsets")  # the style of the next character
 _ALTERNATE_MODES = (1049, 1047, 47)
 _REPAINTING = re.compile(rb"\x1b\[\?(?:1049|1047|47|3)h")  # would clear what is painted, or save the cursor again
+_MOUSE = re.compile(rb"\x1b\[\?(?:9|100[02356]|101[56])h")  # the last one that was set applies
 _REGION = re.compile(rb"\x1b\[([0-9]+);[0-9]+r")
 _ORIGIN = b"\x1b[?6h"
 _PLAIN = b"\x1b[0m\x1b(B\x1b)B\x0f"  # no style, ASCII
+_NO_PEN = b'\x1b]8;;\x1b\\\x1b[0"q\x1b*B\x1b+B'  # no link, no protection, ASCII in G2 and G3
+# Modes to their defaults, the whole screen as scroll region, and the cursor that DECRC restores.
+_SOFT_RESET = b"\x1b[?1;6;45;66;1004;2004;2026l\x1b[4l\x1b[?7;25h\x1b[0 q\x1b[r" + _PLAIN + _NO_PEN + b"\x1b[H\x1b7"
+_UNSAVED = b"\x1b[1;1H" + _PLAIN + b"\x1b[0m"  # the cursor that is restored if none was saved
 _CONTROL = re.compile(rb"[\x00-\x1f\x7f]")
 _SHAPES = {  # DECSCUSR, steady; one less blinks
     lib.GHOSTTY_RENDER_STATE_CURSOR_VISUAL_STYLE_BLOCK: 2,
@@ -64,6 +70,7 @@ def paint(terminal: Terminal, scrollback: int) -> bytes:
     """
     make = Parts()
     modes = make("modes", lambda: _REPAINTING.sub(b"", extra(terminal, _MODES)))
+    modes = make("mouse modes", lambda: _MOUSE.sub(b"", modes) + mouse_modes(terminal), lambda: modes)
     shape = make("cursor shape", lambda: _shape(terminal))
     if shape:
         modes = modes.replace(b"\x1b[?12h", b"")  # DECSCUSR includes whether the cursor blinks
@@ -95,8 +102,8 @@ def erase_cut_characters(terminal: Terminal) -> None:
     libghostty leaves the first half behind where it does not reflow (alternate screen, DECAWM reset), and then cannot
     encode the screen.
     """
-    cut = [y for y, packed in enumerate(last_cells(terminal, list(range(get(terminal, "ROWS", "uint16_t"))))) if packed
-           and unpack(packed).wide == lib.GHOSTTY_CELL_WIDE_WIDE]  # fmt: skip
+    ends = column_cells(terminal, -1, list(range(get(terminal, "ROWS", "uint16_t"))))
+    cut = [y for y, packed in enumerate(ends) if packed and unpack(packed).wide == lib.GHOSTTY_CELL_WIDE_WIDE]
     if not cut or unfinished(terminal) != b"":
         return
     modes = extra(terminal, _MODES)
@@ -104,6 +111,11 @@ def erase_cut_characters(terminal: Terminal) -> None:
     erase = b"".join(b"\x1b[%d;%dH\x1b[X" % (y + 1, get(terminal, "COLS", "uint16_t")) for y in cut)
     restore = (_ORIGIN if origin else b"") + _cursor(terminal, modes)
     feed(terminal, _PLAIN + (b"\x1b[?6l" if origin else b"") + erase + restore)
+
+
+def soft_reset(terminal: Terminal) -> None:
+    """Reset what DECSTR resets in xterm.js. The cursor stays where it is."""
+    feed(terminal, _cursor(terminal).join((_SOFT_RESET, _PLAIN + _NO_PEN)))
 
 
 class Parts:
@@ -204,9 +216,10 @@ def _shape(terminal: Terminal) -> bytes:
 
 
 def _saved_cursor(clone: Terminal) -> bytes:
-    """Paint the saved cursor (DECSC), which is read by restoring it in `clone`."""
+    """Paint the saved cursor (DECSC), which is read by restoring it in `clone`; nothing if it is as after a reset."""
     feed(clone, b"\x1b8")
-    return _cursor(clone) + b"\x1b7"
+    cursor = _cursor(clone)
+    return b"" if cursor == _UNSAVED else cursor + b"\x1b7"
 
 
 def _cursor(terminal: Terminal, modes: bytes = b"") -> bytes:

@@ -8,9 +8,45 @@ import os
 import pytest
 
 from tests.fuzz.screens import Totals, make_case, run_case
-from tests.screens.cases import KNOWN, RECORDINGS, outcomes, program_of, seen
+from tests.screens.cases import KNOWN, RECORDINGS, Cut, outcomes, program_of, seen
+from tests.screens.generated import Case as GeneratedCase, make_case as make_generated, names_of_different
 
 OFFSETS = int(os.environ.get("HAWSE_SCREEN_OFFSETS", "12"))
+
+GENERATED = 60
+KNOWN_GENERATED = {"shell 2", "shell 5"}  # `python -m tests.screens.generated` counts more
+
+SEQUENCES = {
+    "soft reset": "\x1b[3;4r\x1b[?6h\x1b[4h\x1b[?1h\x1b[31m\x1b(0\x1b[?25l\x1b[?7l\x1b7\x1b[!p",
+    "soft reset while a wrap is pending": "aaaaaaaaaa\x1b[!p",
+    "soft reset of cursor, link and protection": '\x1b[4 q\x1b]8;;http://a/\x07\x1b[1"q\x1b[!p',
+    "an overwritten first half": "\x1b[31m漢字\x1b[H\x1b[42mx",
+    "an overwritten second half": "\x1b[31m漢字\x1b[1;2H\x1b[42mx",
+    "an erased second half": "\x1b[41m漢字\x1b[1;2H\x1b[m\x1b[K",
+    "SS2": "\x1b*0\x1bNq",
+    "SS3": "\x1b+0\x1bOq",
+    "LS1R": "\x1b)0\x1b~q",
+    "LS2R": "\x1b*0\x1b}q",
+    "saved character sets": "\x1b(0\x1b7\x1b(B\x1b8",
+    "saved shift": "\x1b)0\x0e\x1b7\x0f\x1b8",
+    "X10 mouse after any-event mouse": "\x1b[?1003h\x1b[?9h",
+    "another protocol switched off": "\x1b[?9h\x1b[?1000l",
+    "a weaker protocol later": "\x1b[?1002h\x1b[?1000h\x1b[?1006h",
+    "SGR after SGR in pixels": "\x1b[?1000h\x1b[?1016h\x1b[?1006h",
+    "a mark in the first column": "\u0301a",
+    "a mark after a carriage return": "ab\r\u0301",
+    "a blank in a wide character": "漢字漢字\x1b[2G\x1b[@",
+    "a link and DECRC": "\x1b7\x1b]8;;http://a/\x07a\x1b8",
+    "a link and the other screen": "\x1b]8;;http://a/\x07a\x1b[?1049hb",
+    "a pending wrap and DECRC": "aaaaaaaaaa\x1b7\x1b[H\x1b8",
+    "tab stops of the other screen": "\x1b[?1049h\x1b[3g\x1b[?1049l",
+    "a region of the other screen": "\x1b[?1049h\x1b[2;3r\x1b[?1049l",
+    "an erased row before a wide character": "aaaaaaaaa漢b\x1b[H\x1b[2Kx",
+    "an erased wide character at the margin": "xxxxxxxxx漢\r\x1b[Kone\r\ntwo" + "\r\n" * 6,
+    "a line feed onto a row that continues": "aaaaaaaaaaaa\x1b[H\n",
+    "a cleared screen at a prompt": "\r\n\r\n\r\n\r\n\x1b]133;A\x07$ \x1b[H\x1b[2J",
+    "a prompt behind output": "abc\x1b]133;A\x07$ ",
+}
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -27,6 +63,25 @@ def test_xterm_shows_the_same_after_a_snapshot_wherever_a_recording_is_cut() -> 
         if kind not in KNOWN.get(outcome["name"].rsplit("-", 1)[0], ())
     ]
     assert not found, "\n".join(found[:20])
+
+
+def test_xterm_shows_the_same_after_a_snapshot_wherever_the_output_of_a_shell_is_resized() -> None:
+    cases = [make_generated(number, ("shell",)) for number in range(GENERATED)]
+    assert names_of_different(cases) <= KNOWN_GENERATED
+
+
+@pytest.fixture(scope="module")
+def different_sequences() -> set[str]:
+    after = "Xq漢#\x1b[2;2Hy".encode()
+    written = {name: sequence.encode() for name, sequence in SEQUENCES.items()}
+    return names_of_different(
+        [GeneratedCase(name, 10, 5, data + after, [], [Cut(len(data))]) for name, data in written.items()]
+    )
+
+
+@pytest.mark.parametrize("name", SEQUENCES)
+def test_xterm_shows_the_same_after_a_snapshot_behind_a_sequence(name: str, different_sequences: set[str]) -> None:
+    assert name not in different_sequences
 
 
 def test_recordings_are_small_and_say_nothing_of_the_machine_they_were_made_on() -> None:

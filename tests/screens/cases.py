@@ -12,7 +12,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from runtime.screen.deferred_output import unfinished
 from runtime.screen.screen import Screen
@@ -33,26 +33,55 @@ KNOWN = {
 }
 
 
+class Resize(NamedTuple):
+    """The output from offset `at` on is for this size."""
+
+    at: int
+    cols: int
+    rows: int
+
+
+class Cut(NamedTuple):
+    """Where a snapshot is taken: at an offset of the output, after so many resizes."""
+
+    at: int
+    resized: int = 0
+
+
 def write_case(recording: Path, offsets: int, into: Path) -> dict[str, Any]:
     """Write snapshots at `offsets` offsets of one recording into one file; return the description for `replay.ts`."""
     cols, rows = size_of(recording)
     data = recording.read_bytes()
-    screen = Screen(cols, rows)
-    fed = 0
     choice = random.Random(f"{SEED} {recording.name}")
-    cuts = []
-    snapshots = into / f"{recording.stem}.snapshots"
-    with snapshots.open("wb") as out:
-        for cut in sorted(choice.randint(0, len(data)) for _ in range(offsets)):
-            whole = cut - unfinished(data[:cut])
-            screen.feed(data[fed:whole])
-            fed = max(fed, whole)
+    cuts = [Cut(at) for at in sorted(choice.randint(0, len(data)) for _ in range(offsets))]
+    case = {"name": recording.stem, "cols": cols, "rows": rows, "recording": str(recording)}
+    return case | write_cuts(Screen(cols, rows), data, [], cuts, into / f"{recording.stem}.snapshots")
+
+
+def write_cuts(screen: Screen, data: bytes, resizes: list[Resize], cuts: list[Cut], file: Path) -> dict[str, Any]:
+    """Write a snapshot at each of `cuts` to `file`, and close `screen`; return their part of the description."""
+    fed = resized = 0
+    described = []
+    with file.open("wb") as out:
+        for cut in cuts:
+            while resized < cut.resized:
+                at, *size = resizes[resized]
+                fed = _feed(screen, data, fed, at)
+                screen.resize(*size)
+                resized += 1
+            fed = _feed(screen, data, fed, cut.at)
             snapshot = screen.snapshot()
-            cuts.append({"at": fed, "size": len(snapshot)})
+            described.append({"at": fed, "size": len(snapshot), "resized": resized})
             out.write(snapshot)
     screen.close()
-    case = {"name": recording.stem, "cols": cols, "rows": rows, "recording": str(recording)}
-    return case | {"snapshots": snapshots.name, "cuts": cuts}
+    return {"snapshots": file.name, "resizes": [each._asdict() for each in resizes], "cuts": described}
+
+
+def _feed(screen: Screen, data: bytes, fed: int, to: int) -> int:
+    """Feed whole characters up to offset `to`; return the offset after them."""
+    whole = to - unfinished(data[max(0, to - 3) : to])
+    screen.feed(data[fed:whole])
+    return max(fed, whole)
 
 
 def size_of(recording: Path) -> tuple[int, int]:
@@ -68,12 +97,17 @@ def program_of(recording: Path) -> str:
 def outcomes(recordings: Iterable[Path], offsets: int) -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as directory:
         cases = [write_case(recording, offsets, Path(directory)) for recording in recordings]
-        (Path(directory) / "cases.json").write_text(json.dumps(cases))
-        node = ["node", "test/screens/main.mjs", directory]
-        ran = subprocess.run(node, cwd=ROOT / "web", capture_output=True, check=False)
-        if ran.returncode:
-            raise RuntimeError(ran.stderr.decode())
-        found: list[dict[str, Any]] = json.loads((Path(directory) / "outcomes.json").read_text())
+        return replayed(cases, Path(directory))
+
+
+def replayed(cases: list[dict[str, Any]], directory: Path) -> list[dict[str, Any]]:
+    """Replay cases that were written into `directory` in Node; return the outcome of each (see `replay.ts`)."""
+    (directory / "cases.json").write_text(json.dumps(cases))
+    node = ["node", "test/screens/main.mjs", str(directory)]
+    ran = subprocess.run(node, cwd=ROOT / "web", capture_output=True, check=False)
+    if ran.returncode:
+        raise RuntimeError(ran.stderr.decode())
+    found: list[dict[str, Any]] = json.loads((directory / "outcomes.json").read_text())
     return found
 
 

@@ -74,4 +74,4 @@ def test_colours_and_names_are_returned_after_they_are_set(emulator: Terminal) -
 def test_the_last_cell_of_each_row_is_read(emulator: Terminal) -> None:
     emulator.feed("longer than ten\r\nx日本語日本".encode())
     handle = ghostty.handle(emulator)
-    assert ghostty.last_cells(handle, [0, 1, 2]) == [row[-1] for row in ghostty.screen_cells(handle)]
+    assert ghostty.column_cells(handle, -1, [0, 1, 2]) == [row[-1] for row in ghostty.screen_cells(handle)]

@@ -78,3 +78,40 @@ def test_the_state_of_a_long_sequence_is_not_read_after_each_piece(monkeypatch: 
         assert not screen.whole
     assert sum(asked) < 20 * fed
     screen.close()
+
+
+@pytest.mark.parametrize("cut", range(1, 8))
+def test_the_marks_of_prompts_have_no_effect_however_they_are_cut(cut: int) -> None:
+    screen = Screen(20, 3)
+    for part in (b"\r\n\r\nabc", b"\x1b]133;A\x07"[:cut], b"\x1b]133;A\x07"[cut:], b"$ \x1b[H\x1b[2J"):
+        screen.feed(part)
+    painted = Screen(20, 3)
+    painted.feed(screen.snapshot())
+    assert (screen.text().strip(), painted.text().strip()) == ("", "")
+    assert screen.snapshot().count(b"\n") == 2  # the screen was cleared, and not moved into the scrollback
+    screen.feed(b"abc\x1b]133;A\x07$")
+    assert screen.text().strip() == "abc$"
+    for each in (screen, painted):
+        each.close()
+
+
+@pytest.mark.parametrize("cut", range(1, 5))
+def test_a_soft_reset_resets_modes_pen_and_saved_cursor_however_it_is_cut(cut: int) -> None:
+    screen = Screen(20, 5)
+    screen.feed(b"\x1b[2;4r\x1b[?6h\x1b[4h\x1b[?1h\x1b[?25l\x1b[31m\x1b(0\x1b7abc")
+    screen.feed(b"\x1b[!p"[:cut])
+    screen.feed(b"\x1b[!p"[cut:])
+    screen.feed(b"a\rq\x1b8z")
+    assert screen.text().split() == ["z", "q␉␌a"]
+    assert not any(
+        mode in screen.snapshot() for mode in (b"\x1b[4h", b"\x1b[?1h", b"\x1b[?25l", b"\x1b[?6h", b"\x1b[2;4r")
+    )
+    screen.close()
+
+
+def test_a_resize_erases_no_prompt_that_its_shell_would_draw_again() -> None:
+    screen = Screen(20, 5)
+    screen.feed(b"\x1b]133;A;redraw=1\x07$ \x1b]133;B\x07typed")
+    screen.resize(30, 5)
+    assert screen.text().strip() == "$ typed"
+    screen.close()

@@ -44,3 +44,26 @@ def test_links_in_the_scrollback_are_painted() -> None:
         resumed.feed(snapshot)
         straight.feed(b"before\r\nlink\r\n" + b"after\r\n" * 20)
         assert all_rows(resumed) == all_rows(straight)
+
+
+def test_an_erased_wide_character_at_the_margin_does_not_join_lines() -> None:
+    screen = Screen(10, 3)
+    screen.feed("xxxxxxxxx漢\r\x1b[Kone\r\ntwo\r\nthree\r\nfour\r\nfive".encode())
+    painted = Screen(10, 3)
+    painted.feed(screen.snapshot())
+    assert all_rows(painted.emulator) == all_rows(screen.emulator) == "xxxxxxxxx\none\ntwo\nthree\nfour\nfive"
+    for each in (screen, painted):
+        each.close()
+
+
+def test_a_line_that_was_broken_again_does_not_fill_its_last_row_with_its_background() -> None:
+    screen = Screen(12, 3)
+    screen.feed(b"\x1b[41m" + b"x" * 12 + b"\x1b[m\r\n")
+    screen.resize(8, 3)
+    screen.feed(b"a\r\nb\r\nc\r\nd\r\n")
+    painted = Screen(8, 3)
+    painted.feed(screen.snapshot())
+    painted.resize(8, 8)
+    assert b"\x1b[0;41m\x1b[" not in painted.snapshot()  # no blanks are erased with it
+    for each in (screen, painted):
+        each.close()

@@ -15,6 +15,14 @@
 
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../base/disposables";
+import {
+  type CursorCore,
+  correctCursor,
+  endLink,
+  hasCursorInternals,
+  shareState,
+} from "./xterm-cursor-fixes";
+import { forgetSpace, keepWrap, noteSpaces, type ResizableBuffer, resizeBuffer } from "./xterm-resize";
 
 /** Control functions with a repeat count, by final byte. */
 const REPEATED = {
@@ -34,24 +42,27 @@ export type Correctable = Pick<Terminal, "parser" | "cols"> & {
   buffer: Pick<Terminal["buffer"], "onBufferChange">;
 };
 
-interface Buffer {
-  x: number;
-  y: number;
-  /** The index of the screen's first row. */
-  ybase: number;
-  savedY: number;
-  scrollTop: number;
-  scrollBottom: number;
-  lines: { get(index: number): { isWrapped: boolean } | undefined };
+type CursorBuffer = CursorCore["buffers"]["normal"];
+
+interface Buffer extends ResizableBuffer, CursorBuffer {
+  resize(cols: number, rows: number): void;
 }
 
 type Erase = (params: { params: number[] }, keepProtected: boolean) => boolean;
 type Repeat = (params: { params: number[] }) => boolean;
 
-interface Core {
+interface Modes {
+  wraparound: boolean;
+  synchronizedOutput: boolean;
+}
+
+interface Core extends Omit<CursorCore, "buffers" | "_inputHandler"> {
+  coreService: { decPrivateModes: Modes };
   buffers: { normal: Buffer; alt: Buffer; active: Buffer };
-  _inputHandler: Record<"eraseInLine" | "eraseInDisplay", Erase> &
-    Record<(typeof REPEATED)[keyof typeof REPEATED], Repeat> & { _eraseAttrData(): unknown };
+  _inputHandler: CursorCore["_inputHandler"] &
+    Record<"eraseInLine" | "eraseInDisplay", Erase> &
+    Record<(typeof REPEATED)[keyof typeof REPEATED], Repeat> &
+    Record<"lineFeed" | "reverseIndex", () => boolean> & { _eraseAttrData(): unknown };
   /** Moves the scroll region up by a row. */
   scroll(blank: unknown): void;
 }
@@ -78,13 +89,55 @@ export function correctXterm(terminal: Correctable): Disposable {
   disposables.add(
     terminal.parser.registerEscHandler({ final: "M" }, () => {
       const { y, scrollTop } = core.buffers.active;
-      return y === scrollTop && takeApart(core.buffers.active, y);
+      if (y !== scrollTop) return false;
+      takeApart(core.buffers.active, y);
+      return keepFirst(core.buffers.active, () => core._inputHandler.reverseIndex());
     }),
     // A reset creates new buffers and fires this event.
-    terminal.buffer.onBufferChange(() => fixSaved(core)),
+    terminal.buffer.onBufferChange(() => fixBuffers(core)),
   );
-  fixSaved(core);
+  fixBuffers(core);
+  disposables.add(correctCursor(terminal.parser, core));
+  disposables.add(fixLineFeed(core), notePrinting(core));
   return disposables;
+}
+
+/** Notes where a wide character did not fit into the last column of a row. */
+function notePrinting({ buffers, _inputHandler }: Core): Disposable {
+  const { print } = _inputHandler;
+  _inputHandler.print = (data, start, end) => {
+    const { active } = buffers;
+    const row = active.ybase + active.y;
+    const [line, above] = [active.lines.get(row), active.y > 0 ? active.lines.get(row - 1) : undefined];
+    const over = active.x <= 1 && line?.getWidth(0) === 2 ? active.x : -1;
+    print.call(_inputHandler, data, start, end);
+    if (above && (over === 1 || (over === 0 && line?.getWidth(0) !== 2))) forgetSpace(above);
+    if (line && active.lines.get(active.ybase + active.y) !== line) noteSpaces(active, line);
+  };
+  return {
+    dispose: () => {
+      _inputHandler.print = print;
+    },
+  };
+}
+
+/** xterm.js would end the wrap into the row that the cursor moves down to. */
+function fixLineFeed({ buffers, _inputHandler }: Core): Disposable {
+  const { lineFeed } = _inputHandler;
+  _inputHandler.lineFeed = () => {
+    const { active } = buffers;
+    if (active.y === active.scrollBottom) return lineFeed.call(_inputHandler); // scrolls
+    const below = active.y + 1 < active._rows ? active.lines.get(active.ybase + active.y + 1) : undefined;
+    const wraps = below?.isWrapped;
+    const done = lineFeed.call(_inputHandler);
+    if (below && wraps) below.isWrapped = true;
+    return done;
+  };
+  return {
+    dispose: () => {
+      _inputHandler.lineFeed = lineFeed;
+    },
+  };
 }
 
 // Each returns true if the sequence is handled; otherwise xterm.js processes it as well.
@@ -116,6 +169,7 @@ function eraseInDisplay(
   if (how > 2) return false;
   const buffer = buffers.active;
   endPendingWrap(buffer, cols);
+  if (how === 2) return keepFirst(buffer, () => _inputHandler.eraseInDisplay({ params: [2] }, keepProtected));
   const row = buffer.lines.get(buffer.ybase + buffer.y);
   if (how === 0 && buffer.x === 0 && row?.isWrapped) {
     _inputHandler.eraseInDisplay({ params: [0] }, keepProtected);
@@ -137,8 +191,19 @@ function repeat(core: Core, cols: number, final: keyof typeof REPEATED, count: n
   if (final === "S" && buffer.scrollTop === 0) return scrollOut(core, Math.min(count || 1, most));
   if (final === "L" || final === "M") takeApart(buffer, buffer.y);
   if (final === "S" || final === "T") takeApart(buffer, buffer.scrollTop);
+  const run = () => core._inputHandler[REPEATED[final]]({ params: [Math.min(count, most)] });
+  if ("LMT".includes(final)) return keepFirst(buffer, run);
   if (count <= most) return false;
-  core._inputHandler[REPEATED[final]]({ params: [most] });
+  run();
+  return true;
+}
+
+/** Calls `run`, after which the first row continues the scrollback if it did so before: this does not erase that. */
+function keepFirst(buffer: Buffer, run: () => unknown): true {
+  const wraps = buffer.lines.get(buffer.ybase)?.isWrapped;
+  run();
+  const first = buffer.lines.get(buffer.ybase);
+  if (first && wraps) keepWrap(first);
   return true;
 }
 
@@ -169,20 +234,45 @@ function takeApart(buffer: Buffer, top: number): boolean {
   return top >= scrollTop && top <= scrollBottom && unwrap(buffer, top - y, scrollBottom + 1 - y);
 }
 
-/** xterm.js stores the row of a saved cursor as a buffer index, which scrolling shifts. */
-function fixSaved({ buffers }: Core): void {
-  for (const buffer of [buffers.normal, buffers.alt]) {
-    if (Object.getOwnPropertyDescriptor(buffer, "savedY")?.get) continue;
-    let row = buffer.savedY - buffer.ybase;
-    Object.defineProperty(buffer, "savedY", {
-      configurable: true,
-      enumerable: true,
-      get: () => row + buffer.ybase,
-      set: (y: number) => {
-        row = y - buffer.ybase;
-      },
-    });
+/** Corrects the buffers that xterm.js has created since the last call. */
+function fixBuffers(core: Core): void {
+  const { normal, alt, active } = core.buffers;
+  for (const buffer of [normal, alt]) {
+    if (!Object.hasOwn(buffer, "resize")) fixBuffer(buffer, () => core.coreService.decPrivateModes);
   }
+  if (!Object.hasOwn(alt, "clear")) shareState(core.buffers);
+  if (active === alt) endLink(core);
+  if (active === alt) widest.set(alt, widest.get(alt) ?? alt._cols);
+}
+
+/** The most columns that a buffer has had since its rows were last broken or it was first shown. */
+const widest = new WeakMap<Buffer, number>();
+
+function fixBuffer(buffer: Buffer, modes: () => Modes): void {
+  // xterm.js stores the row of a saved cursor as a buffer index, which scrolling shifts.
+  let row = buffer.savedY - buffer.ybase;
+  let saved = false;
+  Object.defineProperty(buffer, "savedY", {
+    configurable: true,
+    enumerable: true,
+    get: () => row + buffer.ybase,
+    set: (y: number) => {
+      row = y - buffer.ybase;
+      saved = true;
+    },
+  });
+  const resize = (cols: number, rows: number) => {
+    const reflow = modes().wraparound && buffer._hasScrollback;
+    const had = widest.get(buffer) ?? buffer._cols;
+    resizeBuffer(buffer, cols, rows, { reflow, saved, keepWraps: had >= cols });
+    if (widest.has(buffer) || buffer._hasScrollback) widest.set(buffer, reflow ? cols : Math.max(had, cols));
+    modes().synchronizedOutput = false;
+  };
+  const { setupTabStops } = buffer;
+  // A resize has set them already. xterm.js adds some more, which programs may have cleared.
+  const tabStops = (first?: number) => first === undefined && setupTabStops.call(buffer);
+  Object.defineProperty(buffer, "setupTabStops", { configurable: true, value: tabStops });
+  Object.defineProperty(buffer, "resize", { configurable: true, value: resize });
 }
 
 /** Returns undefined if this version of xterm.js has other internals. */
@@ -192,6 +282,8 @@ function coreOf(terminal: Correctable): Core | undefined {
   const used = ["eraseInLine", "eraseInDisplay", "_eraseAttrData", ...Object.values(REPEATED)] as const;
   const functions = [core?.scroll, ...used.map(name => handler?.[name])];
   const known =
+    core !== undefined &&
+    hasCursorInternals(core as Partial<CursorCore>) &&
     functions.every(one => typeof one === "function") &&
     [core?.buffers?.normal, core?.buffers?.alt, core?.buffers?.active].every(isBuffer);
   return known ? (core as Core) : undefined;

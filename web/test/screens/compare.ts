@@ -73,13 +73,21 @@ export function compare(
         q,
         cells,
         y >= right.lines.length - right.ybase,
+        y === right.lines.length - 1, // may continue a row that has left the scrollback
       );
     }
   }
 
-  function compareLines(where: string, p: Line, q: Line, [left, right]: [Cell, Cell], past: boolean) {
+  function compareLines(
+    where: string,
+    p: Line,
+    q: Line,
+    [left, right]: [Cell, Cell],
+    past: boolean,
+    oldest: boolean,
+  ) {
     const of = past ? "scrollback " : "";
-    if (p.isWrapped !== q.isWrapped) note(`${of}wrap`, where, p.isWrapped, q.isWrapped);
+    if (p.isWrapped !== q.isWrapped && !oldest) note(`${of}wrap`, where, p.isWrapped, q.isWrapped);
     for (let x = 0; x < q.length; x++) {
       p.loadCell(x, left);
       q.loadCell(x, right);

@@ -17,9 +17,9 @@ const outcomes = [];
 for (const entry of JSON.parse(readFileSync(`${directory}/cases.json`, "utf8"))) {
   const snapshots = readFileSync(`${directory}/${entry.snapshots}`);
   let start = 0;
-  const cuts = entry.cuts.map(({ at, size }) => {
+  const cuts = entry.cuts.map(({ size, ...cut }) => {
     start += size;
-    return { at, snapshot: snapshots.subarray(start - size, start) };
+    return { ...cut, snapshot: snapshots.subarray(start - size, start) };
   });
   const recording = readFileSync(entry.recording);
   outcomes.push(await module.replay(headless.Terminal, { ...entry, recording, cuts }));

@@ -10,13 +10,21 @@ import { listen } from "./internals";
 
 export type Make = new (options: ITerminalOptions & ITerminalInitOnlyOptions) => Terminal;
 
+/** The output from offset `at` on is for this size. */
+export interface Resize {
+  at: number;
+  cols: number;
+  rows: number;
+}
+
 export interface Case {
   name: string;
   cols: number;
   rows: number;
   recording: Uint8Array;
-  /** In ascending order. */
-  cuts: { at: number; snapshot: Uint8Array }[];
+  resizes: Resize[];
+  /** In ascending order. `resized`: how many of `resizes` are before it. */
+  cuts: { at: number; resized: number; snapshot: Uint8Array }[];
 }
 
 export interface Outcome {
@@ -29,29 +37,43 @@ export interface Outcome {
   }[];
 }
 
-export async function replay(make: Make, { name, cols, rows, recording, cuts }: Case): Promise<Outcome> {
-  const open = () => {
-    const terminal = new make({ cols, rows, scrollback: 5000, allowProposedApi: true });
+export async function replay(
+  make: Make,
+  { name, cols, rows, recording, resizes, cuts }: Case,
+): Promise<Outcome> {
+  const open = (resized: number) => {
+    const size = resizes[resized - 1] ?? { cols, rows };
+    const terminal = new make({ cols: size.cols, rows: size.rows, scrollback: 5000, allowProposedApi: true });
     useWidths(terminal as unknown as BrowserTerminal);
     correctXterm(terminal);
-    return { terminal, eventState: listen(terminal) };
+    return { terminal, eventState: listen(terminal), at: 0, resized };
   };
-  const straight = open();
-  const resumed: { terminal: Terminal; eventState: ReturnType<typeof listen>; at: number }[] = [];
+  type Opened = ReturnType<typeof open>;
+  const advance = async (one: Opened, at: number, resized: number) => {
+    for (; one.resized < resized; one.resized++) {
+      const next = resizes[one.resized] as Resize;
+      await write(one.terminal, recording.subarray(one.at, next.at));
+      one.at = Math.max(one.at, next.at);
+      one.terminal.resize(next.cols, next.rows);
+    }
+    await write(one.terminal, recording.subarray(one.at, at));
+    one.at = at;
+  };
+  const straight = open(0);
+  const resumed: Opened[] = [];
   const outcome: Outcome = { name, cuts: [] };
-  let fed = 0;
-  for (const { at, snapshot } of cuts) {
-    await write(straight.terminal, recording.subarray(fed, at));
-    fed = at;
-    const one = { ...open(), at };
+  for (const { at, resized, snapshot } of cuts) {
+    await advance(straight, at, resized);
+    const one = open(resized);
     await write(one.terminal, snapshot);
+    one.at = at;
     const there = compare(one.terminal, straight.terminal, one.eventState, straight.eventState);
     outcome.cuts.push({ at, there: plain(there), end: {} });
     resumed.push(one);
   }
-  await write(straight.terminal, recording.subarray(fed));
+  await advance(straight, recording.length, resizes.length);
   for (const [i, one] of resumed.entries()) {
-    await write(one.terminal, recording.subarray(one.at));
+    await advance(one, recording.length, resizes.length);
     const end = compare(one.terminal, straight.terminal, one.eventState, straight.eventState);
     (outcome.cuts[i] as Outcome["cuts"][number]).end = plain(end);
     one.terminal.dispose();

@@ -1,0 +1,173 @@
+// Corrects the state of xterm.js 6 that goes with the cursor, as `xterm-fixes.ts` does the rest:
+//
+//   - DECSC and DECRC save and restore all character sets, and a pending wrap; an open link (OSC 8) stays open;
+//   - SS2 and SS3 take one character from G2 or G3; LS1R, LS2R and LS3R do not change what 7-bit characters mean;
+//   - the two screens share tab stops and scroll region, and a link does not continue on the other screen;
+//   - a character without width in the first column has nothing to join, and is dropped;
+//   - inserting blanks in the middle of a wide character erases both of its halves.
+
+import type { Terminal } from "@xterm/xterm";
+import { type Disposable, DisposableList } from "../base/disposables";
+import type { Line, ResizableBuffer } from "./xterm-resize";
+
+interface Attributes {
+  fg: number;
+  bg: number;
+  extended: { urlId: number; underlineStyle: number; clone(): Attributes["extended"] };
+  updateExtended(): void;
+}
+
+interface Charsets {
+  charset: object | undefined;
+  glevel: number;
+  _charsets: (object | undefined)[];
+  setgLevel(level: number): void;
+}
+
+type Tabs = Record<number, boolean | undefined>;
+
+interface CursorBuffer extends ResizableBuffer {
+  tabs: Tabs;
+  clear(): void;
+}
+
+export interface CursorCore {
+  buffers: { normal: CursorBuffer; alt: CursorBuffer; active: CursorBuffer };
+  unicodeService: { wcwidth(code: number): number };
+  _charsetService: Charsets;
+  _inputHandler: {
+    _curAttrData: Attributes;
+    saveCursor(params?: unknown): boolean;
+    restoreCursor(params?: unknown): boolean;
+    print(data: Uint32Array, start: number, end: number): void;
+  };
+}
+
+/** The first character without width. */
+const FIRST_JOINING = 0x300;
+/** The flag of underlined text among the flags of the foreground. */
+const UNDERLINE = 0x10000000;
+
+/** Returns whether this version of xterm.js has the internals that are used here. */
+export function hasCursorInternals(core: Partial<CursorCore>): core is CursorCore {
+  const { _inputHandler: handler, _charsetService: sets, unicodeService, buffers } = core;
+  const functions = [handler?.saveCursor, handler?.restoreCursor, handler?.print, sets?.setgLevel];
+  return (
+    [...functions, unicodeService?.wcwidth, buffers?.alt?.clear].every(one => typeof one === "function") &&
+    Array.isArray(sets?._charsets) &&
+    typeof handler?._curAttrData?.updateExtended === "function"
+  );
+}
+
+/** `parser`: of the terminal that has this core. */
+export function correctCursor(parser: Terminal["parser"], core: CursorCore): Disposable {
+  const disposables = new DisposableList();
+  const { _inputHandler: handler } = core;
+  disposables.add(correctSaving(core));
+  const { print } = handler;
+  let shift: number | undefined;
+  handler.print = (data, start, end) => {
+    let at = start;
+    if (core.buffers.active.x === 0) while (at < end && joins(core, data[at] as number)) at++;
+    if (shift !== undefined && at < end) {
+      const { _charsetService: sets } = core;
+      const { glevel } = sets;
+      sets.setgLevel(shift);
+      shift = undefined;
+      print.call(handler, data, at, ++at);
+      sets.setgLevel(glevel);
+    }
+    if (at < end) print.call(handler, data, at, end);
+  };
+  disposables.defer(() => {
+    handler.print = print;
+  });
+  const esc = (final: string, handle: () => true) =>
+    disposables.add(parser.registerEscHandler({ final }, handle));
+  for (const [final, level] of [
+    ["N", 2],
+    ["O", 3],
+  ] as const) {
+    esc(final, () => {
+      shift = level;
+      return true;
+    });
+  }
+  for (const final of ["~", "}", "|"]) esc(final, () => true);
+  disposables.add(
+    parser.registerCsiHandler({ final: "@" }, () => {
+      const { lines, x, y, ybase } = core.buffers.active;
+      splitWide(lines.get(ybase + y), x, core.buffers.active.getNullCell());
+      return false;
+    }),
+  );
+  return disposables;
+}
+
+/** Lets both screens have the same tab stops and scroll region. Called with buffers that were just created. */
+export function shareState({ normal, alt }: { normal: CursorBuffer; alt: CursorBuffer }): void {
+  const share = <K extends "tabs" | "scrollTop" | "scrollBottom">(name: K) =>
+    Object.defineProperty(alt, name, {
+      configurable: true,
+      enumerable: true,
+      get: () => normal[name],
+      set: (value: CursorBuffer[K]) => {
+        normal[name] = value;
+      },
+    });
+  share("tabs");
+  share("scrollTop");
+  share("scrollBottom");
+  const { clear } = alt;
+  alt.clear = () => {
+    const { scrollTop, scrollBottom, tabs } = normal;
+    clear.call(alt); // when it is left
+    Object.assign(normal, { scrollTop, scrollBottom, tabs });
+  };
+}
+
+/** Ends the open link on the screen that has been switched to. */
+export function endLink({ _inputHandler: { _curAttrData: pen } }: CursorCore): void {
+  if (!pen.extended.urlId) return;
+  pen.extended = pen.extended.clone();
+  pen.extended.urlId = 0;
+  pen.updateExtended();
+}
+
+function correctSaving({ buffers, _charsetService: sets, _inputHandler: handler }: CursorCore): Disposable {
+  const { saveCursor, restoreCursor } = handler;
+  const saved = new WeakMap<CursorBuffer, Pick<Charsets, "_charsets" | "glevel">>();
+  handler.saveCursor = params => {
+    saved.set(buffers.active, { _charsets: [...sets._charsets], glevel: sets.glevel });
+    return saveCursor.call(handler, params);
+  };
+  handler.restoreCursor = params => {
+    const { active } = buffers;
+    const done = restoreCursor.call(handler, params);
+    const { _charsets, glevel } = saved.get(active) ?? { _charsets: [], glevel: 0 };
+    sets._charsets = [..._charsets];
+    sets.setgLevel(glevel);
+    if (active.savedX >= active._cols) active.x = active._cols;
+    const { _curAttrData: pen } = handler;
+    if (pen.extended.urlId) {
+      pen.extended = pen.extended.clone();
+      pen.extended.underlineStyle = pen.fg & UNDERLINE ? 1 : 0;
+      pen.updateExtended();
+    }
+    return done;
+  };
+  return {
+    dispose: () => {
+      Object.assign(handler, { saveCursor, restoreCursor });
+    },
+  };
+}
+
+function joins({ unicodeService }: CursorCore, code: number): boolean {
+  return code >= FIRST_JOINING && unicodeService.wcwidth(code) === 0;
+}
+
+/** Erases a wide character whose second half is in column `x`. */
+function splitWide(line: Line | undefined, x: number, blank: unknown): void {
+  if (line && x > 0 && x < line.length && line.getWidth(x - 1) === 2) line.replaceCells(x - 1, x + 1, blank);
+}

@@ -1,0 +1,399 @@
+// Resizes a buffer of xterm.js as the server's emulator does (libghostty's PageList.zig, of which this is a port):
+//
+//   - all soft-wrapped lines are broken again for the new width, the line with the cursor too;
+//   - fewer rows: blank rows below the cursor are removed first, and other rows move into the scrollback. None is lost;
+//   - more rows: rows come back from the scrollback only if the cursor was in the last row;
+//   - more columns: as many rows as before stay below the cursor.
+//
+// xterm.js leaves the line with the cursor as it is and drops rows below the cursor, so that after a resize a viewer
+// would show another screen than one that attaches later, and would have lost text.
+
+export interface Line {
+  length: number;
+  isWrapped: boolean;
+  hasContent(x: number): number;
+  getWidth(x: number): number;
+  getBg(x: number): number;
+  copyCellsFrom(from: Line, fromX: number, toX: number, count: number, reverse: boolean): void;
+  replaceCells(start: number, end: number, blank: unknown): void;
+  resize(cols: number, blank: unknown): boolean;
+}
+
+export interface ResizableBuffer {
+  x: number;
+  y: number;
+  /** The index of the screen's first row. */
+  ybase: number;
+  /** The index of the first row that is shown. */
+  ydisp: number;
+  savedX: number;
+  savedY: number;
+  scrollTop: number;
+  scrollBottom: number;
+  markers: { line: number; dispose(): void }[];
+  lines: {
+    length: number;
+    maxLength: number;
+    get(index: number): Line | undefined;
+    push(line: Line): void;
+  };
+  _cols: number;
+  _rows: number;
+  _hasScrollback: boolean;
+  _getCorrectBufferLength(rows: number): number;
+  getBlankLine(attributes?: undefined): Line;
+  getNullCell(): unknown;
+  setupTabStops(): void;
+}
+
+/** Mask of the kind of a cell's background colour; 0: none. */
+const COLOURED = 0x3000000;
+
+/** A cell that keeps its place in the text. */
+interface Place {
+  /** The index of its row in the whole buffer. */
+  row: number;
+  x: number;
+  /** A character was printed into the last column; the next one will wrap. */
+  pending: boolean;
+}
+
+/** The rows of a buffer while they are changed. */
+interface Text {
+  lines: Line[];
+  /** How many of the last lines are the screen. */
+  rows: number;
+  readonly cursor: Place;
+  /** The row of the screen that had the cursor before the resize. */
+  readonly cursorY: number;
+  /** The cursor, and the saved one. */
+  readonly places: Place[];
+  readonly markers: { line: number }[];
+  readonly blank: () => Line;
+  readonly nothing: unknown;
+}
+
+export interface ResizeOptions {
+  /** Whether lines are broken again. If not, columns are cut off or added. */
+  reflow: boolean;
+  /** Whether a program has saved the cursor (DECSC). */
+  saved: boolean;
+  /** Whether rows that get longer continue in the next row as before. */
+  keepWraps?: boolean;
+}
+
+/** Replaces the method `resize` of a buffer. */
+export function resizeBuffer(
+  buffer: ResizableBuffer,
+  cols: number,
+  rows: number,
+  { reflow, saved, keepWraps = false }: ResizeOptions,
+): void {
+  const { _cols: oldCols, _rows: oldRows } = buffer;
+  buffer._cols = cols;
+  buffer._rows = rows;
+  buffer.scrollTop = 0;
+  buffer.scrollBottom = rows - 1;
+  if (cols !== oldCols) buffer.setupTabStops();
+  if (buffer.lines.length === 0) {
+    buffer.lines.maxLength = buffer._getCorrectBufferLength(rows); // the alternate screen while it is not shown
+    return;
+  }
+  const place = (x: number, y: number): Place => ({
+    row: buffer.ybase + y,
+    x: Math.min(x, oldCols - 1),
+    pending: x >= oldCols,
+  });
+  const cursor = place(buffer.x, buffer.y);
+  const savedCursor = saved ? place(buffer.savedX, buffer.savedY - buffer.ybase) : undefined;
+  const top = { line: buffer.ydisp };
+  const text: Text = {
+    lines: Array.from({ length: buffer.lines.length }, (_, y) => buffer.lines.get(y) as Line),
+    rows: oldRows,
+    cursor,
+    cursorY: buffer.y,
+    places: savedCursor ? [savedCursor, cursor] : [cursor], // in the order in which they lengthen a row
+    markers: [...buffer.markers, top],
+    blank: () => buffer.getBlankLine(),
+    nothing: buffer.getNullCell(),
+  };
+  if (!reflow) setCols(text, oldCols, cols, keepWraps);
+  else if (cols > oldCols) reflowTo(text, cols);
+  setRows(text, rows);
+  if (reflow && cols < oldCols) reflowTo(text, cols);
+  if (!buffer._hasScrollback) dropScrollback(text);
+
+  const base = text.lines.length - rows;
+  const dropped = store(buffer, text, rows);
+  const scrolled = buffer.ydisp < buffer.ybase;
+  buffer.ybase = base - dropped;
+  buffer.ydisp = scrolled ? Math.min(Math.max(top.line, 0), buffer.ybase) : buffer.ybase;
+  ({ x: buffer.x, y: buffer.y } = onScreen(cursor, base, cols));
+  if (savedCursor) {
+    if (savedCursor.row < base) savedCursor.pending = false;
+    const { x, y } = onScreen(savedCursor, base, cols);
+    buffer.savedX = x;
+    buffer.savedY = y + buffer.ybase;
+  }
+}
+
+/** Returns a position on the screen that starts with row `base`; the first one for a place that has left it. */
+function onScreen({ row, x, pending }: Place, base: number, cols: number): { x: number; y: number } {
+  const [left, y] = row < base ? [0, 0] : [Math.min(x, cols - 1), row - base];
+  // A pending wrap is column `cols` of xterm.js. In a row that is not full any more, it is the next column.
+  return { x: pending ? left + 1 : left, y };
+}
+
+/** Puts the lines into the buffer. Returns how many of the oldest ones there is no space for. */
+function store(buffer: ResizableBuffer, { lines, markers }: Text, rows: number): number {
+  const limit = buffer._getCorrectBufferLength(rows);
+  const dropped = Math.max(0, lines.length - limit);
+  buffer.lines.maxLength = limit;
+  buffer.lines.length = 0;
+  for (let y = dropped; y < lines.length; y++) buffer.lines.push(lines[y] as Line);
+  for (const marker of markers) marker.line = Math.min(marker.line, lines.length - 1) - dropped;
+  for (const marker of [...buffer.markers]) if (marker.line < 0) marker.dispose();
+  return dropped;
+}
+
+/** Cuts columns off, or adds blank ones. */
+function setCols(text: Text, oldCols: number, cols: number, keepWraps: boolean): void {
+  if (cols === oldCols) return;
+  for (const line of text.lines) {
+    line.resize(cols, text.nothing);
+    if (cols > oldCols && !keepWraps) line.isWrapped = false;
+  }
+  for (const [y, line] of text.lines.entries()) {
+    if (line.getWidth(cols - 1) !== 2) continue;
+    line.replaceCells(cols - 1, cols, text.nothing); // the first half of a wide character
+    const next = text.lines[y + 1];
+    if (next) next.isWrapped = false;
+  }
+  for (const place of text.places) place.x = Math.min(place.x, cols - 1);
+}
+
+function setRows(text: Text, rows: number): void {
+  const { lines, places, cursorY } = text;
+  for (let left = text.rows - rows; left > 0; left--) {
+    const last = lines.length - 1;
+    if (hasText(lines[last] as Line) || places.some(({ row }) => row === last)) break;
+    lines.pop();
+  }
+  if (rows > text.rows && cursorY < text.rows - 1) addRows(text, rows - text.rows);
+  addRows(text, rows - lines.length);
+  text.rows = rows;
+}
+
+function dropScrollback(text: Text): void {
+  const above = text.lines.length - text.rows;
+  text.lines.splice(0, above);
+  for (const place of text.places) {
+    if (place.row < above) place.x = 0;
+    place.row = Math.max(0, place.row - above);
+  }
+  for (const marker of text.markers) marker.line -= above;
+}
+
+function addRows({ lines, blank }: Text, count: number): void {
+  for (let left = count; left > 0; left--) lines.push(blank());
+}
+
+/** Breaks the lines again. As many rows as before stay below the cursor, except for those that it needs itself. */
+function reflowTo(text: Text, cols: number): void {
+  const { cursor, rows } = text;
+  const below = Math.max(0, rows - (text.cursorY + 1));
+  const wrapsBefore = wrapsAbove(text);
+  const { lines, newRows } = new Reflow(text, cols).run();
+  for (const marker of text.markers) marker.line = newRows[marker.line] ?? lines.length - 1;
+  text.lines = lines;
+  addRows(text, rows - lines.length);
+  const y = cursor.row - (lines.length - rows);
+  if (y < 0) return;
+  const more = Math.max(0, wrapsAbove(text) - wrapsBefore);
+  addRows(text, Math.max(0, below - more) - Math.max(0, rows - (y + 1)));
+}
+
+/** Counts the rows of the screen, down to the cursor's, that continue the row above. */
+function wrapsAbove({ lines, rows, cursor }: Text): number {
+  let count = 0;
+  for (let y = lines.length - rows; y <= cursor.row; y++) count += Number(continues(lines[y] as Line));
+  return count;
+}
+
+class Reflow {
+  readonly lines: Line[] = [];
+  /** The new index of each row; undefined for blank rows at the end. */
+  readonly newRows: (number | undefined)[] = [];
+  readonly #text: Text;
+  readonly #cols: number;
+  readonly #places: { place: Place; row: number; x: number }[];
+  /** The column of the next cell in the last of `lines`. */
+  #x = 0;
+  /** The next cell needs a new row, which continues the last one. */
+  #full = false;
+  /** Line breaks before the next text. Those after all text are dropped. */
+  #breaks = 0;
+  #blank: number[] = [];
+
+  constructor(text: Text, cols: number) {
+    this.#text = text;
+    this.#cols = cols;
+    this.#places = text.places.map(place => ({ place, row: place.row, x: place.x }));
+  }
+
+  run(): this {
+    this.#start(false);
+    const { lines } = this.#text;
+    for (const [row, line] of lines.entries()) {
+      const wraps = lines[row + 1]?.isWrapped ?? false;
+      const length = this.#lengthOf(row, line, wraps);
+      if (length > 0) {
+        this.#breakLines();
+        if (!wraps && this.#x === 0 && !this.#full && length <= this.#cols) this.#take(row, length);
+        else this.#copy(row, line, length, wraps);
+        if (!wraps) this.#breaks++;
+      } else if (continues(line)) {
+        this.newRows[row] = this.lines.length - 1;
+      } else {
+        this.#breaks++;
+        this.#blank.push(row);
+      }
+    }
+    return this;
+  }
+
+  /** Returns the number of cells up to the last text, or place, of a row. */
+  #lengthOf(row: number, line: Line, wraps: boolean): number {
+    let length = line.length;
+    if (!wraps) while (length > 0 && isEmpty(line, length - 1)) length--;
+    for (const at of this.#places) {
+      if (at.row !== row) continue;
+      if (at.place !== this.#text.cursor && at.x >= length) at.x = Math.min(at.x, this.#cols - 1 - this.#x);
+      length = Math.max(length, at.x + 1);
+    }
+    return length;
+  }
+
+  /** Starts the rows for text after blank ones. */
+  #breakLines(): void {
+    for (; this.#breaks > 0; this.#breaks--) this.#start(false);
+    const first = this.lines.length - 1 - this.#blank.length;
+    for (const [i, row] of this.#blank.entries()) this.#use(row, first + i);
+    this.#blank = [];
+  }
+
+  #start(wrapped: boolean): void {
+    const line = this.#text.blank();
+    line.isWrapped = wrapped;
+    this.lines.push(line);
+    this.#x = 0;
+    this.#full = false;
+  }
+
+  /** Uses an old row as it is, with images, which are in cells without text. */
+  #use(row: number, to: number): void {
+    const line = this.#text.lines[row] as Line;
+    spaced.delete(line);
+    detached.delete(line);
+    line.resize(this.#cols, this.#text.nothing);
+    line.isWrapped = this.lines[to]?.isWrapped ?? false;
+    this.lines[to] = line;
+    this.newRows[row] = to;
+  }
+
+  #take(row: number, length: number): void {
+    this.#use(row, this.lines.length - 1);
+    this.#move(row, 0, length);
+    this.#forward(length);
+  }
+
+  #copy(row: number, line: Line, length: number, wraps: boolean): void {
+    const cols = this.#cols;
+    const spacer = wraps && isSpaced(line) ? line.length - 1 : undefined;
+    let x = 0;
+    while (x < length) {
+      if (this.#full) this.#start(true);
+      this.newRows[row] ??= this.lines.length - 1;
+      if (x === spacer) {
+        this.#move(row, x, 1);
+        break;
+      }
+      const fits = cols - this.#x;
+      let count = Math.min((spacer ?? length) - x, fits);
+      const cut = count === fits && line.getWidth(x + count - 1) === 2; // a wide character that does not fit
+      if (cut) count--;
+      if (count > 0) {
+        (this.lines.at(-1) as Line).copyCellsFrom(line, x, this.#x, count, false);
+        this.#move(row, x, count);
+      }
+      if (cut) spaced.add(this.lines.at(-1) as Line);
+      x += count;
+      this.#forward(count + Number(cut));
+    }
+  }
+
+  /** Moves the places in `count` cells from `x` of a row to where these cells go now. */
+  #move(row: number, x: number, count: number): void {
+    for (const at of this.#places) {
+      if (at.row !== row || at.x < x || at.x >= x + count) continue;
+      at.place.row = this.lines.length - 1;
+      at.place.x = this.#x + at.x - x;
+    }
+  }
+
+  #forward(count: number): void {
+    this.#full = this.#x + count === this.#cols;
+    this.#x = Math.min(this.#x + count, this.#cols - 1);
+  }
+}
+
+function hasText(line: Line): boolean {
+  for (let x = 0; x < line.length; x++) if (line.hasContent(x)) return true;
+  return false;
+}
+
+/** The second half of a wide character, which has no width, is not empty. */
+function isEmpty(line: Line, x: number): boolean {
+  return !line.hasContent(x) && line.getWidth(x) > 0 && !(line.getBg(x) & COLOURED);
+}
+
+/**
+ * The rows whose last cell is empty because a wide character did not fit: it is not part of the text. xterm.js keeps no
+ * note of that.
+ */
+const spaced = new WeakSet<Line>();
+
+function isSpaced(line: Line): boolean {
+  const last = line.length - 1;
+  return spaced.has(line) && !line.hasContent(last) && line.getWidth(last) > 0;
+}
+
+/** Notes which rows from `first` to the cursor's wrap before a wide character. Called after text was printed there. */
+export function noteSpaces(
+  { lines, ybase, y }: Pick<ResizableBuffer, "lines" | "ybase" | "y">,
+  first: Line,
+): void {
+  // `first` may have moved up, or away.
+  for (let row = ybase + y; row > 0 && lines.get(row) !== first; row--) {
+    const [line, next] = [lines.get(row - 1), lines.get(row)];
+    if (!line || !next?.isWrapped) break;
+    const last = line.length - 1;
+    if (next.getWidth(0) === 2 && !line.hasContent(last) && line.getWidth(last) > 0) spaced.add(line);
+  }
+}
+
+/** Rows of which the row above has not lost its wrap, though they have been erased. */
+const detached = new WeakSet<Line>();
+
+/** A row has been erased, but not the row above, which wraps into it. */
+export function keepWrap(line: Line): void {
+  line.isWrapped = true;
+  detached.add(line);
+}
+
+function continues(line: Line): boolean {
+  return line.isWrapped && !detached.has(line);
+}
+
+/** The wide character after `line` has been overwritten, which leaves an ordinary blank at the end of the line. */
+export const forgetSpace = (line: Line): boolean => spaced.delete(line);
