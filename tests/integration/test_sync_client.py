@@ -36,7 +36,8 @@ INTERNAL = {
         "InputStream",
         "Lifecycle",
     ),
-    *("ByteStreamHandle", "FileChanges", "LineReader", "Options", "OutputRange", "ProcessOutput"),
+    *("FileChanges", "FileListing", "FileLooking", "LocalPlace", "RemotePlace", "TreeTransfer"),
+    *("ByteStreamHandle", "LineReader", "Options", "OutputRange", "ProcessOutput"),
     *("ReceiveBuffer", "Reconnector", "Reread", "ResumableUpload", "StreamHandle"),
     "ProcessStarting",  # a `Process` stands for what it starts
     "SandboxOpening",  # `OpenedSandbox` stands for what it finds
