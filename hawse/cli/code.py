@@ -6,6 +6,7 @@ import getpass
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, BinaryIO
 
 import click
@@ -156,7 +157,8 @@ class _Repl:
 
     async def run(self) -> int:
         loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGINT, self._interrupt)
+        with suppress(NotImplementedError):  # Windows
+            loop.add_signal_handler(signal.SIGINT, self._interrupt)
         try:
             async with asyncio.TaskGroup() as self._group:
                 while (source := await asyncio.to_thread(self._read)) is not None:

@@ -155,7 +155,8 @@ async def _stream(process: Process, with_stdin: bool, kept: Kept | None) -> None
 async def standard_input() -> AsyncIterator[bytes]:
     """Iterate over what arrives on standard input. Cancelling stops at once, also if nothing arrives."""
     mode = os.fstat(0).st_mode
-    if not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(0)):  # a file, or /dev/null: it never blocks
+    # A file never blocks, and neither does /dev/null. The event loop of Windows cannot wait for standard input.
+    if sys.platform == "win32" or not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(0)):
         while data := await asyncio.to_thread(os.read, 0, READ_SIZE):
             yield data
         return

@@ -4,13 +4,16 @@ import asyncio
 import os
 import select
 import signal
-import termios
+import sys
 import threading
-import tty
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from types import TracebackType
 from typing import Any, Final
+
+if sys.platform != "win32":
+    import termios
+    import tty
 
 READ_SIZE: Final = 64 << 10  # bytes of one read of keys
 LEAVE_TIMEOUT: Final = 1.0  # seconds that leaving waits for a terminal that accepts no output
@@ -39,7 +42,7 @@ class LocalTerminal:
         leave: See `leave`.
 
     Raises:
-        OSError: When entering: `input` is not a terminal.
+        OSError: When entering: `input` is not a terminal, or the system is Windows.
     """
 
     def __init__(self, input: int = 0, output: int = 1, *, leave: bytes = RESET) -> None:
@@ -51,6 +54,8 @@ class LocalTerminal:
         self._resized = asyncio.Event()
 
     def __enter__(self) -> "LocalTerminal":
+        if sys.platform == "win32":
+            raise OSError("this command needs a terminal of Linux or macOS; on Windows, use it inside WSL")
         try:
             self._saved = termios.tcgetattr(self._input)
         except termios.error as error:

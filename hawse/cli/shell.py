@@ -22,6 +22,8 @@ from hawse.cli.target import Target, first, target_options
 from hawse.client import Client, Sandbox, Terminal, ViewerOptions
 from hawse.wire import HawseError
 
+SIGKILL: Final = 9  # on Windows, `signal` does not have it
+
 if TYPE_CHECKING:  # loaded when it is used: `hawse shell` must start fast
     from hawse.cli.predictive_echo import PredictiveEcho
 
@@ -101,7 +103,7 @@ def exit_code(exit_: Exit) -> int:
         return EXIT_TIMED_OUT
     if exit_.code is not None:
         return exit_.code
-    return 128 + getattr(signals, exit_.signal or "", signals.SIGKILL)
+    return 128 + getattr(signals, exit_.signal or "", SIGKILL)
 
 
 def key_byte(name: str) -> bytes:

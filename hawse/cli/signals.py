@@ -5,7 +5,6 @@
 
 import signal
 import sys
-import termios
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -13,6 +12,9 @@ from types import FrameType
 from typing import Any
 
 from hawse.client.ending import SIGNALS, SignalExit, die
+
+if sys.platform != "win32":
+    import termios
 
 
 @contextmanager
@@ -51,14 +53,15 @@ def _raise(number: int, _: FrameType | None) -> None:
 
 
 def _modes() -> list[Any] | None:
-    """Return the modes of the terminal that is standard input; None if it is none."""
-    with suppress(termios.error):
-        return termios.tcgetattr(0)
+    """Return the modes of the terminal that is standard input; None if it is none, and on Windows."""
+    if sys.platform != "win32":
+        with suppress(termios.error):
+            return termios.tcgetattr(0)
     return None
 
 
 def _restore(modes: list[Any] | None) -> None:
     """Set the modes of the terminal again, which a line editor in another thread may have changed."""
-    if modes is not None:
+    if sys.platform != "win32" and modes is not None:
         with suppress(termios.error):
             termios.tcsetattr(0, termios.TCSANOW, modes)

@@ -9,11 +9,13 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
 
-SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)  # asyncio handles SIGINT
+# Those of this system: Windows has only SIGTERM. asyncio handles SIGINT.
+SIGNALS: Final = tuple(signal.Signals[name] for name in ("SIGTERM", "SIGHUP", "SIGQUIT") if hasattr(signal, name))
 CLEANUP_TIMEOUT: Final = 9.0  # seconds from a signal to the end; supervisors kill after 10 or more
 
 
@@ -51,7 +53,8 @@ def run(main: Coroutine[Any, Any, T]) -> T:
     try:
         for number, handler in before.items():
             if handler is not signal.SIG_IGN:
-                loop.add_signal_handler(number, ending.begin, number)
+                with suppress(NotImplementedError):  # Windows
+                    loop.add_signal_handler(number, ending.begin, number)
         try:
             result = runner.run(ending.watch(main))
         except BaseException:

@@ -2,10 +2,10 @@
 
 import asyncio
 import errno
-import fcntl
 import hashlib
 import os
 import re
+import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -16,6 +16,13 @@ from hawse.api.files import FileStatResult, FileTransferResult
 from hawse.client.files.transfer_streams import FileReader, FileWriter
 from hawse.holes import has_holes, write_sparse
 
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+SPARSE: Final = hasattr(os, "pwrite")  # not on Windows
+FLAGS: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 Progress = Callable[[int, int], object]  # bytes so far, bytes in all
 CHUNK = 1 << 20  # bytes read from the local disk at a time
 VERSION = r"[0-9a-f]+(?:-[0-9a-f]+){3}"  # of a file in a sandbox, in the name of its part
@@ -77,7 +84,7 @@ async def download(
     part = local.with_name(f"{_prefix(local)}{info.version}.part")
     fd = await asyncio.to_thread(_open_part, part, local)
     try:
-        write = write_sparse if preserve and has_holes(info.size, info.allocated) else _write
+        write = write_sparse if SPARSE and preserve and has_holes(info.size, info.allocated) else _write
         received = os.fstat(fd).st_size
         async with open_read(received) as source:
             async for chunk in source:
@@ -86,9 +93,9 @@ async def download(
                 if progress is not None:
                     progress(received, info.size)
         if preserve:
-            os.fchmod(fd, info.mode & MODE)
+            _set_mode(fd, info.mode & MODE)
             if info.mtime_ns is not None:
-                os.utime(fd, ns=(time.time_ns(), info.mtime_ns))
+                os.utime(fd if os.utime in os.supports_fd else part, ns=(time.time_ns(), info.mtime_ns))
         await asyncio.to_thread(_replace, part, local)
     finally:
         await asyncio.to_thread(os.close, fd)
@@ -135,15 +142,28 @@ def _replace(part: Path, local: Path) -> None:
 
 def _open_part(part: Path, local: Path) -> int:
     """Open a part to append to it, for this download alone. A symlink of its name is not followed."""
-    fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+    fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_APPEND | FLAGS, 0o666)
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _lock(fd)
     except OSError as error:
         os.close(fd)
-        if error.errno != errno.EWOULDBLOCK:
+        if error.errno not in (errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLOCK):  # the last two on Windows
             raise
         raise OSError(errno.EBUSY, "another download to this file is in progress", str(local)) from error
     return fd
+
+
+def _lock(fd: int) -> None:
+    """Lock a file for this process until it is closed. Raises `OSError` if another one has locked it."""
+    if sys.platform == "win32":
+        msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
+    else:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _set_mode(fd: int, mode: int) -> None:
+    if sys.platform != "win32":
+        os.fchmod(fd, mode)
 
 
 def _remove_old_parts(local: Path) -> None:

@@ -31,6 +31,16 @@ LASTING: Final = frozenset(
 CHECKED: Final = 64 << 10  # bytes before the end of a part that are compared, since a crash may leave zeros there
 
 
+def _read_at(file: BinaryIO, size: int, offset: int) -> bytes:
+    """Read a part of a file, whose position stays where it is."""
+    position = file.tell()
+    try:
+        file.seek(offset)
+        return file.read(size)
+    finally:
+        file.seek(position)
+
+
 class ResumableUpload:
     """Sends one local file."""
 
@@ -113,5 +123,5 @@ class ResumableUpload:
         async with self._files.open_read(part, offset=start, length=arrived - start) as reader:
             async for chunk in reader:
                 there += chunk
-        here = await asyncio.to_thread(os.pread, file.fileno(), arrived - start, start)
+        here = await asyncio.to_thread(_read_at, file, arrived - start, start)
         return arrived if here == there else 0
