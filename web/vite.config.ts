@@ -48,7 +48,7 @@ export default defineConfig({
             // compresses better than twenty.
             {
               name: "base",
-              test: /[\\/](preact|@preact|src[\\/](base|wire|connection|client|terminal))[\\/](?!code-|format|sandbox|streams)|frame[\\/](icon|actions)\.|page[\\/](address|clipboard|commands|dom|settings|status|theme|themes)\.ts|preload-helper|icons[\\/](folder|logs|panel-left|plus|terminal|x)\.mjs/,
+              test: /[\\/](preact|@preact|src[\\/](base|wire|connection|client|terminal))[\\/](?!code-|draft|format|sandbox|streams)|frame[\\/](icon|actions)\.|page[\\/](address|clipboard|commands|dom|settings|status|theme|themes)\.ts|preload-helper|icons[\\/](folder|logs|panel-left|plus|terminal|x)\.mjs/,
             },
           ],
         },
