@@ -1,7 +1,6 @@
 // Creates the page's xterm.js terminal with its options and add-ons.
 
 import { FitAddon } from "@xterm/addon-fit";
-import { WebLinksAddon } from "@xterm/addon-web-links";
 import { Terminal } from "@xterm/xterm";
 import type { Disposable } from "../base/disposables";
 import { limitFrames } from "../terminal/frame-limit";
@@ -25,7 +24,7 @@ export interface OpenEmulator extends Disposable {
   fit: FitAddon;
 }
 
-/** `activate`: the user has pressed a link. */
+/** `activate`: the user has pressed a link of a program (OSC 8). */
 export async function openEmulator(
   host: HTMLElement,
   settings: Settings,
@@ -53,7 +52,6 @@ export async function openEmulator(
   });
   const fit = new FitAddon();
   terminal.loadAddon(fit);
-  terminal.loadAddon(new WebLinksAddon((_event, uri) => activate(uri)));
   useWidths(terminal);
   correctXterm(terminal);
   terminal.open(host);

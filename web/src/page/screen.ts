@@ -1,9 +1,11 @@
 // An emulator that shows what somebody else writes into it, in the user's font and theme: that of a player.
 
+import { WebLinksAddon } from "@xterm/addon-web-links";
 import { DisposableList } from "../base/disposables";
 import type { EmulatorScreen } from "../frame/pane";
 import { openEmulator } from "./emulator";
 import { Layout } from "./layout";
+import { openLink } from "./local-links";
 import type { Settings } from "./settings";
 import type { PageTheme } from "./theme";
 import { appearance } from "./themes";
@@ -21,6 +23,7 @@ export async function openScreen(
   const { terminal, fit } = emulator;
   terminal.options.disableStdin = true;
   terminal.options.cursorBlink = false;
+  terminal.loadAddon(new WebLinksAddon((_event, uri) => openLink(uri)));
   terminal.attachCustomKeyEventHandler(() => false);
   const layout = new Layout(stage, terminal, fit, settings.fontSize);
   const observer = new ResizeObserver(() => layout.adapt());

@@ -2,6 +2,7 @@
 // shows; so requests of programs in older output are ignored.
 
 import "./style/extras.css";
+import { WebLinksAddon } from "@xterm/addon-web-links";
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../base/disposables";
 import type { AppContext, Progress } from "../frame/pane";
@@ -34,6 +35,8 @@ export interface ExtrasOptions {
   readonly visible: () => boolean;
   readonly app: AppContext;
   readonly find: () => void;
+  /** The user has pressed a link. */
+  readonly activate: (uri: string) => void;
   readonly fold: Omit<FoldOptions, "channel" | "title" | "readOnly" | "info" | "focusTerminal">;
   readonly point: (at: Cell | null) => void;
   readonly progress: (progress: Progress | undefined) => void;
@@ -49,7 +52,10 @@ export function addExtras(options: ExtrasOptions): Disposable {
   const inView = () => visible() && !document.hidden && document.hasFocus();
   const notices = new ProgramNotices(stage, terminal, { ...options, toast, show, visible: inView });
   const predictions = new Predictions(host, terminal, channel);
+  const links = new WebLinksAddon((_event, uri) => options.activate(uri));
+  terminal.loadAddon(links);
   disposables.add(
+    links,
     new TouchScroll(host, terminal),
     new JumpPill(stage, terminal),
     new Pointers(stage, terminal, channel.people, options.point),

@@ -20,7 +20,6 @@ import { hasGpu, loadGpuRenderer } from "./gpu-renderer";
 import { Layout } from "./layout";
 import { localAddress, openLink } from "./local-links";
 import { PaneNotices } from "./pane-notices";
-import { mayPaste } from "./paste-lines";
 import { persistently } from "./persistently";
 import { RecordingControl } from "./recordings";
 import { ensureTerminal, Shell } from "./shell";
@@ -205,11 +204,7 @@ export class TerminalPane implements Pane {
     // The emulator needs the renderer at once. They are requested together, and the page connects meanwhile.
     if (hasGpu()) void loadGpuRenderer();
     const { openEmulator } = await persistently(() => import("./emulator"));
-    const emulator = await openEmulator(host, settings.value, theme.current, uri => {
-      const local = localAddress(uri);
-      if (local && !this.readOnly) this.#options.preview(local);
-      else openLink(uri);
-    });
+    const emulator = await openEmulator(host, settings.value, theme.current, this.#activate);
     if (this.#disposed) {
       emulator.dispose();
       return;
@@ -220,6 +215,13 @@ export class TerminalPane implements Pane {
     if (this.#wantsFocus) this.focus();
     void open.shell.join(exists);
   }
+
+  /** Opens a link. */
+  readonly #activate = (uri: string): void => {
+    const local = localAddress(uri);
+    if (local && !this.readOnly) this.#options.preview(local);
+    else openLink(uri);
+  };
 
   #connect(stage: HTMLElement, host: HTMLElement, { terminal, fit }: OpenEmulator): OpenTerminal {
     const { client, sandbox } = this.#app;
@@ -321,6 +323,7 @@ export class TerminalPane implements Pane {
         visible: () => this.#visible,
         app: this.#app,
         find: () => void this.#open.peek()?.find(),
+        activate: this.#activate,
         fold: {
           status: this.state$,
           restart: () => this.restart(),
@@ -372,4 +375,9 @@ export class TerminalPane implements Pane {
     if (holder && !readOnly) this.#options.typingRefused(holder.name);
     else this.#app.toast("View only: you cannot type here.");
   }
+}
+
+async function mayPaste(text: string): Promise<boolean> {
+  const loaded = await persistently(() => import("./paste-lines"));
+  return loaded.mayPaste(text);
 }
