@@ -27,3 +27,17 @@ test.each(Object.entries(SERVER))("%s takes as many cells as on the server", asy
   await new Promise<void>(resolve => terminal.write(text, resolve));
   expect(terminal.buffer.active.cursorX).toBe(cells);
 });
+
+test.each([
+  ["a\u200bb", 2],
+  ["\u1112\u1161\u11ab", 2],
+  ["ｱア", 3],
+  ["\u00ad", 1],
+  ["a\u{e0020}b", 2],
+  ["𠀀", 2],
+])("%s takes %i cells: format characters and parts of syllables have none", async (text, cells) => {
+  const terminal = new Terminal({ allowProposedApi: true });
+  useWidths(terminal as unknown as BrowserTerminal);
+  await new Promise<void>(resolve => terminal.write(text, resolve));
+  expect(terminal.buffer.active.cursorX).toBe(cells);
+});
