@@ -15,8 +15,9 @@ expect.set_options(timeout=WAIT)
 
 
 async def record(view: View, title: str, text: str) -> None:
-    """Record a command that prints `text`, with a marker after it."""
+    """Record a command that prints `text`, from a prompt on, with a marker after it."""
     page = view.page
+    await view.until_prompt()
     await page.get_by_role("textbox", name="Title of a new recording").fill(title)
     await page.keyboard.press("Enter")
     stop = page.get_by_role("button", name=f"Stop recording: {title}")
