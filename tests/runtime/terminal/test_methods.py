@@ -205,8 +205,7 @@ async def test_a_viewer_that_claims_the_size_decides_it_in_place_of_the_one_that
     await client.ask("terminal.resize", id="t", viewer="b", cols=70, rows=20)
     assert (await client.ask("terminal.get", id="t"))["cols"] == 100
     await client.ask("terminal.resize", id="t", viewer="b", cols=70, rows=20, claim=True)
-    while (await other.event("resized"))["cols"] != 70:
-        pass
+    await other.until(lambda: any(each.name == "resized" and each.value["cols"] == 70 for each in other.events))
 
 
 async def test_a_repeated_create_with_a_key_returns_the_same_result(client: Client, served: Served) -> None:
