@@ -99,6 +99,7 @@ async def test_the_keys_of_a_phone_paste_no_command_even_with_a_sticky_alt(open_
 async def test_several_lines_for_a_program_without_brackets_are_a_question(open_page: Open) -> None:
     view = await open_page()
     page = view.page
+    await view.until_prompt()  # which has brackets
     await view.run("clear; cat")
     await view.until("() => !window.hawse.terminal.modes.bracketedPasteMode")
     await fill_clipboard(view, "first line\nsecond line\n")
