@@ -19,7 +19,8 @@ def test_a_file_is_made_once_with_a_file_system_and_takes_little_room(tmp_path: 
         file.seek(0x438)
         assert file.read(2) == b"\x53\xef"  # the magic number of ext4
     disk_image.make(image, 1 << 20)
-    assert image.stat() == made
+    again = image.stat()  # reading has changed the time of the last access
+    assert (again.st_ino, again.st_size, again.st_mtime_ns) == (made.st_ino, made.st_size, made.st_mtime_ns)
     assert [path.name for path in tmp_path.iterdir()] == ["workspace.img"]
 
 
