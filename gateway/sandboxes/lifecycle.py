@@ -38,7 +38,6 @@ from hawse.api.sandboxes import SandboxCreate, SandboxInfo, SandboxUpdate
 from hawse.wire import HawseError
 
 log = logging.getLogger(__name__)
-
 ENSURE_ATTEMPTS: Final = 3  # a runtime that ends while it is looked at is started again
 IDLE_TIMEOUT: Final = 600.0  # s, for sandboxes whose creation does not say
 
