@@ -26,9 +26,9 @@ RUN /opt/build/bin/pip install --no-cache-dir --no-deps --require-hashes \
     && /opt/hawse/bin/pip install --no-cache-dir --no-deps --require-hashes -r requirements/run.txt
 COPY pyproject.toml hatch_build.py README.md CHANGELOG.md LICENSE ./
 COPY hawse/ hawse/
-COPY runtime/ runtime/
-COPY gateway/ gateway/
-COPY --from=web /src/gateway/_web/ gateway/_web/
+COPY runtime/hawse_runtime/ runtime/hawse_runtime/
+COPY gateway/hawse_gateway/ gateway/hawse_gateway/
+COPY --from=web /src/gateway/hawse_gateway/_web/ gateway/hawse_gateway/_web/
 RUN HAWSE_COMPILE=1 /opt/build/bin/pip wheel --no-cache-dir --no-deps --no-build-isolation --wheel-dir /dist . \
     && /opt/hawse/bin/pip install --no-cache-dir --no-deps /dist/*.whl
 

@@ -6,7 +6,7 @@
 .NOTPARALLEL:
 
 BIN := .venv/bin
-BUNDLE := gateway/_web/index.html
+BUNDLE := gateway/hawse_gateway/_web/index.html
 SERVERS := $(PATH):/usr/sbin# Debian's folder of servers, which is not on the PATH of a user
 APPS := build/apps/venv/.hawse-stamp build/apps/node/.hawse-stamp
 WEB_MODULES := web/node_modules/.hawse-stamp
@@ -137,7 +137,7 @@ pins: ## write requirements/*.txt and e2e/apps/requirements.txt again (UPGRADE=1
 
 clean: ## remove everything that was built or installed here
 	@scripts/remove_compiled.sh
-	rm -rf .venv build dist gateway/_web web/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*
+	rm -rf .venv build dist gateway/hawse_gateway/_web web/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # ---- prerequisites

@@ -1,7 +1,7 @@
 """Build hook: refuse a distribution that lacks the browser client, and compile the hot path of a wheel if asked to.
 
-`gateway/_web/` is built from `web/` by `make build` (or by `npm run build` in `web/`) and is not in the repository. An
-editable install works without it.
+`gateway/hawse_gateway/_web/` is built from `web/` by `make build` (or by `npm run build` in `web/`) and is not in the
+repository. An editable install works without it.
 
 With `HAWSE_COMPILE=1` in the environment a wheel holds the modules that pyproject.toml lists also as machine code, made
 from the same source by mypyc (docs/decisions/0127). Python imports them instead of the source beside them. Without it a
@@ -19,7 +19,8 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 ASKED = "HAWSE_COMPILE"  # the environment variable
-PACKAGES = ("hawse", "runtime", "gateway")
+FOLDERS = {"hawse": ".", "hawse_runtime": "runtime", "hawse_gateway": "gateway"}  # of the packages
+WEB = ("gateway", "hawse_gateway", "_web")
 LIBRARY = "hawse.compiled"  # mypyc adds `__mypyc`: one shared library with the code of all modules
 TEMPORARY = Path("build", "mypyc")
 OPTIMIZE = "2"  # for the C compiler: 3 takes longer and gives nothing that was measurable
@@ -27,7 +28,7 @@ NO_DEBUG = "0"
 
 
 class WebBundleHook(BuildHookInterface):  # type: ignore[type-arg]  # its parameter is hatchling's own
-    """Check that `gateway/_web/index.html` exists before a wheel or an sdist is built, and compile if asked to."""
+    """Check that the browser client was built before a wheel or an sdist is made, and compile if asked to."""
 
     PLUGIN_NAME = "custom"
 
@@ -41,10 +42,10 @@ class WebBundleHook(BuildHookInterface):  # type: ignore[type-arg]  # its parame
         """Raises RuntimeError if the browser client is missing, except for an editable install."""
         if version == "editable":
             return
-        index = Path(self.root, "gateway", "_web", "index.html")
+        index = Path(self.root, *WEB, "index.html")
         if not index.is_file():
             raise RuntimeError(
-                f"gateway/_web/index.html is missing, so this {self.target_name} would have no browser "
+                f"{index.relative_to(self.root)} is missing, so this {self.target_name} would have no browser "
                 "client. Build it first: `make build`, or `cd web && npm ci && npm run build`."
             )
         if self.target_name == "wheel" and os.environ.get(ASKED) == "1":
@@ -87,8 +88,8 @@ def compile_modules(modules: list[str]) -> list[Path]:
 
 def compiled_files(root: Path) -> Iterator[Path]:
     """Yield what `make compile` has left among the packages."""
-    for package in PACKAGES:
-        yield from Path(root, package).rglob("*.so")
+    for package, folder in FOLDERS.items():
+        yield from Path(root, folder, package).rglob("*.so")
 
 
 def outdated(root: Path) -> list[str]:
@@ -110,7 +111,8 @@ def main() -> None:
     with open("pyproject.toml", "rb") as file:
         modules = tomllib.load(file)["tool"]["hatch"]["build"]["hooks"]["custom"]["compiled"]
     for path in compile_modules(modules):
-        shutil.copy(path, root / path.relative_to(TEMPORARY / "lib"))
+        module = path.relative_to(TEMPORARY / "lib")
+        shutil.copy(path, root / FOLDERS.get(module.parts[0], ".") / module)
 
 
 if __name__ == "__main__":

@@ -99,7 +99,9 @@ async def _screen_pid(socket: HawseSocket, runtime: int) -> int:
     """The pid of the screen process, which starts when a screen is needed."""
     await socket.call("terminal.create", {"id": "first", "argv": ["true"]})
     await socket.call("terminal.screen", {"id": "first"})
-    (screen,) = (each for each in psutil.Process(runtime).children() if "runtime.screen.process" in each.cmdline())
+    (screen,) = (
+        each for each in psutil.Process(runtime).children() if "hawse_runtime.screen.process" in each.cmdline()
+    )
     return screen.pid
 
 

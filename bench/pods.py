@@ -23,10 +23,10 @@ from lightkube.resources.core_v1 import Pod
 
 import hawse
 from bench.sandboxes import at_once, first_command, temporary
-from gateway.providers.kubernetes import pod_state
-from gateway.providers.kubernetes.cluster import name_of
-from gateway.providers.kubernetes.manifests import labels
 from hawse.client import Client
+from hawse_gateway.providers.kubernetes import pod_state
+from hawse_gateway.providers.kubernetes.cluster import name_of
+from hawse_gateway.providers.kubernetes.manifests import labels
 from tests.support import kubernetes
 from tests.support.redis import redis_server
 from tests.support.stack import Stack

@@ -20,9 +20,9 @@ import psutil
 import uvloop
 
 import hawse
-from gateway.providers.docker.provider import GATEWAY_ID
-from gateway.providers.state_directory import StateDirectory
 from hawse.client import Client
+from hawse_gateway.providers.docker.provider import GATEWAY_ID
+from hawse_gateway.providers.state_directory import StateDirectory
 from tests.support import docker
 from tests.support.bundle import BUNDLES, ensure_tests_bundle
 from tests.support.stack import Stack

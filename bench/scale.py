@@ -27,18 +27,18 @@ from websockets.typing import Subprotocol
 
 import hawse
 from bench.sandboxes import at_once, temporary
-from gateway.app import create_app
-from gateway.auth.credentials import Credentials
-from gateway.providers.base import Capabilities, Endpoint, MountPlace, Observation, Report, SandboxSpec
-from gateway.sandboxes.lifecycle import Sandboxes
-from gateway.server import GatewayServer
-from gateway.settings import Settings
-from gateway.store.redis import RedisStore
-from gateway.transport.listener import listen
 from hawse.link import StreamLink
 from hawse.wire import Call, Cancel, Connection, Data, HawseError, Hello, Limits, Message, Role
 from hawse.wire.limits import LINK_CHANNELS
 from hawse.wire.messages import ABILITY_PRINCIPALS
+from hawse_gateway.app import create_app
+from hawse_gateway.auth.credentials import Credentials
+from hawse_gateway.providers.base import Capabilities, Endpoint, MountPlace, Observation, Report, SandboxSpec
+from hawse_gateway.sandboxes.lifecycle import Sandboxes
+from hawse_gateway.server import GatewayServer
+from hawse_gateway.settings import Settings
+from hawse_gateway.store.redis import RedisStore
+from hawse_gateway.transport.listener import listen
 from tests.support.redis import RedisServer
 from tests.support.stack import free_port
 

@@ -62,7 +62,9 @@ class Round(NamedTuple):
 
 def cpu(pid: int) -> Cpu:
     """Return the processor times since their starts (/proc/PID/schedstat)."""
-    screens = [child.pid for child in psutil.Process(pid).children() if "runtime.screen.process" in child.cmdline()]
+    screens = [
+        child.pid for child in psutil.Process(pid).children() if "hawse_runtime.screen.process" in child.cmdline()
+    ]
     return Cpu(_milliseconds(pid), sum(map(_milliseconds, screens)))
 
 
@@ -77,7 +79,7 @@ async def runtime(folder: Path) -> AsyncIterator[tuple[Client, Client, int]]:
     with tempfile.TemporaryDirectory() as place:
         socket = Path(place) / "socket"
         environment = os.environ | {"PYTHONPATH": f"{folder}:{ROOT}"}
-        argv = [sys.executable, "-m", "runtime", "--socket", str(socket), "--workspace", f"{place}/w"]
+        argv = [sys.executable, "-m", "hawse_runtime", "--socket", str(socket), "--workspace", f"{place}/w"]
         process = subprocess.Popen(argv, cwd=place, env=environment, stderr=subprocess.DEVNULL)  # noqa: ASYNC220
         try:
             mine, theirs = await Client().connect(socket), await Client().connect(socket)

@@ -11,7 +11,7 @@ from e2e.conftest import ROOT, Open, hold
 from tests.support.stack import Stack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
-BUNDLE = ROOT / "gateway" / "_web"
+BUNDLE = ROOT / "gateway" / "hawse_gateway" / "_web"
 ROUTE = 150_000  # bytes of scripts and styles before the first prompt, compressed with gzip
 CHUNK = 60_000  # bytes of each other script, compressed with gzip
 EXEMPT = ("editor-",)  # the editor of files, which loads when the first file is opened

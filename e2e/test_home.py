@@ -10,8 +10,8 @@ from e2e.axe import serious
 from e2e.conftest import Open
 from e2e.test_people import take_name
 from e2e.view import WAIT, View
-from gateway.providers.docker.provider import GATEWAY_ID
-from gateway.providers.state_directory import StateDirectory
+from hawse_gateway.providers.docker.provider import GATEWAY_ID
+from hawse_gateway.providers.state_directory import StateDirectory
 from tests.support import docker
 from tests.support.bundle import BUNDLES, ensure_tests_bundle
 from tests.support.stack import Stack

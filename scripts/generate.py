@@ -21,11 +21,11 @@ import msgspec
 from msgspec import inspect
 
 import hawse.api
-from gateway.http import openapi
 from hawse.api import GATEWAY, METHODS, Nothing, Spec
 from hawse.api.documentation import documentation, struct_types
 from hawse.api.spec import EVERY_CALL, SELECTED
 from hawse.wire.errors import ERRORS
+from hawse_gateway.http import openapi
 from scripts.error_classes import error_classes
 from scripts.exports_stub import client_exports, exports
 from scripts.ghostty_abi import ghostty_abi
@@ -356,7 +356,7 @@ FILES: Final[dict[str, Callable[[], str]]] = {
     "hawse/__init__.pyi": exports,
     "hawse/client/__init__.pyi": client_exports,
     "hawse/sync/__init__.pyi": stub,
-    "runtime/screen/ghostty_abi.py": ghostty_abi,
+    "runtime/hawse_runtime/screen/ghostty_abi.py": ghostty_abi,
 }
 
 

@@ -1,7 +1,7 @@
 """Write the system-call filters for user code, with libseccomp (Debian: libseccomp2).
 
-`python -m scripts.seccomp` writes runtime/posix/filters/*.bpf. There are two filters for each architecture, which the
-kernel applies together: one allows a list of calls, the other refuses some arguments of allowed calls.
+`python -m scripts.seccomp` writes runtime/hawse_runtime/posix/filters/*.bpf. There are two filters for each
+architecture, applied together: one allows a list of calls, the other refuses some arguments of allowed calls.
 
 What is not listed answers ENOSYS, so that programs fall back to older calls; what is refused on purpose, EPERM.
 """
@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-FOLDER: Final = Path(__file__).resolve().parent.parent / "runtime" / "posix" / "filters"
+FOLDER: Final = Path(__file__).resolve().parent.parent / "runtime" / "hawse_runtime" / "posix" / "filters"
 ARCHITECTURES: Final = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}  # AUDIT_ARCH_* of linux/audit.h
 
 # Kernel interfaces that programs do not need and that were often the way out of a sandbox, or are privileged.

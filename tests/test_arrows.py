@@ -1,7 +1,7 @@
 """The arrows between the packages, enforced by walking every module's imports.
 
-`hawse.wire <- runtime`, `hawse.wire <- gateway`, `hawse.wire <- hawse.client <- hawse.cli`; the methods as types,
-`hawse.api`, that all of these may know; and what both ends of a link share, the carrier `hawse.link`,
+`hawse.wire <- hawse_runtime`, `hawse.wire <- hawse_gateway`, `hawse.wire <- hawse.client <- hawse.cli`; the methods as
+types, `hawse.api`, that all of these may know; and what both ends of a link share, the carrier `hawse.link`,
 `hawse.keystrokes` and the form of `hawse.logs`. Nothing else, in functions and under TYPE_CHECKING as well: an arrow is
 about what a module knows, not about when it loads it.
 """
@@ -15,8 +15,9 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
-OURS = ("hawse", "runtime", "gateway")
+from tests.support.packages import PACKAGES, ROOT, modules, name_of
+
+OURS = tuple(PACKAGES)
 
 # The modules of the standard library that do I/O or wait: the protocol core must not use them.
 WAITING = frozenset(
@@ -37,7 +38,7 @@ class Rule:
     never: tuple[str, ...] = ()  # packages inside of `ours` that run in another process
 
 
-GROUND = ("runtime.core", "runtime.posix")
+GROUND = ("hawse_runtime.core", "hawse_runtime.posix")
 CLIENT_CALLS = ("hawse.wire", "hawse.api", "hawse.client.base", "hawse.client.calls")
 SERVED = ("hawse.wire", "hawse.api", "hawse.rpc")  # what methods are declared and served with
 LINK = ("hawse.wire", "hawse.api", "hawse.link")  # what speaks to a runtime
@@ -93,7 +94,7 @@ RULES = {
     "hawse.cli": Rule(
         ours=("hawse.wire", "hawse.api", "hawse.client", "hawse.machine", "hawse.cli"),
         others=("msgspec", "click", "rich"),
-        lazily=("runtime", "gateway", "hawse.mcp"),
+        lazily=("hawse_runtime", "hawse_gateway", "hawse.mcp"),
         exactly=("hawse.build", "hawse.mcp.tool"),
     ),
     "hawse.mcp": Rule(
@@ -118,7 +119,7 @@ RULES = {
     "hawse.zstd": Rule(ours=("hawse.wire",), others=(), not_stdlib=WAITING),
     "hawse.keystrokes": Rule(ours=(), others=()),
     "hawse.link": Rule(ours=("hawse.wire", "hawse.keystrokes", "hawse.link"), others=()),
-    "runtime": Rule(
+    "hawse_runtime": Rule(
         ours=(
             "hawse.wire",
             "hawse.api",
@@ -130,58 +131,97 @@ RULES = {
             "hawse.rpc",
             "hawse.sockets",
             "hawse.zstd",
-            "runtime",
+            "hawse_runtime",
         ),
         exactly=("hawse",),  # its version
     ),
-    "runtime.core": Rule(ours=("hawse.wire", "runtime.core"), exactly=("hawse.api.paths",)),
-    "runtime.posix": Rule(ours=("hawse.wire", "hawse.api", "hawse.keystrokes", "hawse.sockets", *GROUND)),
-    "runtime.journal": Rule(
-        ours=("hawse.keystrokes", "hawse.referable", "hawse.wire", "runtime.core", "runtime.journal")
+    "hawse_runtime.core": Rule(ours=("hawse.wire", "hawse_runtime.core"), exactly=("hawse.api.paths",)),
+    "hawse_runtime.posix": Rule(ours=("hawse.wire", "hawse.api", "hawse.keystrokes", "hawse.sockets", *GROUND)),
+    "hawse_runtime.journal": Rule(
+        ours=("hawse.keystrokes", "hawse.referable", "hawse.wire", "hawse_runtime.core", "hawse_runtime.journal")
     ),
-    "runtime.rpc": Rule(ours=(*SERVED, "runtime.core", "runtime.rpc")),
-    "runtime.files": Rule(ours=(*SERVED, *GROUND, "hawse.holes", "hawse.zstd", "runtime.rpc", "runtime.files")),
-    "runtime.backup": Rule(ours=(*SERVED, *GROUND, "hawse.zstd", "runtime.rpc", "runtime.files", "runtime.backup")),
-    "runtime.git": Rule(ours=(*SERVED, *GROUND, "runtime.rpc", "runtime.git")),
-    "runtime.watch": Rule(ours=(*SERVED, *GROUND, "runtime.rpc", "runtime.watch")),
-    "runtime.ports": Rule(ours=(*SERVED, *GROUND, "runtime.rpc", "runtime.ports")),
-    "runtime.process": Rule(ours=(*SERVED, *GROUND, "runtime.rpc", "runtime.journal", "runtime.process")),
-    "runtime.desktop": Rule(
+    "hawse_runtime.rpc": Rule(ours=(*SERVED, "hawse_runtime.core", "hawse_runtime.rpc")),
+    "hawse_runtime.files": Rule(
+        ours=(*SERVED, *GROUND, "hawse.holes", "hawse.zstd", "hawse_runtime.rpc", "hawse_runtime.files")
+    ),
+    "hawse_runtime.backup": Rule(
+        ours=(*SERVED, *GROUND, "hawse.zstd", "hawse_runtime.rpc", "hawse_runtime.files", "hawse_runtime.backup")
+    ),
+    "hawse_runtime.git": Rule(ours=(*SERVED, *GROUND, "hawse_runtime.rpc", "hawse_runtime.git")),
+    "hawse_runtime.watch": Rule(ours=(*SERVED, *GROUND, "hawse_runtime.rpc", "hawse_runtime.watch")),
+    "hawse_runtime.ports": Rule(ours=(*SERVED, *GROUND, "hawse_runtime.rpc", "hawse_runtime.ports")),
+    "hawse_runtime.process": Rule(
+        ours=(*SERVED, *GROUND, "hawse_runtime.rpc", "hawse_runtime.journal", "hawse_runtime.process")
+    ),
+    "hawse_runtime.desktop": Rule(
         ours=(
-            *(*SERVED, *GROUND, "hawse.sockets", "runtime.rpc", "runtime.journal", "runtime.people"),
-            *("runtime.process", "runtime.desktop"),
+            *(*SERVED, *GROUND, "hawse.sockets", "hawse_runtime.rpc", "hawse_runtime.journal", "hawse_runtime.people"),
+            *("hawse_runtime.process", "hawse_runtime.desktop"),
         ),
         others=("msgspec", "PIL"),
     ),
-    "runtime.session": Rule(
-        ours=(*SERVED, *GROUND, "runtime.rpc", "runtime.journal", "runtime.process", "runtime.session")
+    "hawse_runtime.session": Rule(
+        ours=(
+            *SERVED,
+            *GROUND,
+            "hawse_runtime.rpc",
+            "hawse_runtime.journal",
+            "hawse_runtime.process",
+            "hawse_runtime.session",
+        )
     ),
-    "runtime.code": Rule(
-        ours=(*SERVED, *GROUND, "runtime.rpc", "runtime.journal", "runtime.process", "runtime.code"),
+    "hawse_runtime.code": Rule(
+        ours=(
+            *SERVED,
+            *GROUND,
+            "hawse_runtime.rpc",
+            "hawse_runtime.journal",
+            "hawse_runtime.process",
+            "hawse_runtime.code",
+        ),
         others=("msgspec",),  # what speaks with kernels is loaded by the host process only
-        never=("runtime.code.host",),
+        never=("hawse_runtime.code.host",),
     ),
-    "runtime.code.host": Rule(
-        ours=("hawse.logs", "runtime.code.host"),
+    "hawse_runtime.code.host": Rule(
+        ours=("hawse.logs", "hawse_runtime.code.host"),
         others=("msgspec", "jupyter_client", "jupyter_core", "uvloop", "zmq"),
-        exactly=("runtime.code.host_protocol",),
+        exactly=("hawse_runtime.code.host_protocol",),
     ),
-    "runtime.recording": Rule(
+    "hawse_runtime.recording": Rule(
         ours=(
-            *(*SERVED, "runtime.core", "runtime.rpc", "runtime.files", "runtime.screen", "runtime.terminal"),
-            "runtime.desktop",
-            "runtime.recording",
+            *(
+                *SERVED,
+                "hawse_runtime.core",
+                "hawse_runtime.rpc",
+                "hawse_runtime.files",
+                "hawse_runtime.screen",
+                "hawse_runtime.terminal",
+            ),
+            "hawse_runtime.desktop",
+            "hawse_runtime.recording",
         )
     ),
-    "runtime.screen": Rule(ours=("hawse.wire", "hawse.api", *GROUND, "runtime.journal", "runtime.screen")),
-    "runtime.people": Rule(ours=("hawse.wire", "hawse.api", "hawse.referable", "runtime.core", "runtime.people")),
-    "runtime.terminal": Rule(
+    "hawse_runtime.screen": Rule(
+        ours=("hawse.wire", "hawse.api", *GROUND, "hawse_runtime.journal", "hawse_runtime.screen")
+    ),
+    "hawse_runtime.people": Rule(
+        ours=("hawse.wire", "hawse.api", "hawse.referable", "hawse_runtime.core", "hawse_runtime.people")
+    ),
+    "hawse_runtime.terminal": Rule(
         ours=(
-            *("hawse.wire", "hawse.api", "hawse.rpc", *GROUND, "runtime.journal", "runtime.people", "runtime.rpc"),
-            *("hawse.referable", "runtime.screen", "runtime.terminal"),
+            *(
+                "hawse.wire",
+                "hawse.api",
+                "hawse.rpc",
+                *GROUND,
+                "hawse_runtime.journal",
+                "hawse_runtime.people",
+                "hawse_runtime.rpc",
+            ),
+            *("hawse.referable", "hawse_runtime.screen", "hawse_runtime.terminal"),
         )
     ),
-    "gateway": Rule(
+    "hawse_gateway": Rule(
         ours=(
             "hawse.wire",
             "hawse.api",
@@ -192,122 +232,185 @@ RULES = {
             "hawse.rpc",
             "hawse.sockets",
             "hawse.zstd",
-            "gateway",
+            "hawse_gateway",
         ),
         exactly=("hawse", "hawse.build"),
     ),
-    "gateway.auth": Rule(ours=("hawse.wire", "hawse.api", "gateway.auth", "gateway.limits", "gateway.store")),
-    "gateway.context": Rule(ours=("hawse.logs", "hawse.wire")),
-    "gateway.limits": Rule(ours=("hawse.wire", "hawse.api", "gateway.limits")),
-    "gateway.audit": Rule(
-        ours=(*SERVED, "gateway.audit", "gateway.context", "gateway.limits"),
-        exactly=("gateway.upstream.observer",),  # what it implements
+    "hawse_gateway.auth": Rule(
+        ours=("hawse.wire", "hawse.api", "hawse_gateway.auth", "hawse_gateway.limits", "hawse_gateway.store")
     ),
-    "gateway.backups": Rule(
+    "hawse_gateway.context": Rule(ours=("hawse.logs", "hawse.wire")),
+    "hawse_gateway.limits": Rule(ours=("hawse.wire", "hawse.api", "hawse_gateway.limits")),
+    "hawse_gateway.audit": Rule(
+        ours=(*SERVED, "hawse_gateway.audit", "hawse_gateway.context", "hawse_gateway.limits"),
+        exactly=("hawse_gateway.upstream.observer",),  # what it implements
+    ),
+    "hawse_gateway.backups": Rule(
         ours=(
             *SERVED,
-            "gateway.auth",
-            "gateway.backups",
-            "gateway.cancellation",
-            "gateway.http",
-            "gateway.store",
-            "gateway.upstream",
-            "gateway.limits",
+            "hawse_gateway.auth",
+            "hawse_gateway.backups",
+            "hawse_gateway.cancellation",
+            "hawse_gateway.http",
+            "hawse_gateway.store",
+            "hawse_gateway.upstream",
+            "hawse_gateway.limits",
         ),
-        exactly=("gateway.confinement", "hawse.zstd"),
+        exactly=("hawse_gateway.confinement", "hawse.zstd"),
     ),
-    "gateway.confinement": Rule(ours=(), exactly=("gateway.system_calls",)),
-    "gateway.system_calls": Rule(ours=()),
-    "gateway.cancellation": Rule(ours=()),
-    "gateway.keyed_locks": Rule(ours=()),
-    "gateway.mounts": Rule(
-        ours=(*SERVED, "gateway.mounts", "gateway.providers", "gateway.sandboxes", "gateway.store"),
+    "hawse_gateway.confinement": Rule(ours=(), exactly=("hawse_gateway.system_calls",)),
+    "hawse_gateway.system_calls": Rule(ours=()),
+    "hawse_gateway.cancellation": Rule(ours=()),
+    "hawse_gateway.keyed_locks": Rule(ours=()),
+    "hawse_gateway.mounts": Rule(
+        ours=(
+            *SERVED,
+            "hawse_gateway.mounts",
+            "hawse_gateway.providers",
+            "hawse_gateway.sandboxes",
+            "hawse_gateway.store",
+        ),
         exactly=(
-            "gateway.cancellation",
-            "gateway.confinement",
-            "gateway.keyed_locks",
-            "gateway.limits.fair_turns",
-            "gateway.limits.in_progress",
-            "gateway.settings",
-            "gateway.system_calls",
+            "hawse_gateway.cancellation",
+            "hawse_gateway.confinement",
+            "hawse_gateway.keyed_locks",
+            "hawse_gateway.limits.fair_turns",
+            "hawse_gateway.limits.in_progress",
+            "hawse_gateway.settings",
+            "hawse_gateway.system_calls",
         ),
     ),
-    "gateway.tunnels": Rule(
+    "hawse_gateway.tunnels": Rule(
         ours=(
             *SERVED,
-            "gateway.sandboxes.records",
-            "gateway.store",
-            "gateway.transport.listener",
-            "gateway.tunnels",
+            "hawse_gateway.sandboxes.records",
+            "hawse_gateway.store",
+            "hawse_gateway.transport.listener",
+            "hawse_gateway.tunnels",
             "hawse.sockets",
         )
     ),
-    "gateway.transport": Rule(ours=("gateway.transport",)),
-    "gateway.store": Rule(ours=("hawse.wire", "gateway.cancellation", "gateway.store")),
-    "gateway.sandboxes": Rule(
-        ours=("hawse.wire", "hawse.api", "hawse.rpc", "gateway.sandboxes", "gateway.store", "gateway.providers"),
+    "hawse_gateway.transport": Rule(ours=("hawse_gateway.transport",)),
+    "hawse_gateway.store": Rule(ours=("hawse.wire", "hawse_gateway.cancellation", "hawse_gateway.store")),
+    "hawse_gateway.sandboxes": Rule(
+        ours=(
+            "hawse.wire",
+            "hawse.api",
+            "hawse.rpc",
+            "hawse_gateway.sandboxes",
+            "hawse_gateway.store",
+            "hawse_gateway.providers",
+        ),
         exactly=(
-            "gateway.cancellation",
-            "gateway.egress.control",
-            "gateway.egress.settings",
-            "gateway.limits.in_progress",
+            "hawse_gateway.cancellation",
+            "hawse_gateway.egress.control",
+            "hawse_gateway.egress.settings",
+            "hawse_gateway.limits.in_progress",
         ),
     ),
-    "gateway.certificates": Rule(ours=()),
-    "gateway.egress": Rule(ours=("hawse.wire", "hawse.api", "hawse.sockets", "gateway.certificates", "gateway.egress")),
-    "gateway.providers": Rule(
+    "hawse_gateway.certificates": Rule(ours=()),
+    "hawse_gateway.egress": Rule(
+        ours=("hawse.wire", "hawse.api", "hawse.sockets", "hawse_gateway.certificates", "hawse_gateway.egress")
+    ),
+    "hawse_gateway.providers": Rule(
         ours=(
             *("hawse.wire", "hawse.api", "hawse.logs", "hawse.sockets"),
-            *("gateway.cancellation", "gateway.certificates", "gateway.egress", "gateway.keyed_locks"),
-            "gateway.providers",
+            *(
+                "hawse_gateway.cancellation",
+                "hawse_gateway.certificates",
+                "hawse_gateway.egress",
+                "hawse_gateway.keyed_locks",
+            ),
+            "hawse_gateway.providers",
         )
     ),
-    "gateway.upstream": Rule(
+    "hawse_gateway.upstream": Rule(
         ours=(
             *LINK,
             "hawse.keystrokes",
             "hawse.referable",
             "hawse.rpc",
             "hawse.sockets",
-            "gateway.upstream",
-            "gateway.providers",
-            "gateway.auth",
-            "gateway.context",
-            "gateway.limits",
+            "hawse_gateway.upstream",
+            "hawse_gateway.providers",
+            "hawse_gateway.auth",
+            "hawse_gateway.context",
+            "hawse_gateway.limits",
         )
     ),
-    "gateway.http": Rule(
-        ours=(*LINK, SHARES, "gateway.http", "gateway.upstream", "gateway.auth", "gateway.context", "gateway.limits"),
-        exactly=("gateway",),
-    ),
-    "gateway.oidc": Rule(
-        ours=("hawse.wire", "hawse.api", "gateway.oidc", "gateway.auth", "gateway.http", "gateway.store"),
-        exactly=("gateway.cancellation", "gateway.settings"),
-    ),
-    "gateway.preview": Rule(
+    "hawse_gateway.http": Rule(
         ours=(
-            *(*LINK, "gateway.preview", "gateway.http", "gateway.upstream", "gateway.sandboxes", "gateway.auth"),
-            "gateway.context",
-            "gateway.limits",
-            "gateway.transport",
-            "gateway.tunnels",
-        )
-    ),
-    "gateway.connection": Rule(
-        ours=(
-            *(*LINK, SHARES, "gateway.connection", "gateway.http", "gateway.upstream", "gateway.auth"),
-            "gateway.context",
-            "gateway.limits",
-            "gateway.transport",
-        )
-    ),
-    "gateway.metrics": Rule(
-        ours=(
-            *(*LINK, "gateway.metrics", "gateway.connection", "gateway.http", "gateway.upstream", "gateway.sandboxes"),
-            "gateway.auth",
-            "gateway.audit",
+            *LINK,
+            SHARES,
+            "hawse_gateway.http",
+            "hawse_gateway.upstream",
+            "hawse_gateway.auth",
+            "hawse_gateway.context",
+            "hawse_gateway.limits",
         ),
-        exactly=("gateway", "gateway.egress.refusals", "gateway.providers.joined.machines", "hawse.build"),
+        exactly=("hawse_gateway",),
+    ),
+    "hawse_gateway.oidc": Rule(
+        ours=(
+            "hawse.wire",
+            "hawse.api",
+            "hawse_gateway.oidc",
+            "hawse_gateway.auth",
+            "hawse_gateway.http",
+            "hawse_gateway.store",
+        ),
+        exactly=("hawse_gateway.cancellation", "hawse_gateway.settings"),
+    ),
+    "hawse_gateway.preview": Rule(
+        ours=(
+            *(
+                *LINK,
+                "hawse_gateway.preview",
+                "hawse_gateway.http",
+                "hawse_gateway.upstream",
+                "hawse_gateway.sandboxes",
+                "hawse_gateway.auth",
+            ),
+            "hawse_gateway.context",
+            "hawse_gateway.limits",
+            "hawse_gateway.transport",
+            "hawse_gateway.tunnels",
+        )
+    ),
+    "hawse_gateway.connection": Rule(
+        ours=(
+            *(
+                *LINK,
+                SHARES,
+                "hawse_gateway.connection",
+                "hawse_gateway.http",
+                "hawse_gateway.upstream",
+                "hawse_gateway.auth",
+            ),
+            "hawse_gateway.context",
+            "hawse_gateway.limits",
+            "hawse_gateway.transport",
+        )
+    ),
+    "hawse_gateway.metrics": Rule(
+        ours=(
+            *(
+                *LINK,
+                "hawse_gateway.metrics",
+                "hawse_gateway.connection",
+                "hawse_gateway.http",
+                "hawse_gateway.upstream",
+                "hawse_gateway.sandboxes",
+            ),
+            "hawse_gateway.auth",
+            "hawse_gateway.audit",
+        ),
+        exactly=(
+            "hawse_gateway",
+            "hawse_gateway.egress.refusals",
+            "hawse_gateway.providers.joined.machines",
+            "hawse.build",
+        ),
     ),
 }
 
@@ -322,7 +425,8 @@ class Import:
 
 
 def is_module(name: str) -> bool:
-    path = ROOT.joinpath(*name.split("."))
+    top, *rest = name.split(".")
+    path = PACKAGES[top].joinpath(*rest)
     return path.is_dir() or path.with_suffix(".py").is_file()
 
 
@@ -401,17 +505,12 @@ def breaches(module: str, source: str, *, is_package: bool = False) -> list[str]
     ]
 
 
-def module_name(path: Path) -> str:
-    parts = path.relative_to(ROOT).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+MODULES = sorted(modules())
 
 
-MODULES = sorted(path for package in OURS for path in (ROOT / package).rglob("*.py"))
-
-
-@pytest.mark.parametrize("path", MODULES, ids=module_name)
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
 def test_a_module_imports_only_along_the_arrows(path: Path) -> None:
-    found = breaches(module_name(path), path.read_text("utf-8"), is_package=path.name == "__init__.py")
+    found = breaches(name_of(path), path.read_text("utf-8"), is_package=path.name == "__init__.py")
     assert not found, "\n".join(found)
 
 
@@ -420,15 +519,15 @@ def test_a_module_imports_only_along_the_arrows(path: Path) -> None:
     [
         (
             "hawse.wire",
-            "asyncio socket selectors ssl subprocess websockets hawse.client hawse.cli runtime gateway",
+            "asyncio socket selectors ssl subprocess websockets hawse.client hawse.cli hawse_runtime hawse_gateway",
         ),
-        ("hawse.client", "hawse.cli runtime gateway"),
-        ("runtime", "hawse.client hawse.cli gateway"),
-        ("gateway", "hawse.client hawse.cli runtime"),
+        ("hawse.client", "hawse.cli hawse_runtime hawse_gateway"),
+        ("hawse_runtime", "hawse.client hawse.cli hawse_gateway"),
+        ("hawse_gateway", "hawse.client hawse.cli hawse_runtime"),
     ],
 )
 def test_what_a_package_loads_agrees_with_what_it_says(package: str, unwanted: str) -> None:
-    modules = [module_name(path) for path in MODULES if path.name != "__main__.py"]
+    modules = [name_of(path) for path in MODULES if path.name != "__main__.py"]
     names = [name for name in modules if within(name, (package,))]
     program = (
         "import importlib, sys; before = set(sys.modules)\n"
@@ -442,7 +541,7 @@ def test_what_a_package_loads_agrees_with_what_it_says(package: str, unwanted: s
 
 def test_the_gateway_loads_the_client_of_redis_only_where_it_is_used() -> None:
     """It takes almost as long to load as the rest of the gateway."""
-    program = "import sys, gateway.server; print('redis' in sys.modules)"
+    program = "import sys, hawse_gateway.server; print('redis' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     assert run.stdout == "False\n"
 
@@ -462,18 +561,18 @@ def test_the_gateway_loads_the_client_of_redis_only_where_it_is_used() -> None:
         ("hawse.client.calls.call", "from hawse.client.connection.dial import dial"),
         ("hawse.client.files.files", "from hawse.client.process.exec import program"),
         ("hawse.client.terminal.attach", "import websockets"),
-        ("hawse.cli.serve", "import gateway.app"),
+        ("hawse.cli.serve", "import hawse_gateway.app"),
         ("hawse", "from hawse.client import connect"),
-        ("runtime.terminal.terminal", "if TYPE_CHECKING:\n    from gateway.app import App"),
-        ("runtime.terminal.terminal", "import hawse"),
-        ("runtime.code.executor", "import zmq"),
-        ("runtime.code.methods", "def f():\n    from runtime.code.host.server import serve"),
-        ("runtime.code.host.kernel", "from runtime.code.run import Run"),
-        ("runtime.terminal.terminal", "from hawse import client"),
-        ("gateway.app", "importlib.import_module('runtime.main')"),
-        ("gateway.app", "import runtime"),
-        ("gateway.http.sse", "from gateway.connection.endpoint import ConnectEndpoint"),
-        ("gateway.providers.local", "from gateway.upstream.links import Links"),
+        ("hawse_runtime.terminal.terminal", "if TYPE_CHECKING:\n    from hawse_gateway.app import App"),
+        ("hawse_runtime.terminal.terminal", "import hawse"),
+        ("hawse_runtime.code.executor", "import zmq"),
+        ("hawse_runtime.code.methods", "def f():\n    from hawse_runtime.code.host.server import serve"),
+        ("hawse_runtime.code.host.kernel", "from hawse_runtime.code.run import Run"),
+        ("hawse_runtime.terminal.terminal", "from hawse import client"),
+        ("hawse_gateway.app", "importlib.import_module('hawse_runtime.main')"),
+        ("hawse_gateway.app", "import hawse_runtime"),
+        ("hawse_gateway.http.sse", "from hawse_gateway.connection.endpoint import ConnectEndpoint"),
+        ("hawse_gateway.providers.local", "from hawse_gateway.upstream.links import Links"),
     ],
 )
 def test_an_import_against_the_arrows_is_found(module: str, source: str) -> None:
@@ -491,11 +590,11 @@ def test_an_import_against_the_arrows_is_found(module: str, source: str) -> None
             "hawse.client.aio",
             "import asyncio, websockets\nfrom hawse.wire import Connection\nfrom .. import wire",
         ),
-        ("hawse.cli.serve", "from hawse import __version__\ndef main():\n    from gateway.app import serve"),
-        ("hawse.cli.serve", "def main():\n    importlib.import_module('runtime.main')"),
+        ("hawse.cli.serve", "from hawse import __version__\ndef main():\n    from hawse_gateway.app import serve"),
+        ("hawse.cli.serve", "def main():\n    importlib.import_module('hawse_runtime.main')"),
         ("hawse", "def __getattr__(name):\n    from hawse import client"),
-        ("runtime.terminal.terminal", "import asyncio, pyghostty\nfrom hawse.wire import frames"),
-        ("gateway.app", "import starlette, hawse.wire.frames\nfrom .links import Link"),
+        ("hawse_runtime.terminal.terminal", "import asyncio, pyghostty\nfrom hawse.wire import frames"),
+        ("hawse_gateway.app", "import starlette, hawse.wire.frames\nfrom .links import Link"),
     ],
 )
 def test_an_import_along_the_arrows_passes(module: str, source: str) -> None:

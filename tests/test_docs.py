@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from hawse.wire.channel import CLIENT_STEPS, TRANSITIONS, ChannelState
+from tests.support.packages import PACKAGES, modules
 
 ROOT = Path(__file__).resolve().parent.parent
 DECISIONS = ROOT / "docs" / "decisions"
@@ -69,7 +70,7 @@ def test_no_line_is_too_long(page: Path) -> None:
 
 def test_each_decision_that_code_or_a_page_refers_to_exists() -> None:
     numbers = {path.name[:4] for path in DECISIONS.glob("[0-9]*.md")}
-    files = [path for folder in ("hawse", "runtime", "gateway") for path in (ROOT / folder).rglob("*.py")]
+    files = list(modules())
     missing = {
         f"{name(path)}: {match[0]}"
         for path in [*files, *pages()]
@@ -107,7 +108,10 @@ def test_the_diagram_of_the_channel_states_is_the_table_in_the_code() -> None:
 def test_the_architecture_page_names_every_package() -> None:
     page = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
     folders = [
-        path for top in ("runtime", "gateway") for path in (ROOT / top).iterdir() if (path / "__init__.py").exists()
+        path
+        for top in ("hawse_runtime", "hawse_gateway")
+        for path in PACKAGES[top].iterdir()
+        if (path / "__init__.py").exists()
     ]
     assert [name(path) for path in folders if f"`{name(path)}`" not in page] == []
 
@@ -125,7 +129,7 @@ def test_every_function_that_the_walk_names_is_in_its_file() -> None:
 
 
 def test_every_metric_is_documented() -> None:
-    exported = set(METRIC.findall((ROOT / "gateway" / "metrics" / "endpoint.py").read_text("utf-8")))
+    exported = set(METRIC.findall((PACKAGES["hawse_gateway"] / "metrics" / "endpoint.py").read_text("utf-8")))
     documented = set(METRIC.findall((ROOT / "docs" / "metrics.md").read_text("utf-8")))
     runtime = {metric for metric in exported if metric.startswith("hawse_runtime_")}  # documented as `hawse_runtime_*`
     assert documented - {"hawse_runtime_", "hawse_echo_seconds_bucket"} == exported - runtime

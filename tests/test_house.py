@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from hawse import __version__
+from tests.support.packages import PACKAGES
 
 ROOT = Path(__file__).resolve().parent.parent
-PRODUCT = ("hawse", "runtime", "gateway")
 
 # The machine that installs packages chooses their index. The names are split so that this file doesn't contain them.
 INDEX_HOSTS = [
@@ -83,18 +83,19 @@ def test_every_python_pin_has_hashes(name: str) -> None:
 def test_a_distribution_without_the_browser_client_is_refused(kind: str, tmp_path: Path) -> None:
     for name in ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE", "CHANGELOG.md"):
         shutil.copy(ROOT / name, tmp_path)
-    for package in ("hawse", "runtime", "gateway"):
-        (tmp_path / package).mkdir()
-        shutil.copy(ROOT / package / "__init__.py", tmp_path / package)
+    for folder in PACKAGES.values():
+        (tmp_path / folder.relative_to(ROOT)).mkdir(parents=True)
+        shutil.copy(folder / "__init__.py", tmp_path / folder.relative_to(ROOT))
     command = [sys.executable, "-m", "hatchling", "build", "--target", kind]
 
     refused = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert refused.returncode != 0
-    assert "gateway/_web/index.html is missing" in refused.stderr
+    assert "gateway/hawse_gateway/_web/index.html is missing" in refused.stderr
     assert not list(tmp_path.glob("dist/*.*"))
 
-    (tmp_path / "gateway" / "_web").mkdir()
-    (tmp_path / "gateway" / "_web" / "index.html").write_text("<!doctype html>")
+    web = tmp_path / "gateway" / "hawse_gateway" / "_web"
+    web.mkdir()
+    (web / "index.html").write_text("<!doctype html>")
     made = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert made.returncode == 0, made.stderr
     assert len(list(tmp_path.glob("dist/hawse-*"))) == 1
@@ -180,10 +181,10 @@ def test_the_container_images_install_the_programs_that_the_runtime_starts(image
 
 
 def test_the_runtime_does_not_use_the_default_executor() -> None:
-    """One pool for all blocking work would let a slow disk hold up kills (`runtime.core.thread_pool`)."""
+    """One pool for all blocking work would let a slow disk hold up kills (`hawse_runtime.core.thread_pool`)."""
     found = [
         f"{path.relative_to(ROOT)}: {ast.unparse(node)}"
-        for path in sorted((ROOT / "runtime").rglob("*.py"))
+        for path in sorted(PACKAGES["hawse_runtime"].rglob("*.py"))
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if _uses_default_executor(node)
     ]
@@ -220,7 +221,7 @@ def _private_names(node: ast.AST) -> list[str]:
     names: list[str] = []
     if isinstance(node, ast.Attribute) and not _is_own(node.value):
         names = [node.attr]
-    elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in PRODUCT:
+    elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in PACKAGES:
         names = [alias.name for alias in node.names]
     elif isinstance(node, ast.Call) and _called(node) in ("getattr", "setattr", "delattr"):
         strings = [one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
@@ -245,9 +246,9 @@ def test_private_names_are_found() -> None:
 self._own; cls._own; super()._own; point._replace(x=1); __name__
 thing._attribute
 self._own._deep
-from runtime.app import _function
+from hawse_runtime.app import _function
 monkeypatch.setattr(module, "_constant", 1)
-monkeypatch.setattr("gateway.server._other", 1)
+monkeypatch.setattr("hawse_gateway.server._other", 1)
 getattr(thing, "_read")
 """
     found = [name for node in ast.walk(ast.parse(source)) for name in _private_names(node)]

@@ -21,7 +21,7 @@ def written() -> tuple[logging.Logger, io.StringIO]:
     made = handler("json")
     assert isinstance(made, logging.StreamHandler)
     made.setStream(paper)
-    logger = logging.Logger("gateway.connection.endpoint")
+    logger = logging.Logger("hawse_gateway.connection.endpoint")
     logger.addHandler(made)
     return logger, paper
 
@@ -34,7 +34,7 @@ def test_a_line_is_an_object_with_the_fields_that_are_set(written: tuple[logging
     assert abs(datetime.now(UTC) - then) < timedelta(minutes=1)
     assert entry == {
         "level": "warning",
-        "logger": "gateway.connection.endpoint",
+        "logger": "hawse_gateway.connection.endpoint",
         "message": "< peer:1 refused",
         "peer": "peer:1",
         "code": "unauthenticated",

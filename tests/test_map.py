@@ -8,7 +8,9 @@ Adapters of frameworks, which `make test-apps` installs, are tested in `e2e/apps
 import re
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.support import packages
+from tests.support.packages import PACKAGES, ROOT
+
 TESTS = ROOT / "tests"
 MODULE_LINES = 400
 
@@ -17,9 +19,8 @@ HOUSE = {TESTS / f"test_{name}.py" for name in ("arrows", "docs", "generated", "
 
 
 def test_file_of(module: Path) -> Path:
-    """The test file of a module. The folder `hawse/` is left out of its path."""
-    parts = module.relative_to(ROOT).parts
-    folders = parts[1:-1] if parts[0] == "hawse" else parts[:-1]
+    """The test file of a module. Of the folders of the packages, only `runtime` and `gateway` are in its path."""
+    folders = tuple(part for part in module.relative_to(ROOT).parts[:-1] if part not in PACKAGES)
     if folders == ("adapters",) and module.stem not in ("extra", "tools"):
         return ROOT / "e2e" / "apps" / "adapters" / f"test_{module.stem}.py"
     return TESTS.joinpath(*folders, f"test_{module.stem.lstrip('_')}.py")
@@ -29,8 +30,7 @@ test_file_of.__test__ = False  # type: ignore[attr-defined]  # its name looks li
 
 
 def modules() -> list[Path]:
-    found = (path for package in ("hawse", "runtime", "gateway") for path in (ROOT / package).rglob("*.py"))
-    return sorted(path for path in found if path.stem not in {"__init__", "__main__"})
+    return sorted(path for path in packages.modules() if path.stem not in {"__init__", "__main__"})
 
 
 def names(paths: set[Path]) -> list[str]:

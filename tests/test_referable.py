@@ -3,7 +3,7 @@
 import weakref
 
 from hawse.referable import referable
-from runtime.journal.journal import Journal
+from hawse_runtime.journal.journal import Journal
 
 
 def test_a_class_is_unchanged() -> None:

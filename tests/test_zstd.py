@@ -40,9 +40,9 @@ import sys
 sys.modules["backports.zstd"] = sys.modules["compression.zstd"] = None
 from hawse.api.backups import BackupPack
 from hawse.wire import HawseError
-from runtime.backup.pack import pack
+from hawse_runtime.backup.pack import pack
 from hawse import zstd
-from runtime.files.rooted_path import RootedPath
+from hawse_runtime.files.rooted_path import RootedPath
 
 assert not zstd.is_available()
 for make in (zstd.Compressor, zstd.Decompressor):

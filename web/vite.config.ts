@@ -30,7 +30,7 @@ export default defineConfig({
   base: "./",
   plugins: [fontLicense(), preloadFont(), preloadEmulator(), precompress()],
   build: {
-    outDir: "../gateway/_web",
+    outDir: "../gateway/hawse_gateway/_web",
     emptyOutDir: true,
     target: "es2022",
     assetsInlineLimit: 0,

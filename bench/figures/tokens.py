@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Final
 
 from bench.lab import Figures, Lab, percentile
-from gateway.auth.credentials import Credentials
-from gateway.auth.principals import OWNER
-from gateway.store.sqlite import SqliteStore
+from hawse_gateway.auth.credentials import Credentials
+from hawse_gateway.auth.principals import OWNER
+from hawse_gateway.store.sqlite import SqliteStore
 
 ROUNDS: Final = 400
 LOOKUPS: Final = 100  # in each measurement: the clock is not exact enough for one

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from e2e.apps.conftest import NODE_MODULES, PYTHON, SOURCES
-from gateway.http import openapi
+from hawse_gateway.http import openapi
 from tests.support.stack import Stack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

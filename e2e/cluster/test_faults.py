@@ -21,9 +21,9 @@ from lightkube import ApiError, AsyncClient
 from lightkube.resources.core_v1 import Pod
 
 import hawse
-from gateway.providers.kubernetes.manifests import object_name
-from gateway.providers.kubernetes.pod_state import is_ending
 from hawse.client import Client, CodeEnd, CodeStdout, Options, Preview, Sandbox
+from hawse_gateway.providers.kubernetes.manifests import object_name
+from hawse_gateway.providers.kubernetes.pod_state import is_ending
 from tests.support import kubernetes
 from tests.support.cluster_processes import ClusterProcess, needs_processes, supervised
 from tests.support.redis import RedisServer
@@ -97,7 +97,7 @@ class Site:
         for process in psutil.process_iter():
             with suppress(psutil.Error):
                 words = process.cmdline()
-                if "runtime" in words and "--sandbox" in words and words[words.index("--sandbox") + 1] == id:
+                if "hawse_runtime" in words and "--sandbox" in words and words[words.index("--sandbox") + 1] == id:
                     found.append(process)
         return found
 

@@ -24,7 +24,7 @@ def bundle(file: Path, name: str, as_json: bool) -> int:
     on a node.
     """
     require_server("hawse bundle")
-    build, image = (import_module(f"gateway.providers.bundle.{module}") for module in ("build", "image"))
+    build, image = (import_module(f"hawse_gateway.providers.bundle.{module}") for module in ("build", "image"))
     with TemporaryDirectory(prefix="hawse-") as folder:
         try:
             made = build.ensure_bundle(Path(folder))

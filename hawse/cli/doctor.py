@@ -97,7 +97,7 @@ def _isolation() -> Check:
     """Whether a gateway on this machine would isolate its sandboxes."""
     if sys.platform != "linux":
         return Check("isolation", "warning", "a gateway needs Linux; this machine can be a client")
-    choice = import_module("gateway.providers.isolation.choice")
+    choice = import_module("hawse_gateway.providers.isolation.choice")
     isolation, reason, system_calls = choice.choose_isolation("auto")
     if isolation == "none":
         return Check("isolation", "warning", f"sandboxes of a gateway on this machine are NOT isolated: {reason}")

@@ -84,14 +84,14 @@ def of_machine() -> Iterator[Check]:
         path = shutil.which(program) or shutil.which(program, path=SYSTEM)
         yield missing(name, install) if path is None else Check(name, "ok", path)
     try:
-        rclone = import_module("gateway.mounts.rclone").check_available()
+        rclone = import_module("hawse_gateway.mounts.rclone").check_available()
     except HawseError as error:
         yield missing("mounts", error.message)
     else:
         yield Check("mounts", "ok", f"{rclone} and /dev/fuse")
     try:
-        mksquashfs = import_module("gateway.backups.squashfs").find()
-        squashfuse = import_module("gateway.mounts.squashfuse").check_available()
+        mksquashfs = import_module("hawse_gateway.backups.squashfs").find()
+        squashfuse = import_module("hawse_gateway.mounts.squashfuse").check_available()
     except HawseError as error:
         yield missing("overlays of backups", error.message)
     else:

@@ -246,10 +246,10 @@ OIDC = "oidc_"  # begins the names of options of the OpenID provider
 def serve(verbose: bool, **options: Any) -> int:
     """Start a gateway on this machine and print the address to open."""
     # The gateway is imported here, since other sub-commands do not need it. An option that is not given keeps the
-    # default of `gateway.settings.Settings`.
+    # default of `hawse_gateway.settings.Settings`.
     require_server("hawse serve")
-    server = import_module("gateway.server")
-    settings = import_module("gateway.settings")
+    server = import_module("hawse_gateway.server")
+    settings = import_module("hawse_gateway.settings")
     given = {name: value for name, value in options.items() if value not in (None, ()) and value is not False}
     oidc = {name.removeprefix(OIDC): given.pop(name) for name in list(given) if name.startswith(OIDC)}
     if oidc:

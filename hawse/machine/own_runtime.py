@@ -119,7 +119,7 @@ class OwnRuntime:
     # ---- inside
 
     def _command(self, until: int, ready: int) -> list[str]:
-        command = [sys.executable, "-I", "-m", "runtime"]  # isolated: Python imports nothing from the workspace
+        command = [sys.executable, "-I", "-m", "hawse_runtime"]  # isolated: Python imports nothing from the workspace
         places = ["--socket", str(self._state / SOCKET), "--private", str(self._state)]
         places += ["--workspace", str(self._workspace)]
         pipes = ["--until", str(until), "--ready", str(ready)]

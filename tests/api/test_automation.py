@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from hawse.api.automation import TerminalScreen, TerminalSend, TerminalWait, TerminalWaitResult
-from runtime.screen.requests import SCROLLBACK_LINES
+from hawse_runtime.screen.requests import SCROLLBACK_LINES
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from hawse.api.recordings import PARTS, RecordingInfo, RecordingRead
-from runtime.recording import cast_writer
+from hawse_runtime.recording import cast_writer
 from tests.support.examples import RECORDING
 
 

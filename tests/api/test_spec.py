@@ -10,6 +10,7 @@ from hawse.api import GATEWAY, METHODS, Nothing, Params, Spec, method, spec_of
 from hawse.api.files import FileChmod
 from hawse.api.rights import ROLES
 from hawse.api.spec import EVERY_CALL
+from tests.support.packages import PACKAGES
 
 WIRE = (Path(__file__).parents[2] / "docs" / "wire.md").read_text("utf-8")
 ALL = METHODS | GATEWAY
@@ -84,7 +85,7 @@ class Plain(msgspec.Struct):
     """A struct that is not derived from `Params`."""
 
 
-RUNTIME = Path(__file__).parents[2] / "runtime"
+RUNTIME = PACKAGES["hawse_runtime"]
 # The prefixes of the methods that the packages of the runtime implement. Other packages serve all of them.
 PREFIXES = {
     "terminal": {"terminal"},
@@ -120,7 +121,7 @@ def test_each_error_of_the_runtime_is_declared_by_a_method_of_its_package(path: 
 
 def test_each_error_of_the_gateways_methods_is_declared() -> None:
     declared = {code for spec in GATEWAY.values() for code in spec.raises}
-    assert codes(RUNTIME.parent / "gateway" / "methods.py") - declared - set(EVERY_CALL) == set()
+    assert codes(PACKAGES["hawse_gateway"] / "methods.py") - declared - set(EVERY_CALL) == set()
 
 
 def test_codes_are_declared_once() -> None:

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from gateway.providers.bundle import build
 from hawse import __version__
 from hawse.cli import main
+from hawse_gateway.providers.bundle import build
 
 
 @pytest.fixture

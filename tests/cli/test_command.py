@@ -57,7 +57,8 @@ def test_the_command_runs_as_a_module() -> None:
 def test_the_gateway_is_not_imported_before_it_is_needed() -> None:
     program = """if True:
         import sys, hawse.cli
-        print([name for name in sys.modules if name.partition(".")[0] in ("gateway", "uvicorn", "websockets", "rich")])
+        late = ("hawse_gateway", "uvicorn", "websockets", "rich")
+        print([name for name in sys.modules if name.partition(".")[0] in late])
     """
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert run.stdout == "[]\n"

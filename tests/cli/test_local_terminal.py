@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from hawse.cli.local_terminal import LocalTerminal
-from runtime.posix.spawn import set_size
+from hawse_runtime.posix.spawn import set_size
 
 
 @pytest.fixture

@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from gateway.settings import OidcSettings, Settings
 from hawse.cli import main
 from hawse.cli.serve import serve
+from hawse_gateway.settings import OidcSettings, Settings
 
 
 @pytest.fixture
 def served(monkeypatch: pytest.MonkeyPatch) -> list[tuple[dict[str, Any], bool]]:
     """What the gateway would be started with."""
     seen: list[tuple[dict[str, Any], bool]] = []
-    server, settings = ModuleType("gateway.server"), ModuleType("gateway.settings")
+    server, settings = ModuleType("hawse_gateway.server"), ModuleType("hawse_gateway.settings")
 
     def serve(settings: dict[str, Any], *, verbose: bool) -> int:
         seen.append((settings, verbose))
@@ -23,8 +23,8 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[tuple[dict[str, Any], bool]]
 
     server.serve = serve  # type: ignore[attr-defined]
     settings.Settings = settings.OidcSettings = dict  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "gateway.server", server)
-    monkeypatch.setitem(sys.modules, "gateway.settings", settings)
+    monkeypatch.setitem(sys.modules, "hawse_gateway.server", server)
+    monkeypatch.setitem(sys.modules, "hawse_gateway.settings", settings)
     for name in ("HAWSE_TOKEN", "HAWSE_STATE", "HAWSE_LOG_FORMAT", "HAWSE_OIDC_CLIENT_SECRET"):
         monkeypatch.delenv(name, raising=False)
     return seen

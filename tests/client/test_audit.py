@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from gateway.audit.files import AuditFiles
+from hawse_gateway.audit.files import AuditFiles
 from tests.support.gateway import TOKEN, FakeRuntime, Gateway
 from tests.support.sync_bridge import Connect
 

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from hawse.api.files import FileArchive, FileArchiveResult
-from runtime.files.archive import BLOCK, archive
-from runtime.files.rooted_path import RootedPath
-from runtime.rpc.generator_stream import StreamEvent
+from hawse_runtime.files.archive import BLOCK, archive
+from hawse_runtime.files.rooted_path import RootedPath
+from hawse_runtime.rpc.generator_stream import StreamEvent
 from tests.fuzz.target import Run, Target
 
 FORMATS = ("tar", "tar.gz", "zip")

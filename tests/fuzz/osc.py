@@ -10,10 +10,10 @@ import re
 
 import msgspec
 
-from runtime.journal.journal import Journal
-from runtime.terminal.command_history import ANSWER_BYTES, KEPT, LINE_LIMIT
-from runtime.terminal.osc_scanner import LIMIT, Osc, OscScanner
-from runtime.terminal.shell_state import PATH_LIMIT, TITLE_LIMIT, ShellStateTracker
+from hawse_runtime.journal.journal import Journal
+from hawse_runtime.terminal.command_history import ANSWER_BYTES, KEPT, LINE_LIMIT
+from hawse_runtime.terminal.osc_scanner import LIMIT, Osc, OscScanner
+from hawse_runtime.terminal.shell_state import PATH_LIMIT, TITLE_LIMIT, ShellStateTracker
 from tests.fuzz.mutations import mutated
 from tests.fuzz.target import Target, stateless
 

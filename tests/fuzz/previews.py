@@ -11,13 +11,13 @@ import random
 import re
 from typing import Any
 
-from gateway.auth.access_policy import AccessPolicy
-from gateway.auth.tickets import Tickets
-from gateway.preview.addresses import PreviewTarget
-from gateway.preview.headers import PublicAddress
-from gateway.preview.http import forward
-from gateway.preview.websocket import WebSocketRelay
 from hawse.wire import HawseError
+from hawse_gateway.auth.access_policy import AccessPolicy
+from hawse_gateway.auth.tickets import Tickets
+from hawse_gateway.preview.addresses import PreviewTarget
+from hawse_gateway.preview.headers import PublicAddress
+from hawse_gateway.preview.http import forward
+from hawse_gateway.preview.websocket import WebSocketRelay
 from tests.fuzz.mutations import mutated
 from tests.fuzz.target import Target, stateless
 from tests.support.stores import credentials

@@ -14,10 +14,10 @@ from typing import Any
 import msgspec
 
 from hawse.api.recordings import RecordingInfo
-from runtime.core.folder import Folder
-from runtime.recording.asciicast import event, header
-from runtime.recording.cast_writer import PARTS
-from runtime.recording.storage import RecordingStore
+from hawse_runtime.core.folder import Folder
+from hawse_runtime.recording.asciicast import event, header
+from hawse_runtime.recording.cast_writer import PARTS
+from hawse_runtime.recording.storage import RecordingStore
 from tests.fuzz.mutations import ODD_TEXTS, mutated, odd_value
 from tests.fuzz.target import Target, stateless
 

@@ -17,9 +17,9 @@ from pathlib import Path
 
 from pyghostty import Terminal as Emulator
 
-from runtime.screen.deferred_output import unfinished
-from runtime.screen.formats import view
-from runtime.screen.screen import Screen
+from hawse_runtime.screen.deferred_output import unfinished
+from hawse_runtime.screen.formats import view
+from hawse_runtime.screen.screen import Screen
 
 RECORDINGS = sorted((Path(__file__).parent.parent / "screens" / "recordings").glob("*.raw"))
 SIZES = ((80, 24), (110, 36), (132, 5), (40, 10), (200, 60), (1, 1), (2, 2), (5, 3), (12, 4), (80, 1), (1, 24))
@@ -200,7 +200,7 @@ def run_case(case: Case, totals: Totals) -> None:
     Raises the exception of the screen.
     """
     given_up = _Warnings()
-    logger = logging.getLogger("runtime.screen")
+    logger = logging.getLogger("hawse_runtime.screen")
     logger.addHandler(given_up)
     screen = Screen(*case.size)
     try:
@@ -280,7 +280,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.child:
         logging.disable(logging.NOTSET)
-        logging.getLogger("runtime.screen").propagate = False
+        logging.getLogger("hawse_runtime.screen").propagate = False
         numbers = iter(range(options.first, options.first + options.cases))
         run_cases(numbers, Totals(), time.monotonic() + options.seconds)
         return

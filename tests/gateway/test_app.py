@@ -1,9 +1,9 @@
 import httpx
 import pytest
 
-from gateway import VERSION
-from gateway.auth.principals import OWNER
-from gateway.auth.tickets import OUTSTANDING
+from hawse_gateway import VERSION
+from hawse_gateway.auth.principals import OWNER
+from hawse_gateway.auth.tickets import OUTSTANDING
 from tests.support.gateway import TOKEN, VIEWER_TOKEN, Gateway
 from tests.support.http_clients import http_client
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from gateway.cancellation import cancellation_kept, in_thread, kill_process, start_process
+from hawse_gateway.cancellation import cancellation_kept, in_thread, kill_process, start_process
 from tests.support.waiting import TIMEOUT
 
 

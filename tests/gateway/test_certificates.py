@@ -6,7 +6,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from gateway.certificates import COMMON_NAME_MAX, certificate_builder, certificate_pem, common_name, private_pem
+from hawse_gateway.certificates import COMMON_NAME_MAX, certificate_builder, certificate_pem, common_name, private_pem
 
 
 def test_a_certificate_is_valid_now_and_names_its_key() -> None:

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from gateway.providers.isolation import host_user
+from hawse_gateway.providers.isolation import host_user
 
 USER = host_user.of_process("a test") if os.getuid() == 0 else None
 
 # Confines itself, tries what is named by its argument, and prints the error.
 PROGRAM = f"""
 import encodings.idna, os, socket, sys
-from gateway.confinement import confine
+from hawse_gateway.confinement import confine
 readable, writable, what, path = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4]
 parent = os.getppid()
 confine(user={USER!r}, memory=1 << 30, file_size=1000, read=[readable], write=[writable])

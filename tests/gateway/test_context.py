@@ -1,8 +1,8 @@
 """The context of a call: its ids."""
 
-from gateway.context import CallContext, current
 from hawse.logs import TRACE
 from hawse.wire.trace import Trace
+from hawse_gateway.context import CallContext, current
 
 
 def test_each_call_has_an_id_of_16_hexadecimal_digits() -> None:

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from gateway.auth.principals import OWNER
-from gateway.egress_methods import EgressMethods
-from gateway.providers.base import Capabilities
-from gateway.sandboxes.lifecycle import Sandboxes
-from gateway.store.sqlite import SqliteStore
 from hawse.api.egress import EgressGet, EgressPolicy, EgressSet
 from hawse.api.sandboxes import SandboxCreate
 from hawse.wire import HawseError, Principal
+from hawse_gateway.auth.principals import OWNER
+from hawse_gateway.egress_methods import EgressMethods
+from hawse_gateway.providers.base import Capabilities
+from hawse_gateway.sandboxes.lifecycle import Sandboxes
+from hawse_gateway.store.sqlite import SqliteStore
 from tests.support.providers import ModelProvider
 
 ANN = Principal(id="ann", name="", kind="user", rights=("operate/~",))

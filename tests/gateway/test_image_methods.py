@@ -9,15 +9,15 @@ import msgspec
 import pytest
 import pytest_asyncio
 
-from gateway.image_methods import PULLS, ImageMethods
-from gateway.providers.base import Progress, Report
-from gateway.sandboxes.lifecycle import Sandboxes
-from gateway.store.sqlite import SqliteStore
 from hawse.api import GATEWAY
 from hawse.api.images import ImageInfo, ImageList, ImagePull, ImageRemove
 from hawse.rpc import Dispatcher, IdempotencyTable
 from hawse.rpc.call import ServerCall
 from hawse.wire import Connection, HawseError
+from hawse_gateway.image_methods import PULLS, ImageMethods
+from hawse_gateway.providers.base import Progress, Report
+from hawse_gateway.sandboxes.lifecycle import Sandboxes
+from hawse_gateway.store.sqlite import SqliteStore
 from tests.support.providers import ModelProvider
 
 

@@ -4,9 +4,9 @@ import os
 
 import pytest
 
-from gateway.isolation_lines import isolation_lines
-from gateway.providers.base import Capabilities
 from hawse.api.sandboxes import SandboxInfo
+from hawse_gateway.isolation_lines import isolation_lines
+from hawse_gateway.providers.base import Capabilities
 
 
 @pytest.mark.parametrize(("uid", "who"), [(0, "root, which may do everything on this machine"), (1000, "this user")])

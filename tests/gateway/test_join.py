@@ -12,8 +12,8 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 import hawse
-from gateway import join as module
 from hawse.wire.join import AGAIN
+from hawse_gateway import join as module
 from tests.support.http_clients import http_client
 from tests.support.stack import Stack
 

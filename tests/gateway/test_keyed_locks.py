@@ -2,7 +2,7 @@
 
 import asyncio
 
-from gateway.keyed_locks import KeyedLocks
+from hawse_gateway.keyed_locks import KeyedLocks
 
 
 async def test_the_lock_of_a_key_excludes_others_with_that_key_only() -> None:

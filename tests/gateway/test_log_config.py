@@ -10,11 +10,11 @@ from websockets.exceptions import ConnectionClosed
 from websockets.typing import Subprotocol
 
 import hawse
-from gateway import log_config as logs
+from hawse_gateway import log_config as logs
 from tests.support.http_clients import http_client
 from tests.support.stack import Stack
 
-NAMES = ("", "gateway", "hawse", "uvicorn", "uvicorn.error", "uvicorn.access", "websockets")
+NAMES = ("", "hawse_gateway", "hawse", "uvicorn", "uvicorn.error", "uvicorn.access", "websockets")
 
 
 @pytest.fixture(autouse=True)
@@ -27,13 +27,13 @@ def _restored() -> Iterator[None]:
 
 def test_by_default_only_warnings_and_errors_are_logged() -> None:
     logs.configure(verbose=False)
-    assert not logging.getLogger("gateway.connection.client_connection").isEnabledFor(logging.INFO)
-    assert logging.getLogger("gateway.connection.client_connection").isEnabledFor(logging.WARNING)
+    assert not logging.getLogger("hawse_gateway.connection.client_connection").isEnabledFor(logging.INFO)
+    assert logging.getLogger("hawse_gateway.connection.client_connection").isEnabledFor(logging.WARNING)
 
 
 def test_verbose_logs_connections_and_disconnections() -> None:
     logs.configure(verbose=True)
-    assert logging.getLogger("gateway.connection.endpoint").isEnabledFor(logging.INFO)
+    assert logging.getLogger("hawse_gateway.connection.endpoint").isEnabledFor(logging.INFO)
 
 
 @pytest.mark.parametrize("verbose", [True, False])
@@ -70,8 +70,8 @@ async def test_json_lines_have_role_and_sandbox_and_no_secret(tmp_path: Path) ->
     known = {
         (line["logger"], name, line[name]) for line in records for name in ("role", "sandbox", "code") if name in line
     }
-    assert ("gateway.connection.endpoint", "role", "owner") in known
-    assert ("gateway.connection.endpoint", "code", "unauthenticated") in known
-    assert ("gateway.upstream.sandbox_link", "sandbox", "local") in known
-    assert ("gateway.preview.proxy", "sandbox", "local") in known
+    assert ("hawse_gateway.connection.endpoint", "role", "owner") in known
+    assert ("hawse_gateway.connection.endpoint", "code", "unauthenticated") in known
+    assert ("hawse_gateway.upstream.sandbox_link", "sandbox", "local") in known
+    assert ("hawse_gateway.preview.proxy", "sandbox", "local") in known
     assert ("root", "sandbox", "local") in known, "the runtime's own log"

@@ -7,9 +7,9 @@ from urllib.parse import parse_qs
 import httpx
 import pytest
 
-from gateway.auth.credentials import Credentials
-from gateway.proxy_sign_on import ProxySignOn
-from gateway.settings import SettingsError
+from hawse_gateway.auth.credentials import Credentials
+from hawse_gateway.proxy_sign_on import ProxySignOn
+from hawse_gateway.settings import SettingsError
 from tests.support.gateway import FakeRuntime, Gateway
 from tests.support.http_clients import http_client
 from tests.support.stores import MemoryStore

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from gateway import runtime_calls
-from gateway.runtime_calls import LinkedRuntimeCalls
-from gateway.upstream.links import Links
 from hawse.link import StreamLink
 from hawse.wire import Call
+from hawse_gateway import runtime_calls
+from hawse_gateway.runtime_calls import LinkedRuntimeCalls
+from hawse_gateway.upstream.links import Links
 from tests.support.gateway import FakeRuntime, FakeSandboxes
 
 

@@ -23,8 +23,8 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.typing import Subprotocol
 
 import hawse
-from gateway.server import GatewayServer
 from hawse.sockets import accepts_connections
+from hawse_gateway.server import GatewayServer
 from tests.support.certificates import Authority
 from tests.support.gateway import TOKEN, FakeRuntime, Gateway, RawSocket
 from tests.support.http_clients import http_client

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from gateway.settings import OidcSettings, Settings, SettingsError, is_loopback
+from hawse_gateway.settings import OidcSettings, Settings, SettingsError, is_loopback
 
 LONG = "0123456789abcdef"
 

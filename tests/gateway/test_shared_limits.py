@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-from gateway.limits.calls import CallRates
-from gateway.limits.guesses import Guesses
-from gateway.limits.quotas import HeldLimit, Quotas
-from gateway.limits.rates import REPORT
-from gateway.shared_limits import SharedLimits
-from gateway.store.redis import RedisStore
 from hawse.wire import HawseError, Principal
+from hawse_gateway.limits.calls import CallRates
+from hawse_gateway.limits.guesses import Guesses
+from hawse_gateway.limits.quotas import HeldLimit, Quotas
+from hawse_gateway.limits.rates import REPORT
+from hawse_gateway.shared_limits import SharedLimits
+from hawse_gateway.store.redis import RedisStore
 from tests.support.gateway import eventually
 from tests.support.redis import RedisServer, redis_server
 

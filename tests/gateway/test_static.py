@@ -10,7 +10,7 @@ from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
 from starlette.routing import Mount
 
-from gateway.static import IMMUTABLE, SecurityHeaders, accepted_encodings, pages
+from hawse_gateway.static import IMMUTABLE, SecurityHeaders, accepted_encodings, pages
 
 GZIP = gzip.compress(b"let x", mtime=0)  # without the time, which the processes of pytest-xdist would differ in
 

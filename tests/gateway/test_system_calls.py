@@ -4,7 +4,7 @@ import errno
 
 import pytest
 
-from gateway.system_calls import call, check, libc
+from hawse_gateway.system_calls import call, check, libc
 
 
 def test_the_result_of_a_call_is_returned() -> None:

@@ -9,11 +9,11 @@ from opentelemetry.sdk.trace.export import ConsoleSpanExporter, SpanExporter, Sp
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
-from gateway.settings import SettingsError
-from gateway.telemetry import CallSpans, installed_exporters
-from gateway.upstream.gateway_call import GatewayCall
 from hawse.api.gateway import PreviewHost
 from hawse.wire import HawseError
+from hawse_gateway.settings import SettingsError
+from hawse_gateway.telemetry import CallSpans, installed_exporters
+from hawse_gateway.upstream.gateway_call import GatewayCall
 from tests.support.gateway import TOKEN, VIEWER_TOKEN, FakeRuntime, Gateway
 from tests.support.http_clients import http_client
 from tests.support.waiting import TIMEOUT

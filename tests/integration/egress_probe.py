@@ -178,7 +178,7 @@ def the_process_of_the_proxy() -> object:
     for pid in filter(str.isdigit, os.listdir("/proc")):
         with open(f"/proc/{pid}/cmdline", "rb") as file:
             found.append(file.read())
-    return b"TRAP" if any(b"gateway.egress" in line for line in found) else repr(found)
+    return b"TRAP" if any(b"hawse_gateway.egress" in line for line in found) else repr(found)
 
 
 for text in (

@@ -5,13 +5,13 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from gateway.auth.credentials import Credentials
-from gateway.auth.uses import OpenUses
-from gateway.sandboxes.owners import Owners
-from gateway.sandboxes.records import SANDBOXES
-from gateway.store.base import ABSENT, Put
-from gateway.store.redis import RedisStore
 from hawse.wire import Principal
+from hawse_gateway.auth.credentials import Credentials
+from hawse_gateway.auth.uses import OpenUses
+from hawse_gateway.sandboxes.owners import Owners
+from hawse_gateway.sandboxes.records import SANDBOXES
+from hawse_gateway.store.base import ABSENT, Put
+from hawse_gateway.store.redis import RedisStore
 from tests.support.redis import redis_server
 from tests.support.waiting import TIMEOUT
 

@@ -19,11 +19,11 @@ from lightkube.resources.core_v1 import Event, Namespace, Pod, Secret, ServiceAc
 from lightkube.resources.networking_v1 import NetworkPolicy
 from lightkube.utils.quantity import parse_quantity
 
-from gateway.providers.base import Observation, SandboxSpec
-from gateway.providers.kubernetes.manifests import labels
-from gateway.providers.kubernetes.provider import KubernetesProvider
-from gateway.providers.kubernetes.settings import read_settings
 from hawse.cli.serve import serve
+from hawse_gateway.providers.base import Observation, SandboxSpec
+from hawse_gateway.providers.kubernetes.manifests import labels
+from hawse_gateway.providers.kubernetes.provider import KubernetesProvider
+from hawse_gateway.providers.kubernetes.settings import read_settings
 from tests.support import kubernetes
 from tests.support.waiting import TIMEOUT
 

@@ -8,12 +8,12 @@ import pytest
 import pytest_asyncio
 
 import hawse
-from gateway.providers.docker.provider import GATEWAY_ID
-from gateway.providers.runtime_process import RuntimeProcess
-from gateway.providers.state_directory import StateDirectory
 from hawse.api.sandboxes import Network
 from hawse.client import Client
 from hawse.wire import HawseError
+from hawse_gateway.providers.docker.provider import GATEWAY_ID
+from hawse_gateway.providers.runtime_process import RuntimeProcess
+from hawse_gateway.providers.state_directory import StateDirectory
 from tests.support import docker
 from tests.support.bundle import BUNDLES, ensure_tests_bundle
 from tests.support.engine import EngineProcess, engine_process, needs_dockerd

@@ -14,9 +14,9 @@ import pytest
 import pytest_asyncio
 
 import hawse
-from gateway.providers.docker.container import TRUSTED
-from gateway.providers.isolation import cgroups
 from hawse.client import Client, EgressPolicy, Sandbox, SandboxCreation
+from hawse_gateway.providers.docker.container import TRUSTED
+from hawse_gateway.providers.isolation import cgroups
 from tests.support import docker
 from tests.support.docker_stack import OWN_CERTIFICATE, TOOLS, DockerStack
 from tests.support.filtered import DOCKER, World, made, output
@@ -95,7 +95,7 @@ async def test_programs_can_neither_signal_the_thread_that_hands_the_socket_over
 import os, signal, socket, sys
 allowed = []
 for pid in filter(str.isdigit, os.listdir("/proc")):
-    if b"runtime" in open(f"/proc/{pid}/cmdline", "rb").read():
+    if b"hawse_runtime" in open(f"/proc/{pid}/cmdline", "rb").read():
         for thread in os.listdir(f"/proc/{pid}/task"):
             try:
                 os.kill(int(thread), signal.SIGKILL)

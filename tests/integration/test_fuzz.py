@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.providers.isolation import outer
-from gateway.providers.isolation.check import check
+from hawse_gateway.providers.isolation import outer
+from hawse_gateway.providers.isolation.check import check
 from tests.fuzz.target import CORPUS, Target, time_limit
 from tests.fuzz.targets import TARGETS
 

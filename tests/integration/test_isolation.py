@@ -13,12 +13,12 @@ import pytest
 import pytest_asyncio
 
 import hawse
-from gateway.providers.isolation import cgroups, disk_image, outer, start
-from gateway.providers.registry import ProviderOptions, create_provider
-from gateway.providers.state_directory import StateDirectory, StateError
 from hawse.api.sandboxes import Enforcement, SandboxLimits
 from hawse.client import Sandbox
 from hawse.wire import HawseError
+from hawse_gateway.providers.isolation import cgroups, disk_image, outer, start
+from hawse_gateway.providers.registry import ProviderOptions, create_provider
+from hawse_gateway.providers.state_directory import StateDirectory, StateError
 from tests.support.runtime import eventually
 from tests.support.sockets import pid_behind
 from tests.support.stack import Stack, free_port

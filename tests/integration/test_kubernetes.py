@@ -23,9 +23,9 @@ from lightkube.models.meta_v1 import ObjectMeta
 from lightkube.resources.core_v1 import Node, PersistentVolume, Pod, PodEviction
 
 import hawse
-from gateway.providers.kubernetes.manifests import object_name
 from hawse.api.sandboxes import SandboxLimits
 from hawse.client import Client, Sandbox
+from hawse_gateway.providers.kubernetes.manifests import object_name
 from tests.support import kubernetes
 from tests.support.stack import Stack
 from tests.support.waiting import TIMEOUT

@@ -12,9 +12,9 @@ import psutil
 import pytest
 
 import hawse
-from gateway.providers.docker.container import PROGRAMS_USER
 from hawse.client import MountCredentials
 from hawse.wire import HawseError
+from hawse_gateway.providers.docker.container import PROGRAMS_USER
 from tests.support import docker
 from tests.support.docker_stack import DockerStack
 from tests.support.gateway import eventually

@@ -12,10 +12,10 @@ from pathlib import Path
 from hypothesis import settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from gateway.sandboxes.lifecycle import Sandboxes
-from gateway.store.sqlite import SqliteStore
 from hawse.api.sandboxes import SandboxCreate
 from hawse.wire import HawseError
+from hawse_gateway.sandboxes.lifecycle import Sandboxes
+from hawse_gateway.store.sqlite import SqliteStore
 from tests.support.clock import ManualClock
 from tests.support.providers import ModelProvider, Operation
 

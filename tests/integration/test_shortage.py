@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 import hawse
-from gateway.providers.isolation import cgroups
 from hawse.api.sandboxes import SandboxLimits
 from hawse.client import Exit, Sandbox, TruncatedError
 from hawse.wire import HawseError
+from hawse_gateway.providers.isolation import cgroups
 from tests.support.runtime import named
 from tests.support.stack import Stack
 

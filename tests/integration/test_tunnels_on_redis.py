@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from gateway.sandboxes.records import SANDBOXES
-from gateway.store.base import ABSENT, ConflictError, Put
-from gateway.store.redis import RedisStore
-from gateway.tunnels.table import TunnelRecord, TunnelTable
+from hawse_gateway.sandboxes.records import SANDBOXES
+from hawse_gateway.store.base import ABSENT, ConflictError, Put
+from hawse_gateway.store.redis import RedisStore
+from hawse_gateway.tunnels.table import TunnelRecord, TunnelTable
 from tests.support.redis import redis_server
 from tests.support.waiting import TIMEOUT
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import uvloop
 
-from runtime.settings import RuntimeLimits
+from hawse_runtime.settings import RuntimeLimits
 from tests.support.runtime import Client, Served
 
 

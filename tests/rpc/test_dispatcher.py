@@ -16,7 +16,7 @@ from hawse.rpc import handles, serves
 from hawse.rpc.dispatcher import decode
 from hawse.wire import HawseError, Principal
 from hawse.wire.messages import to_raw
-from runtime.settings import RuntimeLimits
+from hawse_runtime.settings import RuntimeLimits
 from tests.support.runtime import Client, Served
 
 BUGS = ["test.bug", "test.late_bug", "test.unspeakable", "test.unspeakable_later", "test.stream"]

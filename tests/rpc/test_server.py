@@ -19,7 +19,7 @@ from hawse.rpc.server import PINGS
 from hawse.rpc.server_limits import ServerLimits
 from hawse.wire import Limits, Principal
 from hawse.wire.limits import LINK_CHANNELS
-from runtime.settings import RuntimeLimits
+from hawse_runtime.settings import RuntimeLimits
 from tests.support.runtime import Client, Served, eventually
 from tests.support.waiting import TIMEOUT, tasks_ended
 

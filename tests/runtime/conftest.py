@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import uvloop
 
-from runtime.core.thread_pool import ThreadPools
-from runtime.posix.process_tree import ProcessTrees
-from runtime.settings import RuntimeLimits
+from hawse_runtime.core.thread_pool import ThreadPools
+from hawse_runtime.posix.process_tree import ProcessTrees
+from hawse_runtime.settings import RuntimeLimits
 from tests.support.runtime import Client, Served
 
 

@@ -20,7 +20,7 @@ import pytest
 from hawse.api import METHODS
 from hawse.api.processes import ProcessStart
 from hawse.wire import HawseError
-from runtime.posix.stale_processes import ID_FILE
+from hawse_runtime.posix.stale_processes import ID_FILE
 from tests.support.client import eventually
 from tests.support.runtime import Client, Served, alive
 from tests.support.stack import free_port
@@ -163,7 +163,7 @@ class Program:
 
     def __init__(self, *arguments: str, **env: str) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "runtime", *arguments],
+            [sys.executable, "-m", "hawse_runtime", *arguments],
             cwd=ROOT,
             env={**os.environ, **env},
             stdout=subprocess.PIPE,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.egress import SOCKET_NAME, listen
+from hawse_runtime.egress import SOCKET_NAME, listen
 from tests.support.stack import free_port
 
 
@@ -20,7 +20,7 @@ def receive(server: socket.socket) -> tuple[socket.socket, socket.socket]:
 # Runs in a process of its own: the socket is lent as long as the process lives.
 LENDER = """
 import os, sys
-from runtime.egress import SOCKET_NAME, in_directory, lend, listen
+from hawse_runtime.egress import SOCKET_NAME, in_directory, lend, listen
 before = os.getcwd()
 directory = os.open(sys.argv[2], os.O_PATH)
 lend(listen(int(sys.argv[1])), SOCKET_NAME, lambda: in_directory(directory))

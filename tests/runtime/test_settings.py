@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.settings import RuntimeLimits, RuntimeSettings
+from hawse_runtime.settings import RuntimeLimits, RuntimeSettings
 
 
 def test_settings_and_limits_cannot_change_while_a_runtime_uses_them(tmp_path: Path) -> None:

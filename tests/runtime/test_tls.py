@@ -4,8 +4,8 @@ import ssl
 
 import pytest
 
-from gateway.providers.kubernetes.certificate import make_certificate
-from runtime.tls import server_context
+from hawse_gateway.providers.kubernetes.certificate import make_certificate
+from hawse_runtime.tls import server_context
 
 
 async def test_a_server_proves_that_it_owns_its_certificate() -> None:

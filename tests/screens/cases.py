@@ -14,8 +14,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from runtime.screen.deferred_output import unfinished
-from runtime.screen.screen import Screen
+from hawse_runtime.screen.deferred_output import unfinished
+from hawse_runtime.screen.screen import Screen
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORDINGS = sorted((Path(__file__).parent / "recordings").glob("*.raw"))

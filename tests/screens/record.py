@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pexpect
 
-from runtime.screen.deferred_output import unfinished
-from runtime.screen.screen import Screen
+from hawse_runtime.screen.deferred_output import unfinished
+from hawse_runtime.screen.screen import Screen
 from tests.screens import showpieces
 
 HOME = Path("/tmp/hawse-rec")

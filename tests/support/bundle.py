@@ -3,7 +3,7 @@
 import fcntl
 from pathlib import Path
 
-from gateway.providers.bundle.build import ensure_bundle
+from hawse_gateway.providers.bundle.build import ensure_bundle
 
 BUNDLES = Path(__file__).resolve().parents[2] / "build" / "bundles"  # one takes up to half a minute to build
 

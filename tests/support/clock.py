@@ -1,6 +1,6 @@
 """A clock that goes on only when the test advances it."""
 
-from gateway.store.clock import Clock
+from hawse_gateway.store.clock import Clock
 
 
 class ManualClock:

@@ -22,8 +22,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from hawse.api.code_pool import PoolLimits
 from hawse.wire import HawseError
-from runtime.code.limits import CodeLimits
-from runtime.settings import RuntimeLimits
+from hawse_runtime.code.limits import CodeLimits
+from hawse_runtime.settings import RuntimeLimits
 from tests.support import fake_kernel
 from tests.support.code import begin, create, end, run
 from tests.support.runtime import Channel, Client, Served, eventually
@@ -190,7 +190,7 @@ class CodeMachine(RuleBasedStateMachine):
         served = self.services.served
         for pid in served.started_children():
             with suppress(psutil.Error):  # others may end meanwhile
-                if "runtime.code.host" in psutil.Process(pid).cmdline():
+                if "hawse_runtime.code.host" in psutil.Process(pid).cmdline():
                     os.kill(pid, signal.SIGKILL)
         self.wait(eventually(lambda: served.runtime.code.host is None))
         for context in self.contexts.values():

@@ -1,10 +1,10 @@
 """Links to runtimes, without a gateway."""
 
-from gateway.providers.base import Endpoint
-from gateway.upstream.dial import dial
 from hawse.link import StreamLink
 from hawse.wire import Data, Message, Result
 from hawse.wire.messages import from_raw
+from hawse_gateway.providers.base import Endpoint
+from hawse_gateway.upstream.dial import dial
 from tests.support.waiting import Changes
 
 

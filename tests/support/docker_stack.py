@@ -12,8 +12,8 @@ from typing import Final
 
 import psutil
 
-from gateway.providers.docker.provider import GATEWAY_ID
-from gateway.providers.state_directory import StateDirectory
+from hawse_gateway.providers.docker.provider import GATEWAY_ID
+from hawse_gateway.providers.state_directory import StateDirectory
 from tests.support import docker
 from tests.support.bundle import BUNDLES, ensure_tests_bundle
 from tests.support.stack import Stack

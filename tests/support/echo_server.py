@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from gateway.egress.certificates import Authority, new_authority
+from hawse_gateway.egress.certificates import Authority, new_authority
 
 
 class Trusted:

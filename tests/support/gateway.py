@@ -14,28 +14,6 @@ from typing import Any, Self, cast
 
 from websockets.asyncio.client import ClientConnection, connect
 
-from gateway.app import create_app
-from gateway.audit.log import AuditLog
-from gateway.auth.credentials import Credentials
-from gateway.backups.space import OF_IMAGES
-from gateway.backups.stores import DirectoryStore
-from gateway.egress.settings import EgressSettings
-from gateway.mounts.methods import MountOptions
-from gateway.oidc.service import SingleSignOn
-from gateway.providers.base import Capabilities, Endpoint, Report
-from gateway.providers.joined.provider import JOINED, JoinedProvider
-from gateway.proxy_sign_on import ProxySignOn
-from gateway.sandboxes.egress import SandboxEgress
-from gateway.sandboxes.grants import Grants
-from gateway.sandboxes.lifecycle import Sandboxes
-from gateway.sandboxes.progress import ProgressTable
-from gateway.sandboxes.records import AllRows
-from gateway.sandboxes.table import SandboxTable
-from gateway.sandboxes.templates import Templates
-from gateway.server import GatewayServer
-from gateway.settings import Settings
-from gateway.store.base import LimitStore, Listener, Row, Store
-from gateway.transport.listener import listen
 from hawse.api.sandboxes import SandboxInfo
 from hawse.link import StreamLink
 from hawse.wire import (
@@ -55,6 +33,28 @@ from hawse.wire import (
 )
 from hawse.wire.limits import LINK_CHANNELS
 from hawse.wire.messages import ABILITY_PRINCIPALS, from_raw
+from hawse_gateway.app import create_app
+from hawse_gateway.audit.log import AuditLog
+from hawse_gateway.auth.credentials import Credentials
+from hawse_gateway.backups.space import OF_IMAGES
+from hawse_gateway.backups.stores import DirectoryStore
+from hawse_gateway.egress.settings import EgressSettings
+from hawse_gateway.mounts.methods import MountOptions
+from hawse_gateway.oidc.service import SingleSignOn
+from hawse_gateway.providers.base import Capabilities, Endpoint, Report
+from hawse_gateway.providers.joined.provider import JOINED, JoinedProvider
+from hawse_gateway.proxy_sign_on import ProxySignOn
+from hawse_gateway.sandboxes.egress import SandboxEgress
+from hawse_gateway.sandboxes.grants import Grants
+from hawse_gateway.sandboxes.lifecycle import Sandboxes
+from hawse_gateway.sandboxes.progress import ProgressTable
+from hawse_gateway.sandboxes.records import AllRows
+from hawse_gateway.sandboxes.table import SandboxTable
+from hawse_gateway.sandboxes.templates import Templates
+from hawse_gateway.server import GatewayServer
+from hawse_gateway.settings import Settings
+from hawse_gateway.store.base import LimitStore, Listener, Row, Store
+from hawse_gateway.transport.listener import listen
 from tests.support.observed import ObservedConnections, ObservedWebSocket
 from tests.support.principals import VIEWER
 from tests.support.stores import MemoryStore, add_token

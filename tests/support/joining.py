@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from gateway.providers.joined.machines import Machine
+from hawse_gateway.providers.joined.machines import Machine
 
 RUNTIME = "0123456789abcdef"
 

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import msgspec
 
-from runtime.code.host_protocol import (
+from hawse_runtime.code.host_protocol import (
     CONTROL,
     OWN_PYTHON,
     Decoder,
@@ -44,7 +44,7 @@ class HostProcess:
     async def __aenter__(self) -> Self:
         ours, theirs = socket.socketpair()
         with theirs:
-            command = 'exec "$0" -P -m runtime.code.host "$1" "$3" 3<&"$2"'
+            command = 'exec "$0" -P -m hawse_runtime.code.host "$1" "$3" 3<&"$2"'
             python = json.dumps(OWN_PYTHON)
             self.process = await asyncio.create_subprocess_exec(
                 *("bash", "-c", command, sys.executable, str(self.folder), str(theirs.fileno()), python),

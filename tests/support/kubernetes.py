@@ -22,11 +22,11 @@ from lightkube.models.meta_v1 import ObjectMeta
 from lightkube.resources.core_v1 import Namespace, PersistentVolumeClaim, Pod, Secret, ServiceAccount
 from lightkube.resources.networking_v1 import NetworkPolicy
 
-from gateway.providers.bundle.image import BUNDLE
-from gateway.providers.kubernetes.cluster import name_of
-from gateway.providers.kubernetes.manifests import CONTAINER, INSTALLER, labels
-from gateway.providers.kubernetes.provider import KubernetesProvider
-from gateway.providers.kubernetes.settings import KubernetesSettings
+from hawse_gateway.providers.bundle.image import BUNDLE
+from hawse_gateway.providers.kubernetes.cluster import name_of
+from hawse_gateway.providers.kubernetes.manifests import CONTAINER, INSTALLER, labels
+from hawse_gateway.providers.kubernetes.provider import KubernetesProvider
+from hawse_gateway.providers.kubernetes.settings import KubernetesSettings
 from tests.support import docker
 from tests.support.bundle import ensure_tests_bundle
 from tests.support.waiting import TIMEOUT

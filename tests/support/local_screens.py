@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 
-from runtime.journal.journal import Journal
-from runtime.screen.emulators import Emulators
-from runtime.screen.requests import Answer, AnyRequest, Feed
-from runtime.screen.screen_process import ScreenClient
-from runtime.screen.screen_tracker import ALL, ScreenTracker
-from runtime.screen.size_history import SizeHistory, SizeMark
-from runtime.screen.snapshot_cache import CachedSnapshot
+from hawse_runtime.journal.journal import Journal
+from hawse_runtime.screen.emulators import Emulators
+from hawse_runtime.screen.requests import Answer, AnyRequest, Feed
+from hawse_runtime.screen.screen_process import ScreenClient
+from hawse_runtime.screen.screen_tracker import ALL, ScreenTracker
+from hawse_runtime.screen.size_history import SizeHistory, SizeMark
+from hawse_runtime.screen.snapshot_cache import CachedSnapshot
 
 
 class LocalScreens:

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from gateway.mounts.plan import Inside
-from gateway.providers.base import MountPlace, SandboxSpec
-from gateway.sandboxes.records import Run, SandboxRecord, new
-from gateway.store.clock import Clock
 from hawse.wire import HawseError
+from hawse_gateway.mounts.plan import Inside
+from hawse_gateway.providers.base import MountPlace, SandboxSpec
+from hawse_gateway.sandboxes.records import Run, SandboxRecord, new
+from hawse_gateway.store.clock import Clock
 from tests.support.gateway import eventually
 from tests.support.providers import ModelProvider
 from tests.support.stores import MemoryStore

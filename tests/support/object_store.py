@@ -27,7 +27,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
-from gateway.transport.listener import listen
+from hawse_gateway.transport.listener import listen
 from tests.support.http_clients import http_client
 
 BUCKET = "bucket"

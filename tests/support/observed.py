@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from gateway.transport.message_socket import Receiver
-from gateway.transport.uvicorn_websocket import WebSocketProtocol
+from hawse_gateway.transport.message_socket import Receiver
+from hawse_gateway.transport.uvicorn_websocket import WebSocketProtocol
 from tests.support.waiting import Changes
 
 

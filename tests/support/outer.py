@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gateway.providers.isolation import host_user, outer
+from hawse_gateway.providers.isolation import host_user, outer
 
 HOST_UID = host_user.FIRST + 1  # of the sandboxes of tests, if tests run as root
 

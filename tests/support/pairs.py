@@ -3,9 +3,9 @@ its client."""
 
 from typing import Any
 
-from gateway.auth.principals import OWNER
-from gateway.connection.credit_budget import CreditBudget
 from hawse.wire import Connection, FairWriter, Limits, Role
+from hawse_gateway.auth.principals import OWNER
+from hawse_gateway.connection.credit_budget import CreditBudget
 
 
 def carry(source: Connection, target: Connection) -> list[Any]:

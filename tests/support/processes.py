@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from runtime.process.process import Process
+from hawse_runtime.process.process import Process
 from tests.support.waiting import Changes
 
 

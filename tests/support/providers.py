@@ -7,7 +7,8 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Literal
 
-from gateway.providers.base import (
+from hawse.wire import HawseError
+from hawse_gateway.providers.base import (
     Capabilities,
     Egress,
     Endpoint,
@@ -18,8 +19,7 @@ from gateway.providers.base import (
     Report,
     SandboxSpec,
 )
-from gateway.sandboxes.lifecycle import Sandboxes
-from hawse.wire import HawseError
+from hawse_gateway.sandboxes.lifecycle import Sandboxes
 
 Operation = Literal["create", "start", "stop", "delete", "pause", "resume", "observe", "discover"]
 

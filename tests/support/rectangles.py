@@ -3,8 +3,8 @@
 import base64
 import zlib
 
-from runtime.desktop.rfb import Rect
-from runtime.recording.rectangles import HEAD
+from hawse_runtime.desktop.rfb import Rect
+from hawse_runtime.recording.rectangles import HEAD
 
 
 def rectangles(line: str) -> list[tuple[Rect, bytes]]:

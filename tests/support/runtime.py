@@ -21,8 +21,8 @@ import psutil
 from hawse.api.processes import ProcessStart
 from hawse.link import StreamLink
 from hawse.wire import Connection, Data, Error, Event, HawseError, Kind, Message, Principal, Result, Role, Welcome
-from runtime.app import Runtime, running
-from runtime.settings import RuntimeLimits, RuntimeSettings
+from hawse_runtime.app import Runtime, running
+from hawse_runtime.settings import RuntimeLimits, RuntimeSettings
 from tests.support.typed import mistake
 from tests.support.waiting import TIMEOUT, Changes
 

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from gateway.transport.listener import listen
+from hawse_gateway.transport.listener import listen
 
 BUCKET = "bucket"
 _KEY = re.compile(r"<Key>(.*?)</Key>")

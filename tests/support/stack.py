@@ -15,8 +15,8 @@ from typing import Any, Self
 import httpx
 import psutil
 
-from gateway.providers.isolation import cgroups
-from gateway.providers.runtime_process import RuntimeProcess
+from hawse_gateway.providers.isolation import cgroups
+from hawse_gateway.providers.runtime_process import RuntimeProcess
 from tests.support.http_clients import http_client
 
 START_SECONDS = 30  # until a gateway has started, or ended when it was asked to

@@ -6,10 +6,21 @@ from collections.abc import Mapping
 
 import msgspec
 
-from gateway.auth.credential_rows import Credential
-from gateway.auth.credentials import TABLE, Credentials
-from gateway.store.base import ABSENT, Change, ConflictError, Delete, Lease, LimitStore, Listeners, Put, Row, StoreError
 from hawse.wire import Principal
+from hawse_gateway.auth.credential_rows import Credential
+from hawse_gateway.auth.credentials import TABLE, Credentials
+from hawse_gateway.store.base import (
+    ABSENT,
+    Change,
+    ConflictError,
+    Delete,
+    Lease,
+    LimitStore,
+    Listeners,
+    Put,
+    Row,
+    StoreError,
+)
 
 
 class MemoryStore(Listeners):

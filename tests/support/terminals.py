@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from runtime.terminal.terminal import Terminal
+from hawse_runtime.terminal.terminal import Terminal
 from tests.support.waiting import Changes
 
 

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from runtime.watch import inotify
-from runtime.watch.inotify import Inotify
+from hawse_runtime.watch import inotify
+from hawse_runtime.watch.inotify import Inotify
 
 # Seconds after which a test that waits has failed. A busy machine needs more than 20 to start a kernel. After 30 the
 # product gives up by itself in many places, which is not what a test waits for.

@@ -1,20 +1,19 @@
 import re
 import time
-from pathlib import Path
 
 import pytest
 
 from hawse.client.base.boot_time import boot_time
+from tests.support.packages import ROOT, modules
 
-ROOT = Path(__file__).resolve().parents[3]
 # Modules that use the date: for what is shown to people, or compared with the time of a file or of a token of others.
 DATED = {
-    "gateway/audit/trail.py",
-    "gateway/egress/refusals.py",
-    "gateway/metrics/endpoint.py",
-    "gateway/mounts/methods.py",
-    "gateway/oidc/tokens.py",
-    "gateway/store/clock.py",
+    "gateway/hawse_gateway/audit/trail.py",
+    "gateway/hawse_gateway/egress/refusals.py",
+    "gateway/hawse_gateway/metrics/endpoint.py",
+    "gateway/hawse_gateway/mounts/methods.py",
+    "gateway/hawse_gateway/oidc/tokens.py",
+    "gateway/hawse_gateway/store/clock.py",
     "hawse/cli/access.py",
     "hawse/cli/audit.py",
     "hawse/cli/processes.py",
@@ -22,15 +21,15 @@ DATED = {
     "hawse/cli/terminals.py",
     "hawse/cli/top.py",
     "hawse/cli/tunnels.py",
-    "runtime/app.py",
-    "runtime/code/context.py",
-    "runtime/core/private_tempdir.py",
-    "runtime/desktop/desktop.py",
-    "runtime/process/process.py",
-    "runtime/recording/methods.py",
-    "runtime/session/session.py",
-    "runtime/terminal/command_history.py",
-    "runtime/terminal/terminal.py",
+    "runtime/hawse_runtime/app.py",
+    "runtime/hawse_runtime/code/context.py",
+    "runtime/hawse_runtime/core/private_tempdir.py",
+    "runtime/hawse_runtime/desktop/desktop.py",
+    "runtime/hawse_runtime/process/process.py",
+    "runtime/hawse_runtime/recording/methods.py",
+    "runtime/hawse_runtime/session/session.py",
+    "runtime/hawse_runtime/terminal/command_history.py",
+    "runtime/hawse_runtime/terminal/terminal.py",
 }
 
 
@@ -42,10 +41,5 @@ def test_it_does_not_depend_on_the_date(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_only_what_is_shown_uses_the_date() -> None:
     """Someone may set the date at any time: time limits and ages use a clock that never goes back."""
-    found = {
-        str(path.relative_to(ROOT))
-        for package in ("hawse", "runtime", "gateway")
-        for path in (ROOT / package).rglob("*.py")
-        if re.search(r"\btime\.time\b", path.read_text("utf-8"))
-    }
+    found = {str(path.relative_to(ROOT)) for path in modules() if re.search(r"\btime\.time\b", path.read_text("utf-8"))}
     assert found <= DATED, f"modules that use the date: {sorted(found - DATED)}"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.audit.files import BLOCK, AuditFiles, Position
+from hawse_gateway.audit.files import BLOCK, AuditFiles, Position
 
 
 def everything(files: AuditFiles) -> list[bytes]:

@@ -3,9 +3,9 @@
 import threading
 from pathlib import Path
 
-from gateway.audit.files import AuditFiles, Position
-from gateway.audit.log import AuditLog
 from hawse.api.audit import AuditEntry
+from hawse_gateway.audit.files import AuditFiles, Position
+from hawse_gateway.audit.log import AuditLog
 from tests.support.gateway import eventually
 
 

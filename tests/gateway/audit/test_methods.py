@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from gateway.audit.files import AuditFiles
 from hawse.wire import HawseError
+from hawse_gateway.audit.files import AuditFiles
 from tests.support.gateway import VIEWER_TOKEN, FakeRuntime, Gateway, Peer
 
 

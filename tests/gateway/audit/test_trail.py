@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from websockets.exceptions import ConnectionClosed
 
-from gateway.audit.files import AuditFiles
-from gateway.audit.log import AuditLog
-from gateway.audit.trail import REFUSALS, AuditTrail
 from hawse.api.egress import EgressRefusal
 from hawse.wire import HawseError
+from hawse_gateway.audit.files import AuditFiles
+from hawse_gateway.audit.log import AuditLog
+from hawse_gateway.audit.trail import REFUSALS, AuditTrail
 from tests.support.gateway import TOKEN, VIEWER_TOKEN, FakeRuntime, Gateway, Peer
 from tests.support.http_clients import http_client
 

@@ -2,10 +2,10 @@ from collections.abc import Iterable
 
 import pytest
 
-from gateway.auth.access_policy import AccessPolicy, is_address, split_host, split_origin
-from gateway.auth.principals import OWNER
-from gateway.auth.tickets import Tickets
 from hawse.wire import HawseError
+from hawse_gateway.auth.access_policy import AccessPolicy, is_address, split_host, split_origin
+from hawse_gateway.auth.principals import OWNER
+from hawse_gateway.auth.tickets import Tickets
 from tests.support.stores import credentials
 
 TOKEN = "correct horse battery staple"

@@ -4,11 +4,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from gateway.auth.call_check import check_call
-from gateway.auth.principals import OWNER
 from hawse.api import METHODS
 from hawse.api.rights import CONTROL, limited
 from hawse.wire import Call, HawseError, Principal
+from hawse_gateway.auth.call_check import check_call
+from hawse_gateway.auth.principals import OWNER
 from tests.support.gateway import VIEWER_TOKEN, FakeRuntime, Gateway
 from tests.support.principals import VIEWER
 

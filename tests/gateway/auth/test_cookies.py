@@ -2,8 +2,8 @@
 
 import pytest
 
-from gateway.auth import cookies
-from gateway.auth.cookies import SESSIONS_IN_BROWSER
+from hawse_gateway.auth import cookies
+from hawse_gateway.auth.cookies import SESSIONS_IN_BROWSER
 
 HOST = (b"host", b"127.0.0.1:8080")
 

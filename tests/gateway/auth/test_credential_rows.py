@@ -2,8 +2,8 @@
 
 import msgspec
 
-from gateway.auth.credential_rows import Credential
 from hawse.wire import Principal
+from hawse_gateway.auth.credential_rows import Credential
 
 ROW = Credential(
     id="link-1",

@@ -7,7 +7,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from gateway.auth.credentials import (
+from hawse.wire import HawseError, Principal
+from hawse_gateway.auth.credentials import (
     OF_EACH_USER,
     SESSION_LIFETIME,
     SESSION_STEP,
@@ -16,10 +17,9 @@ from gateway.auth.credentials import (
     Credentials,
     name_of,
 )
-from gateway.auth.identity import Identity
-from gateway.auth.principals import OWNER
-from gateway.store.base import ANY_TABLE, StoreError
-from hawse.wire import HawseError, Principal
+from hawse_gateway.auth.identity import Identity
+from hawse_gateway.auth.principals import OWNER
+from hawse_gateway.store.base import ANY_TABLE, StoreError
 from tests.support.clock import ManualClock
 from tests.support.stores import MemoryStore
 from tests.support.waiting import TIMEOUT

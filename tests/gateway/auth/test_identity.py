@@ -3,10 +3,10 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from gateway.auth.identity import principal_in
-from gateway.auth.principals import OWNER
 from hawse.api.rights import ROLES, Right, allows, covers, in_sandbox
 from hawse.wire import HawseError, Principal
+from hawse_gateway.auth.identity import principal_in
+from hawse_gateway.auth.principals import OWNER
 from tests.support.principals import VIEWER
 
 RIGHTS = st.builds(

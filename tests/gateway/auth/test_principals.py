@@ -5,8 +5,8 @@ import json
 import msgspec
 import pytest
 
-from gateway.auth.principals import GATEWAY, OWNER, PREVIEW, check_link, role_of
 from hawse.wire import HawseError
+from hawse_gateway.auth.principals import GATEWAY, OWNER, PREVIEW, check_link, role_of
 from tests.support.gateway import TOKEN, VIEWER_TOKEN, FakeRuntime, Gateway
 from tests.support.principals import VIEWER
 

@@ -1,6 +1,6 @@
 """Sessions of users that a proxy has authenticated."""
 
-from gateway.auth.proxy_user import SCOPE_KEY, ProxyUser, counts, login_id
+from hawse_gateway.auth.proxy_user import SCOPE_KEY, ProxyUser, counts, login_id
 
 
 def test_a_session_counts_only_with_the_user_of_the_proxy() -> None:

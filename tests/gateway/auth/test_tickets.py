@@ -1,6 +1,6 @@
-from gateway.auth import principals
-from gateway.auth.identity import Identity
-from gateway.auth.tickets import LIFETIME, OUTSTANDING, Tickets
+from hawse_gateway.auth import principals
+from hawse_gateway.auth.identity import Identity
+from hawse_gateway.auth.tickets import LIFETIME, OUTSTANDING, Tickets
 from tests.support import principals as tested
 
 OWNER = Identity(principals.OWNER, "owner-1")

@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
-from gateway.auth.identity import Identity
-from gateway.auth.principals import OWNER
-from gateway.auth.uses import OpenUses, ended
-from gateway.limits.quotas import HeldLimit, Quotas
-from gateway.store.clock import Clock, Moment
 from hawse.wire import HawseError, Principal
+from hawse_gateway.auth.identity import Identity
+from hawse_gateway.auth.principals import OWNER
+from hawse_gateway.auth.uses import OpenUses, ended
+from hawse_gateway.limits.quotas import HeldLimit, Quotas
+from hawse_gateway.store.clock import Clock, Moment
 from tests.support.clock import ManualClock
 from tests.support.waiting import TIMEOUT
 

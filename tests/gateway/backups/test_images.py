@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from gateway.backups.images import BackupImages
-from gateway.providers.isolation import host_user
 from hawse.api.backups import BackupInfo, BackupProgress
 from hawse.wire import HawseError
+from hawse_gateway.backups.images import BackupImages
+from hawse_gateway.providers.isolation import host_user
 from tests.support.gateway import eventually
 
 FILE = 100_000  # bytes in each archive, which no compression makes smaller

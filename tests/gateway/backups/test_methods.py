@@ -8,10 +8,6 @@ import msgspec
 import pytest
 import pytest_asyncio
 
-from gateway.backups.methods import JOBS, JOBS_KEPT, JOBS_OF_EACH, BackupMethods
-from gateway.backups.records import BackupRecord, BackupRecords
-from gateway.backups.space import BackupSpace
-from gateway.backups.transfer import BackupTransfers, Report
 from hawse.api import GATEWAY, spec_of
 from hawse.api.backups import (
     BackupCancel,
@@ -31,6 +27,10 @@ from hawse.rpc import Dispatcher, IdempotencyTable
 from hawse.rpc.call import ServerCall
 from hawse.wire import Connection, HawseError, Principal
 from hawse.wire.messages import to_raw
+from hawse_gateway.backups.methods import JOBS, JOBS_KEPT, JOBS_OF_EACH, BackupMethods
+from hawse_gateway.backups.records import BackupRecord, BackupRecords
+from hawse_gateway.backups.space import BackupSpace
+from hawse_gateway.backups.transfer import BackupTransfers, Report
 from tests.support.gateway import eventually
 from tests.support.stores import MemoryStore
 

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from gateway.backups.object_store import PART, ObjectStore
 from hawse.wire import HawseError
+from hawse_gateway.backups.object_store import PART, ObjectStore
 from tests.support.s3_server import S3Server, s3_server
 
 

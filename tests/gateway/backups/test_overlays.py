@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from gateway.backups.images import BackupImages
-from gateway.backups.overlays import BackupOverlays
-from gateway.providers.isolation import host_user
 from hawse.api.backups import BackupInfo, BackupRestoreResult
 from hawse.api.mounts import MountInfo
 from hawse.wire import HawseError, Principal
+from hawse_gateway.backups.images import BackupImages
+from hawse_gateway.backups.overlays import BackupOverlays
+from hawse_gateway.providers.isolation import host_user
 
 OWNER = Principal(id="owner", name="", kind="owner", rights=("*",))
 

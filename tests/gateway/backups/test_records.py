@@ -5,11 +5,11 @@ import asyncio
 import msgspec
 import pytest
 
-from gateway.backups.records import TABLE, BackupRecord, BackupRecords, may_use
-from gateway.store.base import Lease, StoreError
-from gateway.store.clock import Clock
 from hawse.api.backups import BackupInfo
 from hawse.wire import HawseError, Principal
+from hawse_gateway.backups.records import TABLE, BackupRecord, BackupRecords, may_use
+from hawse_gateway.store.base import Lease, StoreError
+from hawse_gateway.store.clock import Clock
 from tests.support.stores import MemoryStore
 
 OWNER = Principal(id="owner", name="", kind="owner", rights=("*",))

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from gateway.backups.records import BackupRecord, BackupRecords
-from gateway.backups.space import STEP_MIN, BackupSpace
 from hawse.api.backups import BackupInfo
 from hawse.wire import HawseError, Principal
+from hawse_gateway.backups.records import BackupRecord, BackupRecords
+from hawse_gateway.backups.space import STEP_MIN, BackupSpace
 from tests.support.stores import MemoryStore
 
 ANN = Principal(id="ann", name="", kind="user", rights=("operate",))

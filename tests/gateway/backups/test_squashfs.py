@@ -15,13 +15,13 @@ import msgspec
 import psutil
 import pytest
 
-from gateway.backups import squashfs
-from gateway.backups.squashfs import Plan
-from gateway.cancellation import kill_process, start_process
-from gateway.providers.isolation import host_user
 from hawse import zstd
 from hawse.api.backups import BackupFormat
 from hawse.wire import HawseError
+from hawse_gateway.backups import squashfs
+from hawse_gateway.backups.squashfs import Plan
+from hawse_gateway.cancellation import kill_process, start_process
+from hawse_gateway.providers.isolation import host_user
 from tests.support.gateway import eventually
 from tests.support.waiting import TIMEOUT
 
@@ -53,7 +53,7 @@ def plan(format: BackupFormat, size: int = 1 << 20) -> Plan:
 
 
 def argv(plan: Plan, fd: int) -> list[str]:
-    return [sys.executable, "-m", "gateway.backups.squashfs", msgspec.json.encode(plan).decode(), str(fd)]
+    return [sys.executable, "-m", "hawse_gateway.backups.squashfs", msgspec.json.encode(plan).decode(), str(fd)]
 
 
 def made(folder: Path, archive: bytes, format: BackupFormat, *, size: int = 1 << 20) -> tuple[int, bytes, str]:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from gateway.backups.object_store import ObjectStore
-from gateway.backups.stores import DirectoryStore, open_store, store_errors
 from hawse.wire import HawseError
+from hawse_gateway.backups.object_store import ObjectStore
+from hawse_gateway.backups.stores import DirectoryStore, open_store, store_errors
 from tests.support.runtime import no_fd_leaked
 
 
@@ -105,6 +105,6 @@ def test_the_place_decides_which_store_it_is(monkeypatch: pytest.MonkeyPatch) ->
     with pytest.raises(ValueError, match="expected s3://BUCKET"):
         open_store("ftp://host/x")
     monkeypatch.setitem(sys.modules, "obstore", None)
-    monkeypatch.delitem(sys.modules, "gateway.backups.object_store")
+    monkeypatch.delitem(sys.modules, "hawse_gateway.backups.object_store")
     with pytest.raises(ValueError, match=r"needs obstore: pip install 'hawse\[s3\]'"):
         open_store("s3://bucket/prefix")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.backups.tar_sizes import TarSizes
+from hawse_gateway.backups.tar_sizes import TarSizes
 
 TIB = 1 << 40
 

@@ -9,14 +9,14 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from gateway.backups.records import BackupRecords
-from gateway.backups.space import BackupSpace
-from gateway.backups.transfer import ATTEMPTS, BackupTransfers
-from gateway.store.clock import Clock
-from gateway.upstream.sandbox_link import SandboxLink
 from hawse.api.backups import BackupCreate, BackupPackResult, BackupProgress, BackupRestore
 from hawse.wire import Data, Event, HawseError, Kind, Principal, Result
 from hawse.wire.messages import to_raw
+from hawse_gateway.backups.records import BackupRecords
+from hawse_gateway.backups.space import BackupSpace
+from hawse_gateway.backups.transfer import ATTEMPTS, BackupTransfers
+from hawse_gateway.store.clock import Clock
+from hawse_gateway.upstream.sandbox_link import SandboxLink
 from tests.support.gateway import eventually
 from tests.support.stores import MemoryStore
 

@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
-from gateway.connection.backlog import Backlog, BacklogBudget
+from hawse_gateway.connection.backlog import Backlog, BacklogBudget
 
 
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gateway.connection.backlog.STALL_TIMEOUT", 0.0)
+    monkeypatch.setattr("hawse_gateway.connection.backlog.STALL_TIMEOUT", 0.0)
 
 
 async def test_a_client_that_reads_nothing_while_too_much_waits_is_overdue(short: None) -> None:

@@ -5,8 +5,6 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
-from gateway.connection.channel_bridge import ChannelBridge
-from gateway.connection.credit_budget import CreditBudget
 from hawse.wire import (
     Call,
     Cancel,
@@ -21,6 +19,8 @@ from hawse.wire import (
     Limits,
     Result,
 )
+from hawse_gateway.connection.channel_bridge import ChannelBridge
+from hawse_gateway.connection.credit_budget import CreditBudget
 from tests.support.pairs import FakeHost, Pair, deliver
 
 

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from websockets.exceptions import ConnectionClosed
 
-from gateway.auth.principals import OWNER
-from gateway.connection.backlog import BacklogBudget
-from gateway.connection.client_connection import INPUT_HIGH, ClientConnection
 from hawse import keystrokes
 from hawse.wire import HawseError, Kind, Limits
 from hawse.wire.frames import encode_frame
+from hawse_gateway.auth.principals import OWNER
+from hawse_gateway.connection.backlog import BacklogBudget
+from hawse_gateway.connection.client_connection import INPUT_HIGH, ClientConnection
 from tests.support.gateway import FakeRuntime, Gateway, Peer, RawSocket, eventually, pattern
 from tests.support.waiting import TIMEOUT, tasks_ended
 
@@ -408,8 +408,8 @@ async def ask_without_reading(raw: RawSocket, gateway: Gateway) -> None:
 async def test_results_that_are_not_read_close_only_that_connection(
     runtime: FakeRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gateway.connection.client_connection.CLOSE_TIMEOUT", 0.05)
-    monkeypatch.setattr("gateway.connection.backlog.STALL_TIMEOUT", 0.05)
+    monkeypatch.setattr("hawse_gateway.connection.client_connection.CLOSE_TIMEOUT", 0.05)
+    monkeypatch.setattr("hawse_gateway.connection.backlog.STALL_TIMEOUT", 0.05)
     async with Gateway(runtime, limits=Limits(backlog=1 << 20)) as gateway, RawSocket(gateway) as raw:
         await ask_without_reading(raw, gateway)
         async with gateway.peer() as peer:
@@ -420,7 +420,7 @@ async def test_results_that_are_not_read_close_only_that_connection(
 async def test_a_client_that_reads_too_late_receives_the_backlog_error(
     runtime: FakeRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gateway.connection.backlog.STALL_TIMEOUT", 0.05)
+    monkeypatch.setattr("hawse_gateway.connection.backlog.STALL_TIMEOUT", 0.05)
     async with Gateway(runtime, limits=Limits(backlog=1 << 20)) as gateway, RawSocket(gateway) as raw:
         await ask_without_reading(raw, gateway)
         received = b""

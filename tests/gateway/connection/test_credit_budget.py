@@ -3,7 +3,7 @@
 from hypothesis import settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from gateway.connection.credit_budget import QUANTUM, CreditBudget
+from hawse_gateway.connection.credit_budget import QUANTUM, CreditBudget
 
 KIB = 1024
 

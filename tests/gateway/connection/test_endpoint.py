@@ -150,7 +150,7 @@ async def test_calls_are_not_cancelled_when_the_gateway_ends(gateway: Gateway, r
 
 
 async def test_no_token_and_no_ticket_is_logged(gateway: Gateway, caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.INFO, logger="gateway"):
+    with caplog.at_level(logging.INFO, logger="hawse_gateway"):
         made = await ticket(gateway)
         async with gateway.peer(token=None, query=f"?ticket={made}") as peer:
             await peer.ask("answer")

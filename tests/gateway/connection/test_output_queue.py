@@ -1,9 +1,9 @@
 import pytest
 from msgspec import Raw
 
-from gateway.connection.output_queue import CHUNKS, OutputQueue, send_message
 from hawse.wire import Call, Connection, Data, Event, HawseError, Kind, RemoteProtocolError, Result, Role
 from hawse.wire.messages import Error, to_raw
+from hawse_gateway.connection.output_queue import CHUNKS, OutputQueue, send_message
 from tests.support.pairs import carry
 
 LIMIT = 65_536

@@ -8,7 +8,7 @@ import psutil
 import pytest
 from hypothesis import given, strategies as st
 
-from gateway.egress.addresses import is_reachable, normalized
+from hawse_gateway.egress.addresses import is_reachable, normalized
 
 
 @pytest.mark.parametrize(

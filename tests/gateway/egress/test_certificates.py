@@ -4,7 +4,7 @@ import ssl
 
 import pytest
 
-from gateway.egress.certificates import CONTEXTS, Authority, new_authority
+from hawse_gateway.egress.certificates import CONTEXTS, Authority, new_authority
 
 
 @pytest.fixture(scope="module")

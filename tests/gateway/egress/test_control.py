@@ -6,11 +6,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from gateway.egress import control
-from gateway.egress.control import Request
-from gateway.egress.plan import Terms
-from gateway.egress.refusals import Ask
 from hawse.api.egress import EgressPolicy
+from hawse_gateway.egress import control
+from hawse_gateway.egress.control import Request
+from hawse_gateway.egress.plan import Terms
+from hawse_gateway.egress.refusals import Ask
 
 TERMS = Terms(policy=EgressPolicy(allow=["api.test"]))
 

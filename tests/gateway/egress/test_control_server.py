@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from gateway.egress import control
-from gateway.egress.control_server import ControlServer
-from gateway.egress.plan import Terms
-from gateway.egress.refusals import Refusals
 from hawse.api.egress import EgressPolicy
+from hawse_gateway.egress import control
+from hawse_gateway.egress.control_server import ControlServer
+from hawse_gateway.egress.plan import Terms
+from hawse_gateway.egress.refusals import Refusals
 from tests.support.gateway import eventually
 
 

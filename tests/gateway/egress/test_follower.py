@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from gateway.egress.follower import ANSWER_MAX, EgressFollower
-from gateway.egress.refusals import Ask, Refusals
 from hawse.api.egress import EgressRefusal
+from hawse_gateway.egress.follower import ANSWER_MAX, EgressFollower
+from hawse_gateway.egress.refusals import Ask, Refusals
 from tests.support.gateway import eventually
 
 

@@ -5,7 +5,7 @@ import re
 
 from hypothesis import given, strategies as st
 
-from gateway.egress.masking import Mask
+from hawse_gateway.egress.masking import Mask
 
 SECRET = b"s3cret-value"
 

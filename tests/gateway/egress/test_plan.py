@@ -2,9 +2,16 @@
 
 import msgspec
 
-from gateway.egress.plan import CERTIFICATE_VARIABLES, CERTIFICATES, Plan, Terms, proxy_variables, trusted_certificates
-from gateway.egress.secrets import Secret
 from hawse.api.egress import EgressPolicy
+from hawse_gateway.egress.plan import (
+    CERTIFICATE_VARIABLES,
+    CERTIFICATES,
+    Plan,
+    Terms,
+    proxy_variables,
+    trusted_certificates,
+)
+from hawse_gateway.egress.secrets import Secret
 
 
 def test_a_plan_survives_its_encoding() -> None:

@@ -17,12 +17,12 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import serialization
 
-from gateway.egress.certificates import new_authority
-from gateway.egress.control import REQUEST_MAX
-from gateway.egress.plan import CERTIFICATE_NAME, CONTROL_NAME, KEY_NAME, READY, SOCKET_NAME, Plan, Terms
-from gateway.egress.proxy import ALREADY_RUNNING, open_authority
-from gateway.egress.refusals import Answer, Ask
 from hawse.api.egress import EgressPolicy
+from hawse_gateway.egress.certificates import new_authority
+from hawse_gateway.egress.control import REQUEST_MAX
+from hawse_gateway.egress.plan import CERTIFICATE_NAME, CONTROL_NAME, KEY_NAME, READY, SOCKET_NAME, Plan, Terms
+from hawse_gateway.egress.proxy import ALREADY_RUNNING, open_authority
+from hawse_gateway.egress.refusals import Answer, Ask
 from tests.support.echo_server import EchoServer
 
 
@@ -40,7 +40,7 @@ class Process:
             terms=Terms(policy=policy, networks=["127.0.0.0/8"], addresses={"plain.test": "127.0.0.1"}),
             **known,  # type: ignore[arg-type]
         )
-        argv = [sys.executable, "-I", "-m", "gateway.egress"]
+        argv = [sys.executable, "-I", "-m", "hawse_gateway.egress"]
         self.child = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         assert self.child.stdin is not None
         with self.child.stdin as stdin:
@@ -173,7 +173,7 @@ def test_the_superuser_becomes_another_user_and_loses_all_rights(tmp_path: Path)
 
 def test_a_plan_that_is_not_valid_is_reported(tmp_path: Path) -> None:
     plan = {"folder": str(tmp_path), "socket": str(tmp_path / "s"), "terms": {"policy": {"allow": ["a..b"]}}}
-    argv = [sys.executable, "-I", "-m", "gateway.egress"]
+    argv = [sys.executable, "-I", "-m", "hawse_gateway.egress"]
     child = subprocess.run(argv, input=json.dumps(plan).encode(), capture_output=True, check=False)
     assert child.returncode == 2
     assert b"'a..b' is not a host name" in child.stderr

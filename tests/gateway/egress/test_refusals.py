@@ -2,7 +2,7 @@
 
 import asyncio
 
-from gateway.egress.refusals import BATCH, BURST, KEPT, RATE, Ask, Refusals, RefusedError
+from hawse_gateway.egress.refusals import BATCH, BURST, KEPT, RATE, Ask, Refusals, RefusedError
 
 
 class Clock:

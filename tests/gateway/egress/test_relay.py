@@ -18,13 +18,13 @@ from websockets.asyncio.client import connect
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosedError, InvalidStatus
 
-from gateway.egress.certificates import Authority, new_authority
-from gateway.egress.plan import Terms
-from gateway.egress.refusals import Ask, Refusals
-from gateway.egress.relay import Relay
-from gateway.egress.secrets import Secret
-from gateway.egress.websocket import GUID
 from hawse.api.egress import EgressPolicy
+from hawse_gateway.egress.certificates import Authority, new_authority
+from hawse_gateway.egress.plan import Terms
+from hawse_gateway.egress.refusals import Ask, Refusals
+from hawse_gateway.egress.relay import Relay
+from hawse_gateway.egress.secrets import Secret
+from hawse_gateway.egress.websocket import GUID
 from tests.support.echo_server import EchoServer, Trusted
 
 SECRET = Secret(hosts=["api.test:*"], into="header", name="Authorization", value="s3cret-value", prefix="Bearer ")

@@ -4,8 +4,16 @@ import h11
 import pytest
 from hypothesis import given, strategies as st
 
-from gateway.egress.refusals import RefusedError
-from gateway.egress.requests import Checked, Origin, answer_headers, check_request, is_encoded, is_piece, tunnel_origin
+from hawse_gateway.egress.refusals import RefusedError
+from hawse_gateway.egress.requests import (
+    Checked,
+    Origin,
+    answer_headers,
+    check_request,
+    is_encoded,
+    is_piece,
+    tunnel_origin,
+)
 
 TUNNEL = Origin("api.test", 443, tls=True)
 

@@ -3,9 +3,9 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from gateway.egress.addresses import normalized
-from gateway.egress.rules import Rule, Rules
 from hawse.api.egress import EgressPolicy
+from hawse_gateway.egress.addresses import normalized
+from hawse_gateway.egress.rules import Rule, Rules
 
 
 def rules(*allow: str, deny: tuple[str, ...] = ()) -> Rules:

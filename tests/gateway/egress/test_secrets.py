@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from gateway.egress.secrets import Injected, Injector, Secret
+from hawse_gateway.egress.secrets import Injected, Injector, Secret
 
 HEADERS = [(b"host", b"api.test"), (b"authorization", b"mine"), (b"accept-encoding", b"gzip")]
 

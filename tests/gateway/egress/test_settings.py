@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from gateway.egress.settings import EgressSettings, EgressSettingsError, check_policy, read_egress_settings
 from hawse.api.egress import EgressPolicy
 from hawse.wire import HawseError
+from hawse_gateway.egress.settings import EgressSettings, EgressSettingsError, check_policy, read_egress_settings
 
 
 def read(folder: Path, text: str) -> EgressSettings:

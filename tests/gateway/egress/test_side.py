@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 import h11
 import pytest
 
-from gateway.egress.refusals import RefusedError
-from gateway.egress.side import ClosedError, Side
+from hawse_gateway.egress.refusals import RefusedError
+from hawse_gateway.egress.side import ClosedError, Side
 
 Pair = tuple[Side, asyncio.StreamReader, asyncio.StreamWriter]
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.egress.refusals import RefusedError
-from gateway.egress.upstream import Upstream
+from hawse_gateway.egress.refusals import RefusedError
+from hawse_gateway.egress.upstream import Upstream
 from tests.support.echo_server import EchoServer, Trusted
 from tests.support.stack import free_port
 

@@ -2,8 +2,8 @@
 
 import asyncio
 
-from gateway.egress.watchers import QUEUE, RECENT, Watchers
 from hawse.api.egress import EgressLost, EgressRefusal, EgressRequest
+from hawse_gateway.egress.watchers import QUEUE, RECENT, Watchers
 
 
 def refusal(number: int) -> EgressRefusal:

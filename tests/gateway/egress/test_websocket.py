@@ -2,8 +2,8 @@
 
 import pytest
 
-from gateway.egress.secrets import Headers
-from gateway.egress.websocket import accepts, handshake_key
+from hawse_gateway.egress.secrets import Headers
+from hawse_gateway.egress.websocket import accepts, handshake_key
 
 KEY = b"dGhlIHNhbXBsZSBub25jZQ=="  # of RFC 6455, section 1.3
 VALID: Headers = [

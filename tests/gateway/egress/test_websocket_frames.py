@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 from websockets.frames import Frame, Opcode
 from websockets.protocol import CLIENT, Protocol
 
-from gateway.egress.websocket_frames import MaskedFrames
+from hawse_gateway.egress.websocket_frames import MaskedFrames
 
 SECRET = b"s3cret-value"
 HIDDEN = b"*" * len(SECRET)

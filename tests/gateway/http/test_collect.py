@@ -5,10 +5,10 @@ from typing import Any
 
 import msgspec
 
-from gateway.http.collect import EVENTS_LIMIT, OUTPUT_LIMIT, CollectedStream
-from gateway.http.upstream_call import UpstreamItem
 from hawse.api import METHODS
 from hawse.wire import Event, Kind
+from hawse_gateway.http.collect import EVENTS_LIMIT, OUTPUT_LIMIT, CollectedStream
+from hawse_gateway.http.upstream_call import UpstreamItem
 
 END = {"code": 0, "stdout": 5, "stderr": 0}
 

@@ -12,12 +12,18 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from gateway.auth.access_policy import AccessPolicy
-from gateway.auth.tickets import Tickets
-from gateway.auth.uses import OpenUses
-from gateway.http.endpoint import ClientDisconnectedError, HttpEndpoint, RequestAdmission, parts, unless_disconnected
 from hawse.rpc.shares import Shares
 from hawse.wire import HawseError, Principal
+from hawse_gateway.auth.access_policy import AccessPolicy
+from hawse_gateway.auth.tickets import Tickets
+from hawse_gateway.auth.uses import OpenUses
+from hawse_gateway.http.endpoint import (
+    ClientDisconnectedError,
+    HttpEndpoint,
+    RequestAdmission,
+    parts,
+    unless_disconnected,
+)
 from tests.support.stores import credentials
 
 TOKEN = "a token that only tests know"

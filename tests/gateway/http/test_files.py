@@ -8,10 +8,10 @@ from typing import Any
 import httpx
 import pytest
 
-from gateway.http.upstream_call import WINDOW
 from hawse.link import StreamLink
 from hawse.wire import Call, Connection, Data, End, HawseError, Kind, Message
 from hawse.wire.messages import from_raw
+from hawse_gateway.http.upstream_call import WINDOW
 from tests.support.gateway import TOKEN, FakeRuntime, Gateway, RawSocket, pattern
 from tests.support.http_clients import http_client
 

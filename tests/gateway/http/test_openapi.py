@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from gateway.http.openapi import document, without_tuples
 from hawse.api import GATEWAY, METHODS
 from hawse.wire.errors import ERRORS
+from hawse_gateway.http.openapi import document, without_tuples
 
 DOCUMENT = document()
 CALL = "/v1/sandboxes/{sandbox}/"

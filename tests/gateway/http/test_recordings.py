@@ -4,7 +4,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from gateway.http.recordings import ByteRange, part_of
+from hawse_gateway.http.recordings import ByteRange, part_of
 from tests.support.gateway import TOKEN, VIEWER_TOKEN, Gateway, Recorded, pattern
 from tests.support.http_clients import http_client
 

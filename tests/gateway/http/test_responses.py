@@ -1,8 +1,8 @@
 import json
 
-from gateway.http.responses import error_response, json_response
 from hawse.wire import HawseError
 from hawse.wire.errors import MESSAGE_MAX
+from hawse_gateway.http.responses import error_response, json_response
 
 
 def test_an_error_has_the_status_of_the_table_and_the_fields_of_the_wire() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.http.return_path import RETURN_MAX, valid_proof, valid_return
+from hawse_gateway.http.return_path import RETURN_MAX, valid_proof, valid_return
 
 PAGES = ["/", "/home.html", "/?sandbox=a.b&terminal=x%20y", "/hawse/", "/a/b-c/home.html?x=/../p/", "/pt/"]
 PROGRAMS = [

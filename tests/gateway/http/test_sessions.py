@@ -7,11 +7,11 @@ import httpx
 import msgspec
 import pytest
 
-from gateway.auth.cookies import SESSIONS_IN_BROWSER
-from gateway.auth.credential_rows import Credential
-from gateway.auth.credentials import SESSION_LIFETIME, SESSION_STEP, TABLE, Credentials
-from gateway.store.base import Put
 from hawse.wire import HawseError, Principal
+from hawse_gateway.auth.cookies import SESSIONS_IN_BROWSER
+from hawse_gateway.auth.credential_rows import Credential
+from hawse_gateway.auth.credentials import SESSION_LIFETIME, SESSION_STEP, TABLE, Credentials
+from hawse_gateway.store.base import Put
 from tests.support.gateway import TOKEN, VIEWER_TOKEN, FakeRuntime, Gateway
 from tests.support.http_clients import http_client
 from tests.support.runtime import eventually

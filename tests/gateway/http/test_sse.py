@@ -8,10 +8,10 @@ import msgspec
 import pytest
 from hypothesis import given, strategies as st
 
-from gateway.http.sse import SseEncoder, marks, message, since
-from gateway.http.upstream_call import UpstreamItem
 from hawse.api import METHODS
 from hawse.wire import Event, HawseError, Kind
+from hawse_gateway.http.sse import SseEncoder, marks, message, since
+from hawse_gateway.http.upstream_call import UpstreamItem
 
 EXEC = METHODS["exec"]
 

@@ -3,10 +3,10 @@ from typing import Any
 
 import pytest
 
-from gateway.auth.principals import OWNER
-from gateway.http.upstream_call import WINDOW, UpstreamCall, UpstreamItem
-from gateway.upstream.sandbox_link import SandboxLink
 from hawse.wire import Data, HawseError
+from hawse_gateway.auth.principals import OWNER
+from hawse_gateway.http.upstream_call import WINDOW, UpstreamCall, UpstreamItem
+from hawse_gateway.upstream.sandbox_link import SandboxLink
 from tests.support.gateway import FakeRuntime, Gateway, pattern
 from tests.support.waiting import Changes
 

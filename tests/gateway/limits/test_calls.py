@@ -2,9 +2,9 @@
 
 import pytest
 
-from gateway.limits.calls import CallRates
-from gateway.limits.quotas import Quotas, Who
 from hawse.wire import HawseError, Principal
+from hawse_gateway.limits.calls import CallRates
+from hawse_gateway.limits.quotas import Quotas, Who
 from tests.support.gateway import VIEWER_TOKEN, FakeRuntime, Gateway
 from tests.support.http_clients import http_client
 

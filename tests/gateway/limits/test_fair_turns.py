@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from gateway.limits.fair_turns import FairTurns
+from hawse_gateway.limits.fair_turns import FairTurns
 from tests.support.gateway import eventually
 
 

@@ -3,8 +3,8 @@
 import pytest
 from websockets.exceptions import ConnectionClosed
 
-from gateway.limits.guesses import Guesses
 from hawse.wire import HawseError
+from hawse_gateway.limits.guesses import Guesses
 from tests.support.gateway import TOKEN, VIEWER_TOKEN, FakeRuntime, Gateway
 from tests.support.http_clients import http_client
 

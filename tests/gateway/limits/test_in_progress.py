@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from gateway.limits.in_progress import in_progress
+from hawse_gateway.limits.in_progress import in_progress
 
 
 def test_each_is_counted_until_it_ends_and_nothing_is_left() -> None:

@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from gateway.http.upstream_call import UpstreamCall, UpstreamItem
-from gateway.limits.pace import PATIENCE, WINDOW_MIN, ByteRates, Pacer, paced
-from gateway.limits.quotas import Quotas
 from hawse.wire import HawseError, Principal
+from hawse_gateway.http.upstream_call import UpstreamCall, UpstreamItem
+from hawse_gateway.limits.pace import PATIENCE, WINDOW_MIN, ByteRates, Pacer, paced
+from hawse_gateway.limits.quotas import Quotas
 from tests.support.gateway import VIEWER_TOKEN, FakeRuntime, Gateway, Peer, pattern
 from tests.support.waiting import TIMEOUT
 

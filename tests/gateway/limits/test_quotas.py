@@ -2,8 +2,8 @@
 
 import pytest
 
-from gateway.limits.quotas import HeldLimit, Quotas
 from hawse.wire import HawseError, Principal
+from hawse_gateway.limits.quotas import HeldLimit, Quotas
 
 USER = Principal(id="ann", name="", kind="user", rights=("view",))
 GUEST = Principal(id="link-1", name="Bob", kind="guest", rights=("view",))

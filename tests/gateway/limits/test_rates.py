@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.limits.rates import RateTable, TokenBucket, network_of
+from hawse_gateway.limits.rates import RateTable, TokenBucket, network_of
 
 
 def test_a_bucket_gives_its_burst_at_once_and_then_its_rate() -> None:

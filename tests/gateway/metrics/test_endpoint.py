@@ -11,10 +11,10 @@ from prometheus_client.parser import text_string_to_metric_families
 from websockets.asyncio.client import connect
 from websockets.typing import Subprotocol
 
-from gateway.metrics.endpoint import RUNTIME
 from hawse.api.runtime import ECHO_BOUNDS, RuntimeMetricsResult
 from hawse.link import StreamLink
 from hawse.wire import Call, Kind
+from hawse_gateway.metrics.endpoint import RUNTIME
 from tests.support.gateway import TOKEN, VIEWER_TOKEN, FakeRuntime, Gateway, Peer
 from tests.support.http_clients import http_client
 from tests.support.stack import Stack

@@ -5,7 +5,7 @@ import math
 from hypothesis import given, strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
-from gateway.metrics.prometheus_text import Exposition, Family, Histogram
+from hawse_gateway.metrics.prometheus_text import Exposition, Family, Histogram
 
 
 def read(out: Exposition) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:

@@ -12,15 +12,15 @@ import msgspec
 import psutil
 import pytest
 
-from gateway.mounts.keeper import MountKeeper
-from gateway.mounts.overlay import changes
-from gateway.mounts.processes import MountProcesses
-from gateway.mounts.records import MountRecord, MountRecords
-from gateway.mounts.settings import DirectorySettings, MountSettings
-from gateway.sandboxes.records import RUNS, SANDBOXES
-from gateway.store.base import Delete
 from hawse.api.mounts import MountCredentials, MountInfo
 from hawse.wire import HawseError
+from hawse_gateway.mounts.keeper import MountKeeper
+from hawse_gateway.mounts.overlay import changes
+from hawse_gateway.mounts.processes import MountProcesses
+from hawse_gateway.mounts.records import MountRecord, MountRecords
+from hawse_gateway.mounts.settings import DirectorySettings, MountSettings
+from hawse_gateway.sandboxes.records import RUNS, SANDBOXES
+from hawse_gateway.store.base import Delete
 from tests.support.gateway import eventually
 from tests.support.mount_place import Place, PlaceProvider, add_run, add_sandbox, entered, mount_place
 from tests.support.object_store import BUCKET, KEY_ID, SECRET, object_store

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.mounts.locks import MountLocks
+from hawse_gateway.mounts.locks import MountLocks
 
 
 async def test_another_gateway_waits_for_a_mount(tmp_path: Path) -> None:

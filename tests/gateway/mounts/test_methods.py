@@ -2,8 +2,8 @@
 
 import pytest
 
-from gateway.mounts.methods import mount_path
 from hawse.wire import HawseError
+from hawse_gateway.mounts.methods import mount_path
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.mounts import namespaces
-from gateway.mounts.plan import Inside
+from hawse_gateway.mounts import namespaces
+from hawse_gateway.mounts.plan import Inside
 from tests.support.mount_place import Place, entered, mount_place
 
 

@@ -9,10 +9,10 @@ import psutil
 import pytest
 import pytest_asyncio
 
-from gateway.mounts.overlay import changes
-from gateway.mounts.processes import MountProcesses
-from gateway.mounts.settings import MountSettings, Source
 from hawse.wire import HawseError
+from hawse_gateway.mounts.overlay import changes
+from hawse_gateway.mounts.processes import MountProcesses
+from hawse_gateway.mounts.settings import MountSettings, Source
 from tests.support.gateway import eventually
 from tests.support.mount_place import Place, entered, mount_place
 

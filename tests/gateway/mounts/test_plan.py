@@ -2,7 +2,7 @@
 
 import msgspec
 
-from gateway.mounts.plan import CACHE_FD, DIRECTORY_FD, FUSE_FD, Inside, Plan
+from hawse_gateway.mounts.plan import CACHE_FD, DIRECTORY_FD, FUSE_FD, Inside, Plan
 
 
 def test_a_plan_is_the_same_after_it_was_sent() -> None:

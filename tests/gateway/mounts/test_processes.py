@@ -8,11 +8,11 @@ import psutil
 import pytest
 import pytest_asyncio
 
-from gateway.mounts import rclone
-from gateway.mounts.processes import MountProcesses
-from gateway.mounts.settings import MountSettings, Source
 from hawse.api.mounts import MountCredentials
 from hawse.wire import HawseError
+from hawse_gateway.mounts import rclone
+from hawse_gateway.mounts.processes import MountProcesses
+from hawse_gateway.mounts.settings import MountSettings, Source
 from tests.support.gateway import eventually
 from tests.support.mount_place import Place, entered, mount_place
 from tests.support.object_store import BUCKET, KEY_ID, SECRET, object_store

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from gateway.mounts import rclone
-from gateway.mounts.settings import Source
 from hawse.api.mounts import MountCredentials
 from hawse.wire import HawseError
+from hawse_gateway.mounts import rclone
+from hawse_gateway.mounts.settings import Source
 
 BUCKET = Source(
     bucket="b",

@@ -2,10 +2,10 @@
 
 import pytest
 
-from gateway.mounts.records import TABLE, MountRecord, MountRecords
-from gateway.store.base import StoreError
 from hawse.api.mounts import MountCredentials, MountInfo
 from hawse.wire import HawseError
+from hawse_gateway.mounts.records import TABLE, MountRecord, MountRecords
+from hawse_gateway.store.base import StoreError
 from tests.support.stores import MemoryStore
 
 

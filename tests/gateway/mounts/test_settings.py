@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from gateway.mounts.settings import (
+from hawse.api.mounts import MountCredentials
+from hawse.wire import HawseError, Principal
+from hawse_gateway.mounts.settings import (
     MountSettings,
     check_named,
     check_prefix,
@@ -13,9 +15,7 @@ from gateway.mounts.settings import (
     named_source,
     read_mount_settings,
 )
-from gateway.settings import SettingsError
-from hawse.api.mounts import MountCredentials
-from hawse.wire import HawseError, Principal
+from hawse_gateway.settings import SettingsError
 
 
 def read(folder: Path, text: str) -> MountSettings:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.mounts import squashfuse
 from hawse.wire import HawseError
+from hawse_gateway.mounts import squashfuse
 
 
 def test_it_serves_the_image_by_descriptors() -> None:

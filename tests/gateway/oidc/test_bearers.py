@@ -6,12 +6,12 @@ import httpx
 import pytest
 from websockets.exceptions import ConnectionClosed
 
-from gateway.limits.guesses import Guesses
-from gateway.oidc.bearers import BearerTokens
-from gateway.oidc.provider import Provider
-from gateway.oidc.tokens import LEEWAY, Verifier
-from gateway.oidc.users import RoleRule, Users
-from gateway.settings import OidcSettings
+from hawse_gateway.limits.guesses import Guesses
+from hawse_gateway.oidc.bearers import BearerTokens
+from hawse_gateway.oidc.provider import Provider
+from hawse_gateway.oidc.tokens import LEEWAY, Verifier
+from hawse_gateway.oidc.users import RoleRule, Users
+from hawse_gateway.settings import OidcSettings
 from tests.support.clock import ManualClock
 from tests.support.gateway import FakeRuntime, Gateway
 from tests.support.http_clients import http_client

@@ -8,8 +8,8 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
-from gateway.http.return_path import valid_return
-from gateway.settings import OidcSettings
+from hawse_gateway.http.return_path import valid_return
+from hawse_gateway.settings import OidcSettings
 from tests.support.gateway import TOKEN, FakeRuntime, Gateway
 from tests.support.http_clients import http_client
 from tests.support.oidc_provider import CLIENT, SECRET, RunningProvider

@@ -13,8 +13,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from gateway.oidc.provider import ANSWER_SIZE, KEYS, RETRY, Provider, ProviderFailedError, allowed_url
 from hawse.wire import HawseError
+from hawse_gateway.oidc.provider import ANSWER_SIZE, KEYS, RETRY, Provider, ProviderFailedError, allowed_url
 from tests.support.oidc_provider import RunningProvider
 
 

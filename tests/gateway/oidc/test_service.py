@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from gateway.auth.credentials import Credentials
-from gateway.oidc.service import SingleSignOn
-from gateway.settings import OidcSettings, SettingsError
+from hawse_gateway.auth.credentials import Credentials
+from hawse_gateway.oidc.service import SingleSignOn
+from hawse_gateway.settings import OidcSettings, SettingsError
 from tests.support.certificates import Authority
 from tests.support.stores import MemoryStore
 

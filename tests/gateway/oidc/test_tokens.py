@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from joserfc import jwk, jwt
 
-from gateway.oidc.provider import Provider
-from gateway.oidc.tokens import LEEWAY, TOKEN_SIZE, InvalidTokenError, UnknownKeyError, Verifier
+from hawse_gateway.oidc.provider import Provider
+from hawse_gateway.oidc.tokens import LEEWAY, TOKEN_SIZE, InvalidTokenError, UnknownKeyError, Verifier
 
 ISSUER = "https://id.example"
 NOW = 1_000_000

@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from gateway.oidc.users import RoleRule, Users
 from hawse.wire import HawseError
+from hawse_gateway.oidc.users import RoleRule, Users
 
 RULES = [RoleRule.parse(text) for text in ("admins=owner", "dev=team=writer", "staff=own:operator")]
 

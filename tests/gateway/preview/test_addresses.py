@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from gateway.preview.addresses import PreviewAddresses, PreviewTarget
-from gateway.transport.uvicorn_http import EMPTY_QUERY
+from hawse_gateway.preview.addresses import PreviewAddresses, PreviewTarget
+from hawse_gateway.transport.uvicorn_http import EMPTY_QUERY
 
 TOKEN = "abcdefghijklmnopqrstuvwxyz0123ef"
 

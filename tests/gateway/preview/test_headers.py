@@ -2,10 +2,10 @@
 
 import pytest
 
-from gateway.auth.access_policy import AccessPolicy
-from gateway.auth.tickets import Tickets
-from gateway.preview.addresses import PreviewTarget
-from gateway.preview.headers import (
+from hawse_gateway.auth.access_policy import AccessPolicy
+from hawse_gateway.auth.tickets import Tickets
+from hawse_gateway.preview.addresses import PreviewTarget
+from hawse_gateway.preview.headers import (
     SANDBOX,
     Pairs,
     PublicAddress,

@@ -10,9 +10,9 @@ import httpx
 import psutil
 import pytest
 
-from gateway.preview.addresses import PreviewTarget
-from gateway.preview.headers import PublicAddress
-from gateway.preview.http import EVENTS_PER_TURN, INFORMATIONAL, HttpExchange, download
+from hawse_gateway.preview.addresses import PreviewTarget
+from hawse_gateway.preview.headers import PublicAddress
+from hawse_gateway.preview.http import EVENTS_PER_TURN, INFORMATIONAL, HttpExchange, download
 from tests.support.previewed import Previewed, fields
 
 MIB = 1 << 20

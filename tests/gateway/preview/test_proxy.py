@@ -8,13 +8,13 @@ import httpx
 import pytest
 
 import hawse
-from gateway.app import create_app
-from gateway.auth.credentials import Credentials
-from gateway.preview.proxy import AT_ONCE_EACH
-from gateway.providers.local import LocalProvider
-from gateway.providers.state_directory import StateDirectory
-from gateway.sandboxes.lifecycle import Sandboxes
-from gateway.store.sqlite import SqliteStore
+from hawse_gateway.app import create_app
+from hawse_gateway.auth.credentials import Credentials
+from hawse_gateway.preview.proxy import AT_ONCE_EACH
+from hawse_gateway.providers.local import LocalProvider
+from hawse_gateway.providers.state_directory import StateDirectory
+from hawse_gateway.sandboxes.lifecycle import Sandboxes
+from hawse_gateway.store.sqlite import SqliteStore
 from tests.support.http_clients import http_client
 from tests.support.previewed import Previewed
 from tests.support.waiting import Changes

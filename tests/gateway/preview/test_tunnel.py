@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from gateway.auth.principals import PREVIEW
-from gateway.preview.tunnel import WINDOW, PortTunnel
-from gateway.upstream.links import Links
-from gateway.upstream.sandbox_link import SandboxLink
 from hawse.link import StreamLink
 from hawse.wire import Call, Connection, Data, End, HawseError, Kind, Message
+from hawse_gateway.auth.principals import PREVIEW
+from hawse_gateway.preview.tunnel import WINDOW, PortTunnel
+from hawse_gateway.upstream.links import Links
+from hawse_gateway.upstream.sandbox_link import SandboxLink
 from tests.support.gateway import FakeRuntime, FakeSandboxes, Flood, pattern
 from tests.support.waiting import Changes
 

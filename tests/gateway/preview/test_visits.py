@@ -7,18 +7,18 @@ from typing import cast
 import msgspec
 import pytest
 
-from gateway.auth.call_check import check_call
-from gateway.preview.visits import Visits, visit_preview, visit_tunnel
-from gateway.providers.base import SandboxSpec
-from gateway.sandboxes.lifecycle import Sandboxes
-from gateway.sandboxes.records import SANDBOXES, SandboxRecord
-from gateway.store.base import Store
-from gateway.store.clock import Clock
-from gateway.tunnels.table import TunnelRecord, TunnelTable
-from gateway.upstream.links import Links
 from hawse.api.ports import preview_digest
 from hawse.wire import Call, HawseError
 from hawse.wire.messages import to_raw
+from hawse_gateway.auth.call_check import check_call
+from hawse_gateway.preview.visits import Visits, visit_preview, visit_tunnel
+from hawse_gateway.providers.base import SandboxSpec
+from hawse_gateway.sandboxes.lifecycle import Sandboxes
+from hawse_gateway.sandboxes.records import SANDBOXES, SandboxRecord
+from hawse_gateway.store.base import Store
+from hawse_gateway.store.clock import Clock
+from hawse_gateway.tunnels.table import TunnelRecord, TunnelTable
+from hawse_gateway.upstream.links import Links
 from tests.support.stores import MemoryStore
 
 RECORD = TunnelRecord(name="shop", sandbox="box", generation="g", port=80, created=Clock().now())
@@ -141,7 +141,7 @@ async def test_a_visitor_of_a_tunnel_does_not_get_what_it_led_to_before(monkeypa
 
         async def __aexit__(self, *_: object) -> None: ...
 
-    monkeypatch.setattr("gateway.preview.visits.PortTunnel", Connected)
+    monkeypatch.setattr("hawse_gateway.preview.visits.PortTunnel", Connected)
     replaced = Visits(
         cast(Sandboxes, Sleeping(cast(Store, MemoryStore()))),
         lambda: cast(Links, Ready()),

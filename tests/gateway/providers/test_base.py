@@ -1,9 +1,9 @@
 import inspect
 from pathlib import Path
 
-from gateway.providers.base import Capabilities, Endpoint, Provider, SandboxSpec, TcpAddress
-from gateway.providers.local import LocalProvider
 from hawse.api.sandboxes import Enforcement, SandboxLimits
+from hawse_gateway.providers.base import Capabilities, Endpoint, Provider, SandboxSpec, TcpAddress
+from hawse_gateway.providers.local import LocalProvider
 from tests.support.providers import ModelProvider
 
 

@@ -2,7 +2,7 @@ import compileall
 import os
 from pathlib import Path
 
-from gateway.providers.bytecode import is_compiled
+from hawse_gateway.providers.bytecode import is_compiled
 
 
 def test_a_package_is_compiled_if_each_module_has_bytecode_that_is_not_older(tmp_path: Path) -> None:

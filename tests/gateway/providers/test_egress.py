@@ -12,14 +12,14 @@ from typing import Any
 import psutil
 import pytest
 
-from gateway.egress.plan import CONTROL_NAME, SOCKET_NAME
-from gateway.egress.settings import EgressSettings, SecretSettings
-from gateway.providers.egress import EgressProcesses, control_sockets, is_available
-from gateway.providers.isolation import cgroups
-from gateway.providers.runtime_process import RuntimeProcess
-from gateway.providers.state_directory import SandboxPaths, StateDirectory
 from hawse.api.egress import EgressPolicy
 from hawse.wire import HawseError
+from hawse_gateway.egress.plan import CONTROL_NAME, SOCKET_NAME
+from hawse_gateway.egress.settings import EgressSettings, SecretSettings
+from hawse_gateway.providers.egress import EgressProcesses, control_sockets, is_available
+from hawse_gateway.providers.isolation import cgroups
+from hawse_gateway.providers.runtime_process import RuntimeProcess
+from hawse_gateway.providers.state_directory import SandboxPaths, StateDirectory
 from tests.support.gateway import eventually
 
 POLICY = EgressPolicy(allow=["api.test"])

@@ -15,16 +15,16 @@ from typing import Any
 import psutil
 import pytest
 
-from gateway.egress.settings import EgressSettings, SecretSettings
-from gateway.providers import local
-from gateway.providers.base import Endpoint, Observation, Progress, SandboxSpec
-from gateway.providers.local import LocalProvider
-from gateway.providers.marked_processes import find_marked
-from gateway.providers.runtime_process import RuntimeProcess
-from gateway.providers.state_directory import StateDirectory
 from hawse.api.sandboxes import Isolation
 from hawse.sockets import accepts_connections
 from hawse.wire import HawseError
+from hawse_gateway.egress.settings import EgressSettings, SecretSettings
+from hawse_gateway.providers import local
+from hawse_gateway.providers.base import Endpoint, Observation, Progress, SandboxSpec
+from hawse_gateway.providers.local import LocalProvider
+from hawse_gateway.providers.marked_processes import find_marked
+from hawse_gateway.providers.runtime_process import RuntimeProcess
+from hawse_gateway.providers.state_directory import StateDirectory
 from tests.support.gateway import eventually
 from tests.support.sockets import pid_behind
 from tests.support.waiting import gone, lines

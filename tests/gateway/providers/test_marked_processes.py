@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 
-from gateway.providers.marked_processes import end_marked, find_marked
+from hawse_gateway.providers.marked_processes import end_marked, find_marked
 from tests.support.gateway import eventually
 
 MINE = os.urandom(8).hex()  # other processes of pytest-xdist have other marks

@@ -3,9 +3,9 @@ import ssl
 
 import pytest
 
-from gateway.providers.kubernetes.certificate import make_certificate
-from gateway.providers.pinned import pinned_context
-from runtime.tls import server_context
+from hawse_gateway.providers.kubernetes.certificate import make_certificate
+from hawse_gateway.providers.pinned import pinned_context
+from hawse_runtime.tls import server_context
 
 
 async def test_only_the_server_with_the_certificate_is_trusted_whatever_its_name_is() -> None:

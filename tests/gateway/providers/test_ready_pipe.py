@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from gateway.providers.ready_pipe import ReadyPipe
+from hawse_gateway.providers.ready_pipe import ReadyPipe
 
 LONG = 60.0  # s: a test that waits for so long has failed
 

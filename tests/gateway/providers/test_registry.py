@@ -3,10 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from gateway.providers.base import ProviderError
-from gateway.providers.local import LocalProvider
-from gateway.providers.registry import ProviderOptions, create_provider, create_providers, runtime_arguments
-from gateway.providers.state_directory import StateDirectory
+from hawse_gateway.providers.base import ProviderError
+from hawse_gateway.providers.local import LocalProvider
+from hawse_gateway.providers.registry import ProviderOptions, create_provider, create_providers, runtime_arguments
+from hawse_gateway.providers.state_directory import StateDirectory
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.providers.runtime_process import RuntimeProcess
+from hawse_gateway.providers.runtime_process import RuntimeProcess
 
 IGNORES_SIGTERM = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); signal.pause()"
 

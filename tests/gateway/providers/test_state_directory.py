@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.providers.state_directory import StateDirectory, StateError
+from hawse_gateway.providers.state_directory import StateDirectory, StateError
 
 
 def mode(path: Path) -> int:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.sandboxes.lifecycle import Sandboxes
-from gateway.store.sqlite import SqliteStore
+from hawse_gateway.sandboxes.lifecycle import Sandboxes
+from hawse_gateway.store.sqlite import SqliteStore
 from tests.support.clock import ManualClock
 from tests.support.providers import Begin, ModelProvider
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.sandboxes.admission import Admission, Capacity, Room, measure_room
 from hawse.wire import HawseError
+from hawse_gateway.sandboxes.admission import Admission, Capacity, Room, measure_room
 
 MIB = 1 << 20
 CAPACITY = Capacity(sandboxes=3, memory=100 * MIB, disk=200 * MIB)

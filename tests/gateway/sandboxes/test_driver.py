@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from gateway.sandboxes import driver, records
-from gateway.sandboxes.admission import Admission, Capacity, Room
-from gateway.sandboxes.lifecycle import Sandboxes
-from gateway.store.base import Change, Lease, StoreError
-from gateway.store.clock import Clock
-from gateway.store.sqlite import SqliteStore
 from hawse.api.sandboxes import SandboxCreate
 from hawse.wire import HawseError
+from hawse_gateway.sandboxes import driver, records
+from hawse_gateway.sandboxes.admission import Admission, Capacity, Room
+from hawse_gateway.sandboxes.lifecycle import Sandboxes
+from hawse_gateway.store.base import Change, Lease, StoreError
+from hawse_gateway.store.clock import Clock
+from hawse_gateway.store.sqlite import SqliteStore
 from tests.support.clock import ManualClock
 from tests.support.providers import Begin, ModelProvider
 from tests.support.waiting import TIMEOUT

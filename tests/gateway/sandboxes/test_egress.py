@@ -6,16 +6,16 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from gateway.egress.control import Status
-from gateway.egress.follower import EgressFollower
-from gateway.egress.refusals import Counters
-from gateway.providers.base import Capabilities
-from gateway.sandboxes.lifecycle import Sandboxes
-from gateway.sandboxes.records import SandboxRecord
-from gateway.store.sqlite import SqliteStore
 from hawse.api.egress import EgressLost, EgressPolicy, EgressRequest
 from hawse.api.sandboxes import SandboxCreate
 from hawse.wire import HawseError
+from hawse_gateway.egress.control import Status
+from hawse_gateway.egress.follower import EgressFollower
+from hawse_gateway.egress.refusals import Counters
+from hawse_gateway.providers.base import Capabilities
+from hawse_gateway.sandboxes.lifecycle import Sandboxes
+from hawse_gateway.sandboxes.records import SandboxRecord
+from hawse_gateway.store.sqlite import SqliteStore
 from tests.support.providers import ModelProvider
 
 

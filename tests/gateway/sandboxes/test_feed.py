@@ -7,12 +7,12 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from gateway.auth.principals import OWNER
-from gateway.sandboxes.feed import SandboxFeed
-from gateway.sandboxes.lifecycle import Sandboxes
 from hawse.api.sandboxes import SandboxCreate, SandboxUpdate
 from hawse.rpc.call import ServerCall
 from hawse.wire import Connection, Principal
+from hawse_gateway.auth.principals import OWNER
+from hawse_gateway.sandboxes.feed import SandboxFeed
+from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from tests.support.providers import ModelProvider
 from tests.support.waiting import Changes
 

@@ -4,15 +4,15 @@ from typing import Any
 
 import pytest
 
-from gateway.auth.principals import OWNER
-from gateway.egress.settings import EgressSettings, SecretSettings
-from gateway.providers.base import SandboxSpec
-from gateway.sandboxes.grants import OPERATOR, Grants
-from gateway.sandboxes.records import SandboxRecord
-from gateway.sandboxes.templates import Template, Templates
-from gateway.store.clock import Clock
 from hawse.api.egress import EgressPolicy
 from hawse.wire import HawseError, Principal
+from hawse_gateway.auth.principals import OWNER
+from hawse_gateway.egress.settings import EgressSettings, SecretSettings
+from hawse_gateway.providers.base import SandboxSpec
+from hawse_gateway.sandboxes.grants import OPERATOR, Grants
+from hawse_gateway.sandboxes.records import SandboxRecord
+from hawse_gateway.sandboxes.templates import Template, Templates
+from hawse_gateway.store.clock import Clock
 
 ANN = Principal(id="ann", name="", kind="user", rights=("operate/~",))
 POLICY = EgressPolicy(allow=["api.test"], secrets=["api"])

@@ -3,11 +3,11 @@ from pathlib import Path
 
 import pytest
 
-from gateway.providers.joined.provider import GRACE, JOINED, JoinedProvider
-from gateway.sandboxes.lifecycle import Sandboxes
-from gateway.store.sqlite import SqliteStore
 from hawse.api.sandboxes import SandboxCreate, SandboxUpdate
 from hawse.wire import HawseError
+from hawse_gateway.providers.joined.provider import GRACE, JOINED, JoinedProvider
+from hawse_gateway.sandboxes.lifecycle import Sandboxes
+from hawse_gateway.store.sqlite import SqliteStore
 from tests.support.joining import RUNTIME, machine
 from tests.support.providers import ModelProvider
 

@@ -2,9 +2,9 @@ import asyncio
 
 import pytest
 
-from gateway.sandboxes.lifecycle import Sandboxes
 from hawse.api.sandboxes import SandboxCreate
 from hawse.wire import HawseError
+from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from tests.support.providers import Begin, ModelProvider
 
 

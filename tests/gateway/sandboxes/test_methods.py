@@ -9,18 +9,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from gateway.auth.principals import OWNER
-from gateway.egress.settings import EgressSettings, SecretSettings
-from gateway.providers.base import Capabilities
-from gateway.sandboxes import records
-from gateway.sandboxes.feed import SandboxFeed
-from gateway.sandboxes.lifecycle import Sandboxes
-from gateway.sandboxes.methods import SandboxMethods
-from gateway.sandboxes.owners import Owners
-from gateway.sandboxes.requests import new_record
-from gateway.sandboxes.templates import Template, Templates
-from gateway.store.clock import Clock
-from gateway.store.sqlite import SqliteStore
 from hawse.api import GATEWAY
 from hawse.api.egress import EgressPolicy
 from hawse.api.sandboxes import (
@@ -34,6 +22,18 @@ from hawse.api.sandboxes import (
 )
 from hawse.rpc import Dispatcher, IdempotencyTable
 from hawse.wire import HawseError, Limits, Principal
+from hawse_gateway.auth.principals import OWNER
+from hawse_gateway.egress.settings import EgressSettings, SecretSettings
+from hawse_gateway.providers.base import Capabilities
+from hawse_gateway.sandboxes import records
+from hawse_gateway.sandboxes.feed import SandboxFeed
+from hawse_gateway.sandboxes.lifecycle import Sandboxes
+from hawse_gateway.sandboxes.methods import SandboxMethods
+from hawse_gateway.sandboxes.owners import Owners
+from hawse_gateway.sandboxes.requests import new_record
+from hawse_gateway.sandboxes.templates import Template, Templates
+from hawse_gateway.store.clock import Clock
+from hawse_gateway.store.sqlite import SqliteStore
 from tests.support.providers import ModelProvider
 
 
@@ -41,7 +41,7 @@ async def test_every_method_about_sandboxes_has_a_handler(sandboxes: Sandboxes) 
     dispatcher = Dispatcher(asyncio.ensure_future, IdempotencyTable())
     dispatcher.add(SandboxMethods(sandboxes, SandboxFeed(sandboxes), Owners(sandboxes.store)))
     expected = {name for name in GATEWAY if name.startswith(("sandbox.", "template."))}
-    assert set(dispatcher.methods) == expected - {"sandbox.snapshot"}  # that of gateway/backups
+    assert set(dispatcher.methods) == expected - {"sandbox.snapshot"}  # that of gateway/hawse_gateway/backups
 
 
 async def test_the_life_of_a_sandbox(sandboxes: Sandboxes) -> None:
@@ -77,7 +77,7 @@ async def test_the_list_has_pages(sandboxes: Sandboxes, monkeypatch: pytest.Monk
     await methods.delete(SandboxDelete(id="b"))
     after_deleted = await methods.list_(SandboxList(after="b"), OWNER)
     assert [info.id for info in after_deleted.sandboxes] == ["c", "zz"]
-    monkeypatch.setattr("gateway.sandboxes.methods.PAGE_BYTES", 100)
+    monkeypatch.setattr("hawse_gateway.sandboxes.methods.PAGE_BYTES", 100)
     assert await pages() == [["local"], ["a"], ["c"], ["zz"]], "one at least, and no more bytes"
 
 

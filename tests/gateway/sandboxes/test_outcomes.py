@@ -1,10 +1,10 @@
 import msgspec
 
-from gateway.providers.base import SandboxSpec
-from gateway.sandboxes.outcomes import cleanup_pending, not_started, not_wanted, repeated
-from gateway.sandboxes.records import Failure, Rows, Run, SandboxRecord, Stored
-from gateway.store.clock import Clock
 from hawse.wire import HawseError
+from hawse_gateway.providers.base import SandboxSpec
+from hawse_gateway.sandboxes.outcomes import cleanup_pending, not_started, not_wanted, repeated
+from hawse_gateway.sandboxes.records import Failure, Rows, Run, SandboxRecord, Stored
+from hawse_gateway.store.clock import Clock
 
 CLOCK = Clock(wall=lambda: 1000.0, uptime=lambda: 100.0, boot="b")
 NOW = CLOCK.now()

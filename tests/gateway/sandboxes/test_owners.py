@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from gateway.sandboxes.lifecycle import Sandboxes
-from gateway.sandboxes.owners import Owners, namespace
-from gateway.store.base import StoreError
-from gateway.store.sqlite import SqliteStore
 from hawse.api.sandboxes import SandboxCreate, SandboxInfo
 from hawse.wire import Principal
+from hawse_gateway.sandboxes.lifecycle import Sandboxes
+from hawse_gateway.sandboxes.owners import Owners, namespace
+from hawse_gateway.store.base import StoreError
+from hawse_gateway.store.sqlite import SqliteStore
 from tests.support.providers import Begin
 from tests.support.stores import MemoryStore
 from tests.support.waiting import TIMEOUT
@@ -57,7 +57,7 @@ async def test_owners_survive_a_restart(begin: Begin, tmp_path: Path) -> None:
 
 
 async def test_a_row_that_cannot_be_read_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gateway.store.table_follower.RETRY", 0.0)
+    monkeypatch.setattr("hawse_gateway.store.table_follower.RETRY", 0.0)
     store = MemoryStore()
     async with Owners(store).running() as owners:
         owners.note("ada.a", "ada")

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from gateway.sandboxes.admission import Admission, Capacity, Room
-from gateway.sandboxes.lifecycle import Sandboxes
-from gateway.sandboxes.templates import Template, Templates
-from gateway.store.sqlite import SqliteStore
 from hawse.api.sandboxes import SandboxCreate
 from hawse.wire import HawseError
+from hawse_gateway.sandboxes.admission import Admission, Capacity, Room
+from hawse_gateway.sandboxes.lifecycle import Sandboxes
+from hawse_gateway.sandboxes.templates import Template, Templates
+from hawse_gateway.store.sqlite import SqliteStore
 from tests.support.clock import ManualClock
 from tests.support.providers import ModelProvider
 

@@ -1,7 +1,7 @@
 import pytest
 
-from gateway.providers.base import Progress
-from gateway.sandboxes.progress import ProgressTable
+from hawse_gateway.providers.base import Progress
+from hawse_gateway.sandboxes.progress import ProgressTable
 
 
 def test_the_progress_of_a_start_is_reported_to_those_that_wait_for_it() -> None:

@@ -3,15 +3,15 @@ from typing import Any
 
 import pytest
 
-from gateway.providers.base import Capabilities, Endpoint, SandboxSpec, TcpAddress
-from gateway.sandboxes import records
-from gateway.sandboxes.records import AllRows, Failure, Rows, Run, SandboxRecord, Stored, describe
-from gateway.sandboxes.steps import Step, next_step
-from gateway.store.base import Row
-from gateway.store.clock import Clock
-from gateway.store.sqlite import SqliteStore
 from hawse.api.sandboxes import SandboxInfo
 from hawse.wire import HawseError
+from hawse_gateway.providers.base import Capabilities, Endpoint, SandboxSpec, TcpAddress
+from hawse_gateway.sandboxes import records
+from hawse_gateway.sandboxes.records import AllRows, Failure, Rows, Run, SandboxRecord, Stored, describe
+from hawse_gateway.sandboxes.steps import Step, next_step
+from hawse_gateway.store.base import Row
+from hawse_gateway.store.clock import Clock
+from hawse_gateway.store.sqlite import SqliteStore
 
 NOW = Clock().now()
 

@@ -5,12 +5,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from gateway.providers.base import Capabilities
-from gateway.sandboxes.records import SandboxRecord
-from gateway.sandboxes.requests import changed, check_request, new_record
-from gateway.store.clock import Clock
 from hawse.api.sandboxes import ENV_MAX, SandboxCreate, SandboxLimits, SandboxPort, SandboxUpdate
 from hawse.wire import HawseError
+from hawse_gateway.providers.base import Capabilities
+from hawse_gateway.sandboxes.records import SandboxRecord
+from hawse_gateway.sandboxes.requests import changed, check_request, new_record
+from hawse_gateway.store.clock import Clock
 
 PLAIN = Capabilities(provider="p", isolation="none", networks=("private", "host"), limits=("memory",))
 NOW = Clock(wall=lambda: 1000.0, uptime=lambda: 50.0, boot="a").now()

@@ -1,8 +1,8 @@
 import pytest
 
-from gateway.sandboxes.lifecycle import Sandboxes
 from hawse.api.sandboxes import SandboxCreate
 from hawse.wire import HawseError
+from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from tests.support.providers import ModelProvider
 
 

@@ -2,8 +2,8 @@
 
 from typing import get_args, get_type_hints
 
-from gateway.sandboxes.records import Run, Wanted
-from gateway.sandboxes.steps import STEPS, Step
+from hawse_gateway.sandboxes.records import Run, Wanted
+from hawse_gateway.sandboxes.steps import STEPS, Step
 
 STATES = get_args(get_type_hints(Run)["state"])
 

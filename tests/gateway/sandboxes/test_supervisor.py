@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from gateway.providers.base import Endpoint, TcpAddress
-from gateway.sandboxes.lifecycle import Sandboxes
-from gateway.sandboxes.records import read
-from gateway.store.base import Delete
-from gateway.store.sqlite import SqliteStore
 from hawse.api.runtime import RuntimeActivityResult
 from hawse.api.sandboxes import SandboxCreate, SandboxUpdate
 from hawse.wire import HawseError
+from hawse_gateway.providers.base import Endpoint, TcpAddress
+from hawse_gateway.sandboxes.lifecycle import Sandboxes
+from hawse_gateway.sandboxes.records import read
+from hawse_gateway.store.base import Delete
+from hawse_gateway.store.sqlite import SqliteStore
 from tests.support.clock import ManualClock
 from tests.support.providers import Begin, ModelProvider, ModelUnit
 

@@ -4,14 +4,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from gateway.providers.base import SandboxSpec
-from gateway.sandboxes import records
-from gateway.sandboxes.records import AllRows, SandboxRecord
-from gateway.sandboxes.table import SandboxTable
-from gateway.store.base import StoreError
-from gateway.store.clock import Clock
-from gateway.store.sqlite import SqliteStore
 from hawse.wire import HawseError
+from hawse_gateway.providers.base import SandboxSpec
+from hawse_gateway.sandboxes import records
+from hawse_gateway.sandboxes.records import AllRows, SandboxRecord
+from hawse_gateway.sandboxes.table import SandboxTable
+from hawse_gateway.store.base import StoreError
+from hawse_gateway.store.clock import Clock
+from hawse_gateway.store.sqlite import SqliteStore
 
 RECORD = SandboxRecord(
     id="a", unit="a", provider="p", spec=SandboxSpec(), wanted="sleeping", generation="g", created=Clock().now()

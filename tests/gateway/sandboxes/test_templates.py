@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from gateway.sandboxes.templates import Template, TemplateError, Templates, read_templates
 from hawse.api.sandboxes import SandboxCreate, SandboxLimits, SandboxPort, TemplateInfo
 from hawse.wire import HawseError
+from hawse_gateway.sandboxes.templates import Template, TemplateError, Templates, read_templates
 
 FILE = """
 [small]

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from gateway.sandboxes import records
-from gateway.sandboxes.lifecycle import Sandboxes
-from gateway.sandboxes.vacancy import Vacancy
-from gateway.store.sqlite import SqliteStore
 from hawse.api.runtime import RuntimeActivityResult
 from hawse.api.sandboxes import SandboxCreate
 from hawse.wire import HawseError
+from hawse_gateway.sandboxes import records
+from hawse_gateway.sandboxes.lifecycle import Sandboxes
+from hawse_gateway.sandboxes.vacancy import Vacancy
+from hawse_gateway.store.sqlite import SqliteStore
 from tests.support.clock import ManualClock
 from tests.support.providers import Begin, ModelProvider
 from tests.support.waiting import TIMEOUT

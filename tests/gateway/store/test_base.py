@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from gateway.store.base import ABSENT, ConflictError, Delete, LeaseLostError, Put, Store
-from gateway.store.redis import RedisStore
-from gateway.store.sqlite import SqliteStore
+from hawse_gateway.store.base import ABSENT, ConflictError, Delete, LeaseLostError, Put, Store
+from hawse_gateway.store.redis import RedisStore
+from hawse_gateway.store.sqlite import SqliteStore
 from tests.support.redis import redis_server
 from tests.support.waiting import TIMEOUT
 

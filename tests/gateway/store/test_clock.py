@@ -1,4 +1,4 @@
-from gateway.store.clock import Clock, Moment
+from hawse_gateway.store.clock import Clock, Moment
 
 
 def test_within_a_boot_a_change_of_the_wall_clock_does_not_matter() -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.store.base import ConflictError, Put, StoreError
-from gateway.store.redis import RedisStore
+from hawse_gateway.store.base import ConflictError, Put, StoreError
+from hawse_gateway.store.redis import RedisStore
 from tests.support.redis import redis_server
 from tests.support.waiting import TIMEOUT
 

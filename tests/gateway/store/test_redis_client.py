@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from gateway.store.base import Put, StoreError
-from gateway.store.redis import RedisStore
-from gateway.store.redis_client import open_redis, parse_sentinel_url
+from hawse_gateway.store.base import Put, StoreError
+from hawse_gateway.store.redis import RedisStore
+from hawse_gateway.store.redis_client import open_redis, parse_sentinel_url
 from tests.support.redis import sentinel_group
 from tests.support.waiting import TIMEOUT
 

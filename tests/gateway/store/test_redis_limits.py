@@ -7,8 +7,8 @@ from typing import NamedTuple
 import pytest
 from redis.asyncio import Redis
 
-from gateway.store.base import BucketSpending, LimitStore, StoreError
-from gateway.store.redis import RedisStore
+from hawse_gateway.store.base import BucketSpending, LimitStore, StoreError
+from hawse_gateway.store.redis import RedisStore
 from tests.support.redis import redis_server
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.store.base import ConflictError, Put, StoreError
-from gateway.store.sqlite import SqliteStore, connect
+from hawse_gateway.store.base import ConflictError, Put, StoreError
+from hawse_gateway.store.sqlite import SqliteStore, connect
 
 
 async def test_rows_are_found_by_the_next_gateway_and_its_versions_go_on(tmp_path: Path) -> None:

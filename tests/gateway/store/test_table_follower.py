@@ -3,8 +3,8 @@ from collections.abc import Callable
 
 import pytest
 
-from gateway.store.base import ABSENT, ANY_TABLE, Delete, Put, Row, StoreError
-from gateway.store.table_follower import TableFollower
+from hawse_gateway.store.base import ABSENT, ANY_TABLE, Delete, Put, Row, StoreError
+from hawse_gateway.store.table_follower import TableFollower
 from tests.support.stores import MemoryStore
 from tests.support.waiting import TIMEOUT
 
@@ -60,7 +60,7 @@ async def test_changes_without_a_connection_are_found_when_there_is_one_again() 
 
 @pytest.mark.parametrize("table", [TABLE, ANY_TABLE])
 async def test_rows_that_cannot_be_read_are_read_again(table: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gateway.store.table_follower.RETRY", 0.0)
+    monkeypatch.setattr("hawse_gateway.store.table_follower.RETRY", 0.0)
     store = MemoryStore()
     known = Known(store)
     async with known.follower.running():

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from gateway.transport.forwarded import ForwardedHeader, parse_forwarded, parse_node
+from hawse_gateway.transport.forwarded import ForwardedHeader, parse_forwarded, parse_node
 
 PROXY = ("10.0.0.1", 5000)
 

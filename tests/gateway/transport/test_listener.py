@@ -2,8 +2,8 @@ import socket
 
 import pytest
 
-from gateway.transport.listener import NOTSENT_LOWAT, TCP_NOTSENT_LOWAT, listen
-from gateway.transport.uvicorn_websocket import WebSocketProtocol
+from hawse_gateway.transport.listener import NOTSENT_LOWAT, TCP_NOTSENT_LOWAT, listen
+from hawse_gateway.transport.uvicorn_websocket import WebSocketProtocol
 from tests.support.gateway import Gateway
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, strategies as st
 from websockets.frames import Frame, Opcode
 
-from gateway.transport.message_socket import BINARY, JOINED, TEXT, MessageSocket
-from gateway.transport.uvicorn_websocket import WebSocketProtocol
+from hawse_gateway.transport.message_socket import BINARY, JOINED, TEXT, MessageSocket
+from hawse_gateway.transport.uvicorn_websocket import WebSocketProtocol
 from tests.support.gateway import Gateway, frame
 
 LIMIT = 70_000

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from gateway.transport.proxy_user import ProxyUserHeaders, UserHeaders
+from hawse_gateway.transport.proxy_user import ProxyUserHeaders, UserHeaders
 
 PROXY = ("10.0.0.1", 5000)
 NAMES = UserHeaders("X-Forwarded-User", "X-Forwarded-Groups")

@@ -6,8 +6,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 
 import hawse
-from gateway.transport.tls import Certificate, CertificateError
 from hawse.client import GaveUpError, Options
+from hawse_gateway.transport.tls import Certificate, CertificateError
 from tests.support.certificates import Authority, private_key, served_name
 from tests.support.gateway import TOKEN, FakeRuntime, Gateway
 

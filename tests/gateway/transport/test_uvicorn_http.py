@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from gateway.transport.uvicorn_http import (
+from hawse_gateway.transport.uvicorn_http import (
     DISCARDED,
     HEADERS_COUNT,
     HEADERS_SIZE,

@@ -9,8 +9,8 @@ import pytest
 from uvicorn.protocols.utils import ClientDisconnected
 from websockets.exceptions import ConnectionClosed
 
-from gateway.transport.uvicorn_websocket import FRAGMENTS, WRITE_BUFFER, WebSocketProtocol
 from hawse.wire import Limits
+from hawse_gateway.transport.uvicorn_websocket import FRAGMENTS, WRITE_BUFFER, WebSocketProtocol
 from tests.support.gateway import FakeRuntime, Gateway, RawSocket, frame
 from tests.support.observed import ObservedWebSocket
 from tests.support.waiting import TIMEOUT
@@ -160,7 +160,7 @@ async def test_the_transport_buffers_little_for_a_client_that_does_not_read(
 async def test_waiting_for_a_close_that_is_not_read_is_bounded(
     runtime: FakeRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gateway.connection.client_connection.CLOSE_TIMEOUT", 0.05)
+    monkeypatch.setattr("hawse_gateway.connection.client_connection.CLOSE_TIMEOUT", 0.05)
     async with Gateway(runtime, websocket=Impatient) as gateway, RawSocket(gateway) as raw:
         await raw.hello(window=4 << 20)
         await raw.text({"type": "call", "ch": 1, "method": "flood", "sandbox": "local", "params": {"bytes": 1 << 30}})

@@ -5,7 +5,7 @@ import ssl
 import pytest
 from hypothesis import given, strategies as st
 
-from gateway.tunnels.client_hello import HELLO_MAX, HelloError, server_name
+from hawse_gateway.tunnels.client_hello import HELLO_MAX, HelloError, server_name
 
 
 def hello(name: str | None = "t-shop.example.org") -> bytes:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from gateway.store.clock import Clock
-from gateway.tunnels import connections
-from gateway.tunnels.connections import TunnelConnections
-from gateway.tunnels.relay import Channel
-from gateway.tunnels.table import TunnelRecord
+from hawse_gateway.store.clock import Clock
+from hawse_gateway.tunnels import connections
+from hawse_gateway.tunnels.connections import TunnelConnections
+from hawse_gateway.tunnels.relay import Channel
+from hawse_gateway.tunnels.table import TunnelRecord
 
 TIMEOUT = 20.0  # s after which a test that waits has failed
 

@@ -10,16 +10,16 @@ from typing import cast
 import msgspec
 import pytest
 
-from gateway.sandboxes.records import SANDBOXES
-from gateway.store.base import Store
-from gateway.tunnels import connections, listeners
-from gateway.tunnels.client_hello import RECORDS_MAX, UNRECOGNIZED_NAME, server_name
-from gateway.tunnels.connections import TunnelConnections
-from gateway.tunnels.listeners import TunnelListeners
-from gateway.tunnels.options import TunnelOptions
-from gateway.tunnels.relay import Channel
-from gateway.tunnels.table import TunnelRecord, TunnelTable
 from hawse.wire import HawseError
+from hawse_gateway.sandboxes.records import SANDBOXES
+from hawse_gateway.store.base import Store
+from hawse_gateway.tunnels import connections, listeners
+from hawse_gateway.tunnels.client_hello import RECORDS_MAX, UNRECOGNIZED_NAME, server_name
+from hawse_gateway.tunnels.connections import TunnelConnections
+from hawse_gateway.tunnels.listeners import TunnelListeners
+from hawse_gateway.tunnels.options import TunnelOptions
+from hawse_gateway.tunnels.relay import Channel
+from hawse_gateway.tunnels.table import TunnelRecord, TunnelTable
 from tests.support.gateway import eventually
 from tests.support.stack import free_port
 from tests.support.stores import MemoryStore

@@ -7,13 +7,13 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from gateway.sandboxes.records import SANDBOXES
-from gateway.store.base import Store, StoreError
-from gateway.tunnels.methods import PER_SANDBOX, TunnelMethods, new_name
-from gateway.tunnels.options import TunnelOptions
-from gateway.tunnels.table import TunnelTable
 from hawse.api.tunnels import TunnelCreate, TunnelDelete, TunnelInfo, TunnelList
 from hawse.wire import HawseError, Principal
+from hawse_gateway.sandboxes.records import SANDBOXES
+from hawse_gateway.store.base import Store, StoreError
+from hawse_gateway.tunnels.methods import PER_SANDBOX, TunnelMethods, new_name
+from hawse_gateway.tunnels.options import TunnelOptions
+from hawse_gateway.tunnels.table import TunnelTable
 from tests.support.stores import MemoryStore
 
 ADA = Principal(id="ada", name="", kind="user", rights=("operate",))

@@ -1,6 +1,6 @@
 import pytest
 
-from gateway.tunnels.options import AT_ONCE, TunnelOptions
+from hawse_gateway.tunnels.options import AT_ONCE, TunnelOptions
 
 
 def test_without_them_there_are_no_ports() -> None:

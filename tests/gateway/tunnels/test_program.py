@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from gateway.tunnels.program import LINE_MAX, lines, run_program
+from hawse_gateway.tunnels.program import LINE_MAX, lines, run_program
 from tests.support.gateway import eventually
 
 TIMEOUT = 30.0  # s after which a test that waits has failed

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.tunnels.providers import SAID_MAX, Cloudflared, Output, Published, Ssh
+from hawse_gateway.tunnels.providers import SAID_MAX, Cloudflared, Output, Published, Ssh
 
 CLOUDFLARED = """\
 2026-11-24T09:06:46Z INF Thank you for trying Cloudflare Tunnel. See: https://developers.cloudflare.com/cloudflare-one

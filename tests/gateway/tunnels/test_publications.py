@@ -12,14 +12,14 @@ import msgspec
 import psutil
 import pytest
 
-from gateway.sandboxes.records import SANDBOXES
-from gateway.store.base import Store
-from gateway.tunnels.connections import TunnelConnections
-from gateway.tunnels.providers import Output, Provider, Published
-from gateway.tunnels.publications import Publications, find_program
-from gateway.tunnels.relay import Channel
-from gateway.tunnels.table import TunnelRecord, TunnelTable
 from hawse.wire import HawseError
+from hawse_gateway.sandboxes.records import SANDBOXES
+from hawse_gateway.store.base import Store
+from hawse_gateway.tunnels.connections import TunnelConnections
+from hawse_gateway.tunnels.providers import Output, Provider, Published
+from hawse_gateway.tunnels.publications import Publications, find_program
+from hawse_gateway.tunnels.relay import Channel
+from hawse_gateway.tunnels.table import TunnelRecord, TunnelTable
 from tests.support.gateway import eventually
 from tests.support.stores import MemoryStore
 

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from gateway.tunnels.relay import relay
+from hawse_gateway.tunnels.relay import relay
 
 TIMEOUT = 20.0  # s after which a test that waits has failed
 

@@ -7,11 +7,11 @@ from typing import cast
 import msgspec
 import pytest
 
-from gateway.sandboxes.records import SANDBOXES
-from gateway.store.base import ConflictError, Delete, Store, StoreError
-from gateway.store.clock import Clock
-from gateway.tunnels.table import TABLE, TunnelRecord, TunnelTable
 from hawse.wire import HawseError
+from hawse_gateway.sandboxes.records import SANDBOXES
+from hawse_gateway.store.base import ConflictError, Delete, Store, StoreError
+from hawse_gateway.store.clock import Clock
+from hawse_gateway.tunnels.table import TABLE, TunnelRecord, TunnelTable
 from tests.support.stores import MemoryStore
 from tests.support.waiting import TIMEOUT
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from gateway.providers.base import Endpoint, TcpAddress
-from gateway.providers.kubernetes.certificate import make_certificate
-from gateway.upstream.dial import dial, watch
 from hawse.wire import HawseError
 from hawse.wire.limits import LINK_CHANNELS
+from hawse_gateway.providers.base import Endpoint, TcpAddress
+from hawse_gateway.providers.kubernetes.certificate import make_certificate
+from hawse_gateway.upstream.dial import dial, watch
 from tests.support.dialed import Owner, ask_over
 from tests.support.gateway import FakeRuntime
 from tests.support.stack import free_port
@@ -102,7 +102,7 @@ async def running_tcp_runtime(workspace: Path, environment: Mapping[str, str]) -
     """`python -m runtime --listen`, whose token is `the right token`."""
     address = TcpAddress("127.0.0.1", free_port())
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-I", "-m", "runtime", "--listen", str(address), "--workspace", str(workspace)),
+        *(sys.executable, "-I", "-m", "hawse_runtime", "--listen", str(address), "--workspace", str(workspace)),
         env={**os.environ, "HAWSE_RUNTIME_TOKEN": "the right token", **environment},
         stderr=asyncio.subprocess.PIPE,
     )

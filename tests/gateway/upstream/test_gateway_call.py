@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from gateway.upstream import sandbox_link
-from gateway.upstream.gateway_call import GatewayCall
-from gateway.upstream.links import Links
 from hawse.api.runtime import RuntimeConfigure
 from hawse.link import StreamLink
 from hawse.wire import Call, Error, HawseError, Result
 from hawse.wire.messages import to_raw
+from hawse_gateway.upstream import sandbox_link
+from hawse_gateway.upstream.gateway_call import GatewayCall
+from hawse_gateway.upstream.links import Links
 from tests.support.gateway import FakeRuntime, FakeSandboxes
 
 

@@ -1,7 +1,7 @@
 import pytest
 
-from gateway.upstream.input_queue import OVERHEAD, InputQueue
 from hawse.wire import Cancel, Connection, Data, End, Kind, Role
+from hawse_gateway.upstream.input_queue import OVERHEAD, InputQueue
 from tests.support.pairs import carry
 
 

@@ -2,13 +2,13 @@
 
 import asyncio
 
-from gateway.providers.base import Endpoint, Progress, Report
-from gateway.upstream.gateway_call import GatewayCall
-from gateway.upstream.links import Links
 from hawse.api.ports import PortWatch
 from hawse.api.runtime import RuntimeInfo
 from hawse.wire import Event
 from hawse.wire.messages import from_raw
+from hawse_gateway.providers.base import Endpoint, Progress, Report
+from hawse_gateway.upstream.gateway_call import GatewayCall
+from hawse_gateway.upstream.links import Links
 from tests.support.gateway import FakeRuntime, FakeSandboxes
 
 

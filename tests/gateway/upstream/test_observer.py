@@ -1,9 +1,9 @@
 """No observer, and several."""
 
-from gateway.upstream.gateway_call import GatewayCall
-from gateway.upstream.observer import ObservedCall, Observers, Unobserved
 from hawse.api.gateway import PreviewHost
 from hawse.wire import HawseError, Result
+from hawse_gateway.upstream.gateway_call import GatewayCall
+from hawse_gateway.upstream.observer import ObservedCall, Observers, Unobserved
 
 
 async def test_calls_need_no_observer() -> None:

@@ -4,13 +4,13 @@ import weakref
 
 import pytest
 
-from gateway.connection.channel_bridge import ChannelBridge
-from gateway.connection.credit_budget import CreditBudget
-from gateway.upstream import sandbox_link
-from gateway.upstream.links import Links
-from gateway.upstream.sandbox_link import SandboxLink
 from hawse.wire import HawseError
 from hawse.wire.messages import CHANNEL_MAX
+from hawse_gateway.connection.channel_bridge import ChannelBridge
+from hawse_gateway.connection.credit_budget import CreditBudget
+from hawse_gateway.upstream import sandbox_link
+from hawse_gateway.upstream.links import Links
+from hawse_gateway.upstream.sandbox_link import SandboxLink
 from tests.support.gateway import FakeRuntime, FakeSandboxes, Gateway, RawSocket
 from tests.support.pairs import FakeHost, Pair
 from tests.support.waiting import TIMEOUT, Changes

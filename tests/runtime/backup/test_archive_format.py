@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.backup.archive_format import BackupArchive, Compression, has_type, mtime_ns, sparse_map, xattrs_of
+from hawse_runtime.backup.archive_format import BackupArchive, Compression, has_type, mtime_ns, sparse_map, xattrs_of
 
 OPTIONS = {"none": [], "gzip": ["-z"], "zstd": ["--zstd"]}
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from hawse.wire import HawseError
-from runtime.backup.directory_swap import exchange_by_kernel, replacing
-from runtime.backup.tree_moves import move_entry
-from runtime.files.rooted_path import RootedPath
+from hawse_runtime.backup.directory_swap import exchange_by_kernel, replacing
+from hawse_runtime.backup.tree_moves import move_entry
+from hawse_runtime.files.rooted_path import RootedPath
 from tests.support.runtime import no_fd_leaked
 from tests.support.trees import plant, seen
 

@@ -12,8 +12,8 @@ import pytest
 
 from hawse.api.backups import BackupPack, BackupPackResult
 from hawse.wire import HawseError
-from runtime.backup.pack import pack
-from runtime.files.rooted_path import RootedPath
+from hawse_runtime.backup.pack import pack
+from hawse_runtime.files.rooted_path import RootedPath
 from tests.support.runtime import no_fd_leaked
 
 

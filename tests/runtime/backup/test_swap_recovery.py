@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.backup.swap_recovery import recover, sweep
+from hawse_runtime.backup.swap_recovery import recover, sweep
 from tests.support.runtime import no_fd_leaked
 from tests.support.trees import plant, seen
 
@@ -19,9 +19,9 @@ STEPS = len(OLD) + len(NEW)
 # Replaces the entries of a directory, and kills itself before the step with the given number.
 KILLED = """
 import os, signal, sys
-from runtime.backup import tree_moves
-from runtime.backup.directory_swap import replacing
-from runtime.files.rooted_path import RootedPath
+from hawse_runtime.backup import tree_moves
+from hawse_runtime.backup.directory_swap import replacing
+from hawse_runtime.files.rooted_path import RootedPath
 
 target, last, fails = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 steps = 0

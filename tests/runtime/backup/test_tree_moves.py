@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.backup.tree_moves import move_entry, remove_beneath, remove_leftover
+from hawse_runtime.backup.tree_moves import move_entry, remove_beneath, remove_leftover
 from tests.support.runtime import no_fd_leaked
 from tests.support.trees import plant
 

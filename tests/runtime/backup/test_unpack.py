@@ -16,11 +16,11 @@ from hypothesis import given, settings
 
 from hawse.api.backups import BackupPack, BackupRestoreResult, BackupUnpack
 from hawse.wire import HawseError
-from runtime.backup.pack import pack
-from runtime.backup.unpack import parts, unpack
-from runtime.files.quota import Quota
-from runtime.files.rooted_path import RootedPath
-from runtime.posix.mount_points import MountPoint
+from hawse_runtime.backup.pack import pack
+from hawse_runtime.backup.unpack import parts, unpack
+from hawse_runtime.files.quota import Quota
+from hawse_runtime.files.rooted_path import RootedPath
+from hawse_runtime.posix.mount_points import MountPoint
 from tests.support.runtime import no_fd_leaked
 from tests.support.trees import finished, plant, seen, trees
 
@@ -285,7 +285,7 @@ def test_a_bucket_below_is_not_packed_and_nothing_is_replaced_around_it(
     plant(tmp_path / "s", {b"f": b"own", b"data": {b"object": b"of the bucket"}})
     for module in ("pack", "unpack"):
         monkeypatch.setattr(
-            f"runtime.backup.{module}.mount_points_below", lambda fd: [MountPoint(("data",), "fuse.rclone")]
+            f"hawse_runtime.backup.{module}.mount_points_below", lambda fd: [MountPoint(("data",), "fuse.rclone")]
         )
     sha256 = packed(tmp_path / "s", tmp_path / "archive")
     with tarfile.open(tmp_path / "archive") as archive:

@@ -10,8 +10,8 @@ import pytest
 import pytest_asyncio
 
 from hawse.api.code_pool import PoolLimits
-from runtime.code.limits import CodeLimits
-from runtime.settings import RuntimeLimits
+from hawse_runtime.code.limits import CodeLimits
+from hawse_runtime.settings import RuntimeLimits
 from tests.support.runtime import Client, Served
 
 NO_POOL = RuntimeLimits(code=CodeLimits(pool=PoolLimits(size=0)))

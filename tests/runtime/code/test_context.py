@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from hawse.api.code_pool import PoolLimits
-from runtime.code.limits import CodeLimits
-from runtime.settings import RuntimeLimits
+from hawse_runtime.code.limits import CodeLimits
+from hawse_runtime.settings import RuntimeLimits
 from tests.support.code import answer, begin, create, end, run
 from tests.support.runtime import Client, Served, alive
 from tests.support.waiting import gone

@@ -9,9 +9,9 @@ from typing import Any
 import psutil
 import pytest
 
-from runtime.code.host_process import PORTION
-from runtime.code.host_protocol import LENGTH, STDOUT, Answer, encode_output
-from runtime.settings import RuntimeLimits
+from hawse_runtime.code.host_process import PORTION
+from hawse_runtime.code.host_protocol import LENGTH, STDOUT, Answer, encode_output
+from hawse_runtime.settings import RuntimeLimits
 from tests.support.code import create, run
 from tests.support.runtime import Client, Served, eventually
 from tests.support.waiting import TIMEOUT, gone
@@ -25,7 +25,7 @@ def hosts(served: Served) -> list[psutil.Process]:
     for pid in served.started_children():
         with suppress(psutil.NoSuchProcess):  # it has ended meanwhile
             process = psutil.Process(pid)
-            if "runtime.code.host" in process.cmdline():
+            if "hawse_runtime.code.host" in process.cmdline():
                 found.append(process)
     return found
 
@@ -40,10 +40,10 @@ async def test_a_runtime_that_runs_no_code_starts_no_host(tmp_path: Path, limits
 
 
 async def test_a_runtime_loads_no_kernel_library() -> None:
-    program = "import sys, runtime.__main__; print(*{name.partition('.')[0] for name in sys.modules})"
+    program = "import sys, hawse_runtime.__main__; print(*{name.partition('.')[0] for name in sys.modules})"
     process = await asyncio.create_subprocess_exec(sys.executable, "-c", program, stdout=asyncio.subprocess.PIPE)
     loaded = (await process.communicate())[0].decode().split()
-    assert "runtime" in loaded
+    assert "hawse_runtime" in loaded
     assert not {"jupyter_client", "ipykernel", "zmq"} & set(loaded)
 
 

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 from hypothesis import given, strategies as st
 
-from runtime.code.host_protocol import (
+from hawse_runtime.code.host_protocol import (
     BUNDLES,
     CONTROL,
     LENGTH,

@@ -1,9 +1,9 @@
 """The bounds of code contexts."""
 
 from hawse.api.code_pool import PoolLimits
-from runtime.code.host_protocol import CHUNK, MESSAGE_LIMIT
-from runtime.code.limits import CodeLimits
-from runtime.code.run import EVENT_LIMIT
+from hawse_runtime.code.host_protocol import CHUNK, MESSAGE_LIMIT
+from hawse_runtime.code.limits import CodeLimits
+from hawse_runtime.code.run import EVENT_LIMIT
 
 
 def test_by_default_nothing_limits_the_number_of_contexts() -> None:

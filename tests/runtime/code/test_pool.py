@@ -8,11 +8,11 @@ import pytest
 from hawse.api.code_pool import PoolLimits
 from hawse.api.types import Exit
 from hawse.wire import HawseError
-from runtime.code.executor import ExecutorOptions
-from runtime.code.host_protocol import Kernel
-from runtime.code.limits import CodeLimits
-from runtime.code.pool import ExecutorPool
-from runtime.core.tasks import Tasks
+from hawse_runtime.code.executor import ExecutorOptions
+from hawse_runtime.code.host_protocol import Kernel
+from hawse_runtime.code.limits import CodeLimits
+from hawse_runtime.code.pool import ExecutorPool
+from hawse_runtime.core.tasks import Tasks
 
 OPTIONS = ExecutorOptions(language="python", kernel=None, cwd="/", env=())
 

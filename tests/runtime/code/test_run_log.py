@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from runtime.code.run_log import BARRIER, EventCursor, RunLog
-from runtime.core.folder import Folder
-from runtime.core.thread_pool import ThreadPools
-from runtime.journal.journal import Journal
-from runtime.journal.spill import SpillLimits, SpillStore
+from hawse_runtime.code.run_log import BARRIER, EventCursor, RunLog
+from hawse_runtime.core.folder import Folder
+from hawse_runtime.core.thread_pool import ThreadPools
+from hawse_runtime.journal.journal import Journal
+from hawse_runtime.journal.spill import SpillLimits, SpillStore
 from tests.support.runtime import eventually
 
 

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from hawse.api.code_pool import PoolLimits
-from runtime.code.limits import CodeLimits
-from runtime.journal.limits import JournalLimits
-from runtime.journal.spill import SpillLimits
-from runtime.settings import RuntimeLimits
+from hawse_runtime.code.limits import CodeLimits
+from hawse_runtime.journal.limits import JournalLimits
+from hawse_runtime.journal.spill import SpillLimits
+from hawse_runtime.settings import RuntimeLimits
 from tests.support.code import begin, create, end, run
 from tests.support.runtime import Channel, Client, Served
 

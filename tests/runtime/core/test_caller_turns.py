@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from hawse.wire import HawseError
-from runtime.core import caller_turns
-from runtime.core.caller_turns import CallerTurns
+from hawse_runtime.core import caller_turns
+from hawse_runtime.core.caller_turns import CallerTurns
 from tests.support.waiting import TIMEOUT
 
 

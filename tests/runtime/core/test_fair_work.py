@@ -2,8 +2,8 @@ import asyncio
 
 import pytest
 
-from runtime.core import fair_work
-from runtime.core.fair_work import FairWork
+from hawse_runtime.core import fair_work
+from hawse_runtime.core.fair_work import FairWork
 from tests.support.waiting import TIMEOUT
 
 

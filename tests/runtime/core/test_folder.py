@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.core.folder import Folder
+from hawse_runtime.core.folder import Folder
 
 
 @pytest.fixture(params=["path", "descriptor"])

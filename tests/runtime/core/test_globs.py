@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from hawse.wire import HawseError
-from runtime.core.globs import Filter, Glob
+from hawse_runtime.core.globs import Filter, Glob
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from hawse.wire import HawseError
-from runtime.core.output_matcher import CARRY, GROUP_LIMIT, WINDOW, Matcher, MatchSpan, Stripper
+from hawse_runtime.core.output_matcher import CARRY, GROUP_LIMIT, WINDOW, Matcher, MatchSpan, Stripper
 
 PIECES = st.sampled_from(
     [

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from runtime.core.fair_work import FairWork
-from runtime.core.output_matcher import Matcher, MatchSpan
-from runtime.core.output_search import LONG, STEP, OutputSearch, SearchContext
-from runtime.core.thread_pool import ThreadPool
+from hawse_runtime.core.fair_work import FairWork
+from hawse_runtime.core.output_matcher import Matcher, MatchSpan
+from hawse_runtime.core.output_search import LONG, STEP, OutputSearch, SearchContext
+from hawse_runtime.core.thread_pool import ThreadPool
 
 LONG_PATTERN = "needle7|abcdefghijklmnopqrstuvwxyz0123456789"  # searching one step of text is more than LONG of work
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from runtime.core import private_tempdir as module
-from runtime.core.private_tempdir import PrivateTempDir
+from hawse_runtime.core import private_tempdir as module
+from hawse_runtime.core.private_tempdir import PrivateTempDir
 
 MAKE = """
 import pathlib, sys, time
-from runtime.core.private_tempdir import PrivateTempDir
+from hawse_runtime.core.private_tempdir import PrivateTempDir
 folder = PrivateTempDir(pathlib.Path(sys.argv[1]))
 (folder.path / "file").touch()
 print(folder.path, flush=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from hawse.wire import HawseError
-from runtime.core.registry import Registry, Retention
+from hawse_runtime.core.registry import Registry, Retention
 from tests.support.waiting import TIMEOUT
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.core.remove_tree import remove_tree
+from hawse_runtime.core.remove_tree import remove_tree
 
 
 @pytest.mark.parametrize("descriptors", [None, 100])

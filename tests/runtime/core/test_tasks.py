@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from runtime.core.tasks import Tasks
+from hawse_runtime.core.tasks import Tasks
 
 
 async def test_a_failing_task_leaves_the_others_running(caplog: pytest.LogCaptureFixture) -> None:

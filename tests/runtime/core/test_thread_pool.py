@@ -8,7 +8,7 @@ from collections.abc import Generator, Iterator
 
 import pytest
 
-from runtime.core.thread_pool import ThreadPool
+from hawse_runtime.core.thread_pool import ThreadPool
 
 
 @pytest.fixture

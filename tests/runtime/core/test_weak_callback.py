@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from runtime.core.registry import Retention
-from runtime.core.weak_callback import WeakCallback
-from runtime.journal.journal import Journal
-from runtime.terminal.terminal import Terminal
+from hawse_runtime.core.registry import Retention
+from hawse_runtime.core.weak_callback import WeakCallback
+from hawse_runtime.journal.journal import Journal
+from hawse_runtime.terminal.terminal import Terminal
 from tests.support.runtime import Client, Served, eventually
 from tests.support.sessions import run
 

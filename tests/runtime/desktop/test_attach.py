@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from hawse.wire import Principal
-from runtime.desktop import rfb
-from runtime.desktop.methods import VIEWERS_LIMIT
-from runtime.desktop.rfb import Rect
+from hawse_runtime.desktop import rfb
+from hawse_runtime.desktop.methods import VIEWERS_LIMIT
+from hawse_runtime.desktop.rfb import Rect
 from tests.support.runtime import Channel, Client, Served
 
 from .conftest import XTERM, until

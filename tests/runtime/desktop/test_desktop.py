@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from hawse.wire import HawseError
-from runtime.desktop.desktop import check_programs, check_size
-from runtime.desktop.rfb import ScreenSize
+from hawse_runtime.desktop.desktop import check_programs, check_size
+from hawse_runtime.desktop.rfb import ScreenSize
 from tests.support.runtime import Client, Served, no_fd_leaked
 
 

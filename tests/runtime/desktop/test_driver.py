@@ -6,8 +6,8 @@ import pytest
 
 from hawse.api.desktop_values import Point
 from hawse.wire import HawseError
-from runtime.desktop import driver
-from runtime.desktop.rfb_client import RfbClient
+from hawse_runtime.desktop import driver
+from hawse_runtime.desktop.rfb_client import RfbClient
 
 
 class Recorder:

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from hawse.wire import HawseError
-from runtime.desktop.images import encode_image
+from hawse_runtime.desktop.images import encode_image
 
 WIDTH, HEIGHT = 37, 131  # more rows than are compressed at once, and none of them aligned
 PIXELS = bytearray(

@@ -3,7 +3,7 @@
 import pytest
 
 from hawse.wire import HawseError
-from runtime.desktop.keys import keysym_of, parse_keys
+from hawse_runtime.desktop.keys import keysym_of, parse_keys
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ import pytest
 from PIL import Image
 
 from hawse.wire import Principal
-from runtime.desktop.desktop import RESTARTS
-from runtime.desktop.methods import RUNNING_LIMIT
+from hawse_runtime.desktop.desktop import RESTARTS
+from hawse_runtime.desktop.methods import RUNNING_LIMIT
 from tests.support.runtime import Client
 
 from .conftest import XTERM, programs, until

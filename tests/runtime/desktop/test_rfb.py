@@ -5,8 +5,8 @@ import zlib
 
 import pytest
 
-from runtime.desktop import rfb
-from runtime.desktop.rfb import Rect, ScreenSize
+from hawse_runtime.desktop import rfb
+from hawse_runtime.desktop.rfb import Rect, ScreenSize
 
 
 def test_messages_have_the_form_of_the_specification() -> None:

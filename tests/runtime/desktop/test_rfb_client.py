@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from hawse.wire import HawseError
-from runtime.desktop import rfb
-from runtime.desktop.rfb import Rect, ScreenSize
-from runtime.desktop.rfb_client import RfbClient
+from hawse_runtime.desktop import rfb
+from hawse_runtime.desktop.rfb import Rect, ScreenSize
+from hawse_runtime.desktop.rfb_client import RfbClient
 
 GREETING = rfb.VERSION + b"\x01\x01" + bytes(4)
 INIT = struct.pack(">HH16xI", 4, 3, 4) + b"name"

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from hawse.wire import HawseError
-from runtime.desktop import rfb
-from runtime.desktop.rfb import Rect, ScreenSize
-from runtime.desktop.rfb_filter import ENCODINGS, ViewerMessages
+from hawse_runtime.desktop import rfb
+from hawse_runtime.desktop.rfb import Rect, ScreenSize
+from hawse_runtime.desktop.rfb_filter import ENCODINGS, ViewerMessages
 
 HANDSHAKE = rfb.VERSION + b"\x01" + b"\x00"
 PASSED = rfb.VERSION + b"\x01" + b"\x01"  # always shared

@@ -1,6 +1,6 @@
 """Screenshots that are not read, cancelled, or too many."""
 
-from runtime.desktop.methods import SCREENSHOTS_LIMIT
+from hawse_runtime.desktop.methods import SCREENSHOTS_LIMIT
 from tests.support.runtime import Client, Served
 
 

@@ -5,7 +5,7 @@ import socket
 from pathlib import Path
 
 from hawse.sockets import accepts_connections
-from runtime.desktop.server_socket import connected
+from hawse_runtime.desktop.server_socket import connected
 
 
 async def test_who_connects_waits_for_room_in_the_queue(tmp_path: Path) -> None:

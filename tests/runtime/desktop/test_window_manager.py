@@ -2,7 +2,7 @@
 
 from xml.etree import ElementTree
 
-from runtime.desktop.window_manager import CONFIGURATION
+from hawse_runtime.desktop.window_manager import CONFIGURATION
 from tests.support.runtime import Client
 
 NAMES = "{http://openbox.org/3.4/rc}"

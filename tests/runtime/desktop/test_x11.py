@@ -3,7 +3,7 @@
 import pytest
 
 from hawse.wire import HawseError
-from runtime.desktop.x11 import authority, list_windows, window_manager_answers
+from hawse_runtime.desktop.x11 import authority, list_windows, window_manager_answers
 from tests.support.runtime import Client, Served
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from hawse.wire import HawseError
-from runtime.files import archive_formats as packing
-from runtime.files.archive_formats import TarWriter, ZipWriter, packer
+from hawse_runtime.files import archive_formats as packing
+from hawse_runtime.files.archive_formats import TarWriter, ZipWriter, packer
 
 
 def test_a_tar_holds_names_of_any_bytes_and_any_length(tmp_path: Path) -> None:

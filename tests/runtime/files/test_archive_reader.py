@@ -16,7 +16,7 @@ import pytest
 
 from hawse import zstd
 from hawse.wire import HawseError
-from runtime.files.archive_reader import RATIO_FREE, entries
+from hawse_runtime.files.archive_reader import RATIO_FREE, entries
 
 
 def names(path: Path, *, free: int = RATIO_FREE) -> list[str]:

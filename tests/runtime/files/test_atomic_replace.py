@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from hawse.wire import HawseError
-from runtime.files.atomic_replace import AtomicReplacement, make_parents, rename, rename_by_steps
-from runtime.files.rooted_path import RootedPath
+from hawse_runtime.files.atomic_replace import AtomicReplacement, make_parents, rename, rename_by_steps
+from hawse_runtime.files.rooted_path import RootedPath
 
 
 def place(path: Path, *roots: Path) -> RootedPath:

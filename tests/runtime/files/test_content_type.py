@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from runtime.files.content_type import READ, detected
-from runtime.files.rooted_path import RootedPath
+from hawse_runtime.files.content_type import READ, detected
+from hawse_runtime.files.rooted_path import RootedPath
 from tests.support.runtime import no_fd_leaked
 
 

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 
 from hawse.api.files import FileCopy
 from hawse.wire import HawseError
-from runtime.files.copy import copy
-from runtime.files.quota import Quota
-from runtime.files.rooted_path import RootedPath
+from hawse_runtime.files.copy import copy
+from hawse_runtime.files.quota import Quota
+from hawse_runtime.files.rooted_path import RootedPath
 from tests.support.runtime import Client, Served, no_fd_leaked
 from tests.support.trees import finished, plant, seen, trees
 from tests.support.waiting import in_directory

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 
 from hawse.api.files import FileDelete
 from hawse.wire import HawseError
-from runtime.files.delete import delete
-from runtime.files.rooted_path import RootedPath
+from hawse_runtime.files.delete import delete
+from hawse_runtime.files.rooted_path import RootedPath
 from tests.support.runtime import Client, Served, no_fd_leaked
 from tests.support.trees import finished, plant, seen, trees
 

@@ -16,9 +16,9 @@ from hypothesis import given, settings
 
 from hawse.api.extraction import FileExtract
 from hawse.wire import HawseError
-from runtime.files.extract import extract
-from runtime.files.quota import Quota
-from runtime.files.rooted_path import RootedPath
+from hawse_runtime.files.extract import extract
+from hawse_runtime.files.quota import Quota
+from hawse_runtime.files.rooted_path import RootedPath
 from tests.support.runtime import Client, Served, no_fd_leaked
 from tests.support.trees import finished, plant, seen, trees
 

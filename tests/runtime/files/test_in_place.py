@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from hawse.wire import HawseError
-from runtime.files.in_place import InPlaceWrite
-from runtime.files.rooted_path import RootedPath
+from hawse_runtime.files.in_place import InPlaceWrite
+from hawse_runtime.files.rooted_path import RootedPath
 
 
 def write(path: Path, offset: int, data: bytes, mode: int | None = None) -> os.stat_result:

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from hawse.wire import HawseError
-from runtime.core.folder import Folder
-from runtime.core.thread_pool import ThreadPools
-from runtime.files.initial_files import InitialFiles
-from runtime.files.rooted_path import PathResolver
-from runtime.posix.environment import Environment
+from hawse_runtime.core.folder import Folder
+from hawse_runtime.core.thread_pool import ThreadPools
+from hawse_runtime.files.initial_files import InitialFiles
+from hawse_runtime.files.rooted_path import PathResolver
+from hawse_runtime.posix.environment import Environment
 from tests.support.runtime import Client, Served
 
 FILES = {"a/b/c.txt": "text\n", "d": "é"}

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from runtime.core.output_matcher import compile_pattern
-from runtime.files.line_matches import lines_with, search_match
+from hawse_runtime.core.output_matcher import compile_pattern
+from hawse_runtime.files.line_matches import lines_with, search_match
 
 
 def found(data: bytes, pattern: str, **sizes: int) -> Iterator[tuple[int, bytes, list[tuple[int, int]]]]:

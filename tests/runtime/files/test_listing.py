@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from hawse.api.files import FileList
-from runtime.files.listing import BATCH, listing
-from runtime.files.rooted_path import RootedPath
-from runtime.rpc.generator_stream import StreamEvent
+from hawse_runtime.files.listing import BATCH, listing
+from hawse_runtime.files.rooted_path import RootedPath
+from hawse_runtime.rpc.generator_stream import StreamEvent
 from tests.support.runtime import Client, Served, eventually, no_fd_leaked
 from tests.support.trees import plant, seen, trees
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hawse.api import METHODS
-from runtime.core.remove_tree import remove_tree
+from hawse_runtime.core.remove_tree import remove_tree
 from tests.support.principals import VIEWER
 from tests.support.runtime import Client, Served
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hawse.wire import HawseError
-from runtime.files.patch import apply
+from hawse_runtime.files.patch import apply
 
 
 def patch_of(old: bytes, new: bytes, tmp_path: Path, context: int) -> bytes:

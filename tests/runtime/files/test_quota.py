@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from hawse.wire import HawseError
-from runtime.files import quota
-from runtime.files.quota import Quota
-from runtime.posix.mount_points import MountPoint
+from hawse_runtime.files import quota
+from hawse_runtime.files.quota import Quota
+from hawse_runtime.posix.mount_points import MountPoint
 from tests.support.runtime import Served
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from runtime.rpc import stream_slots
-from runtime.watch.inotify import Inotify
+from hawse_runtime.rpc import stream_slots
+from hawse_runtime.watch.inotify import Inotify
 from tests.support.runtime import Channel, Client, Served, eventually
 
 IN_OPEN = 0x20  # inotify(7): a file was opened, other than with O_PATH

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from hawse.wire import HawseError
-from runtime.files.rooted_path import PathResolver, RootedPath, open_beneath, open_plain
-from runtime.posix.environment import Environment
+from hawse_runtime.files.rooted_path import PathResolver, RootedPath, open_beneath, open_plain
+from hawse_runtime.posix.environment import Environment
 
 Open = Callable[[int, str, int], int]
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from hawse.api.files import FileSearch, SearchMatch
-from runtime.files.rooted_path import RootedPath
-from runtime.files.search import search
-from runtime.rpc.generator_stream import StreamEvent
+from hawse_runtime.files.rooted_path import RootedPath
+from hawse_runtime.files.search import search
+from hawse_runtime.rpc.generator_stream import StreamEvent
 from tests.support.runtime import Client, Served, eventually, no_fd_leaked
 
 NAMES = ("a.py", "src/b.py", "src/deep/c.py", "src/deep/d.txt", ".hidden/e.py", "node_modules/f.py")

@@ -4,7 +4,7 @@ import os
 import socket
 from pathlib import Path
 
-from runtime.files.stat import entry, type_of, version_of
+from hawse_runtime.files.stat import entry, type_of, version_of
 
 
 def test_each_type_of_file_has_its_name(tmp_path: Path) -> None:

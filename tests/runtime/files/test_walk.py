@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from runtime.files.walk import DEPTH_LIMIT, Leave, Turns, WalkEntry, WalkError, walk
+from hawse_runtime.files.walk import DEPTH_LIMIT, Leave, Turns, WalkEntry, WalkError, walk
 from tests.support.runtime import no_fd_leaked
 from tests.support.trees import plant, seen, trees
 

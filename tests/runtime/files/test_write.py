@@ -12,8 +12,8 @@ import pytest
 from msgspec.structs import replace
 
 from hawse.wire import HawseError
-from runtime.files.write import UploadLimits
-from runtime.settings import RuntimeLimits
+from hawse_runtime.files.write import UploadLimits
+from hawse_runtime.settings import RuntimeLimits
 from tests.support.runtime import Client, Served, eventually
 from tests.support.waiting import exists, in_directory
 

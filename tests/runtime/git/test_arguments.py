@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 
 from hawse.api.git import GitCredentials
 from hawse.wire import HawseError
-from runtime.git.arguments import branch, directory_of, paths, redacted, remote, revision, scope, source
+from hawse_runtime.git.arguments import branch, directory_of, paths, redacted, remote, revision, scope, source
 
 
 @pytest.mark.parametrize(

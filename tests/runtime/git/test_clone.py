@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from runtime.git.runner import GitLimits
-from runtime.settings import RuntimeLimits
+from hawse_runtime.git.runner import GitLimits
+from hawse_runtime.settings import RuntimeLimits
 from tests.support.git_server import GitServer, commit, git, repository
 from tests.support.runtime import Channel, Client, Served, children, eventually, no_fd_leaked
 from tests.support.waiting import in_directory, tasks_ended

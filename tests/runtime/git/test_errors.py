@@ -3,7 +3,7 @@
 import pytest
 
 from hawse.wire.errors import ERRORS
-from runtime.git.errors import STDERR_KEPT, failure
+from hawse_runtime.git.errors import STDERR_KEPT, failure
 
 
 @pytest.mark.parametrize(

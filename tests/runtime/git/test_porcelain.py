@@ -5,8 +5,8 @@ from itertools import pairwise
 from hypothesis import given, strategies as st
 
 from hawse.api.git import GitProgress
-from runtime.git import porcelain
-from runtime.git.porcelain import ProgressReader, branches, log, pushed, status
+from hawse_runtime.git import porcelain
+from hawse_runtime.git.porcelain import ProgressReader, branches, log, pushed, status
 
 LINES = (
     b"Cloning into 'x'...\nremote: Counting objects:  50% (1/2)\rremote: Counting objects: 100% (2/2), done.\n"

@@ -9,10 +9,10 @@ import pytest
 
 from hawse.api.git import GitCredentials
 from hawse.wire import HawseError
-from runtime.git import runner
-from runtime.git.runner import Access, GitLimits, GitRunner
-from runtime.posix.environment import Environment
-from runtime.posix.process_tree import ProcessTrees
+from hawse_runtime.git import runner
+from hawse_runtime.git.runner import Access, GitLimits, GitRunner
+from hawse_runtime.posix.environment import Environment
+from hawse_runtime.posix.process_tree import ProcessTrees
 from tests.support.git_server import repository
 from tests.support.runtime import children, no_fd_leaked
 from tests.support.waiting import exists

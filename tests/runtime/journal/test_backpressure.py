@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 import pytest
 from msgspec.structs import replace
 
-from runtime.journal.backpressure import Backpressure
-from runtime.journal.journal import LEAST_CAPACITY, Journal
-from runtime.journal.limits import FlowLimits
+from hawse_runtime.journal.backpressure import Backpressure
+from hawse_runtime.journal.journal import LEAST_CAPACITY, Journal
+from hawse_runtime.journal.limits import FlowLimits
 
 CAPACITY = 4 << 20
 ROOM, PROGRESS = FlowLimits().room, FlowLimits().progress

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from hawse.wire import HawseError
-from runtime.journal.input_offsets import KEPT_IDS, InputOffsets
+from hawse_runtime.journal.input_offsets import KEPT_IDS, InputOffsets
 
 STREAM = bytes(range(256)) * 4
 

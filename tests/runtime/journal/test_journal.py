@@ -5,8 +5,8 @@ from hypothesis import given, settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from hawse.wire import HawseError
-from runtime.journal.journal import FIRST_SIZE, LEAST_CAPACITY, Journal, JournalPool
-from runtime.journal.limits import DEFAULT_CAPACITY, JournalLimits
+from hawse_runtime.journal.journal import FIRST_SIZE, LEAST_CAPACITY, Journal, JournalPool
+from hawse_runtime.journal.limits import DEFAULT_CAPACITY, JournalLimits
 
 
 class JournalMachine(RuleBasedStateMachine):

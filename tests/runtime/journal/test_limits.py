@@ -1,6 +1,6 @@
 """The bounds of journals and of their readers."""
 
-from runtime.journal.limits import JournalLimits
+from hawse_runtime.journal.limits import JournalLimits
 
 
 def test_the_fastest_reader_is_paused_for_before_its_journal_is_full() -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from runtime.core.folder import Folder
-from runtime.core.thread_pool import ThreadPools
-from runtime.journal import spill
-from runtime.journal.journal import Journal
-from runtime.journal.spill import Spill, SpillLimits, SpillStore
+from hawse_runtime.core.folder import Folder
+from hawse_runtime.core.thread_pool import ThreadPools
+from hawse_runtime.journal import spill
+from hawse_runtime.journal.journal import Journal
+from hawse_runtime.journal.spill import Spill, SpillLimits, SpillStore
 from tests.support.waiting import Changes, in_directory
 
 RING = 64 << 10

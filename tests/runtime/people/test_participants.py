@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from hawse.api.people import TerminalLease, TerminalPresence, ViewerProfile, WriterLeaseEvent
-from runtime.people import presence
-from runtime.people.participants import Participants, ParticipantsCursor
+from hawse_runtime.people import presence
+from hawse_runtime.people.participants import Participants, ParticipantsCursor
 from tests.support.runtime import Client, eventually
 
 

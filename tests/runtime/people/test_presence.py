@@ -7,8 +7,8 @@ import pytest
 
 from hawse.api.people import ParticipantEvent, ParticipantLeft, PointerPosition
 from hawse.wire import HawseError, Principal
-from runtime.people import presence
-from runtime.people.presence import (
+from hawse_runtime.people import presence
+from hawse_runtime.people.presence import (
     NAME_MAX,
     PALETTE,
     PARTICIPANTS_LIMIT,

@@ -5,9 +5,9 @@ from itertools import pairwise
 
 import pytest
 
-from runtime.people import size_policy
-from runtime.people.presence import ViewerPresence
-from runtime.people.size_policy import SETTLE, SWITCH, SizePolicy
+from hawse_runtime.people import size_policy
+from hawse_runtime.people.presence import ViewerPresence
+from hawse_runtime.people.size_policy import SETTLE, SWITCH, SizePolicy
 from tests.support.runtime import Client
 from tests.support.waiting import TIMEOUT
 

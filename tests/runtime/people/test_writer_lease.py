@@ -6,8 +6,8 @@ import pytest
 
 from hawse.api.people import WriterLease
 from hawse.wire import HawseError
-from runtime.people.presence import ViewerPresence
-from runtime.people.writer_lease import WriterLeaseState
+from hawse_runtime.people.presence import ViewerPresence
+from hawse_runtime.people.writer_lease import WriterLeaseState
 from tests.support.runtime import Channel, Client
 
 

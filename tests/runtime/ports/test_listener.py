@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from runtime.ports import listener as module
-from runtime.ports.methods import LISTENERS_LIMIT
+from hawse_runtime.ports import listener as module
+from hawse_runtime.ports.methods import LISTENERS_LIMIT
 from tests.support.principals import VIEWER
 from tests.support.runtime import Channel, Client
 from tests.support.stack import free_port

@@ -7,8 +7,8 @@ import sys
 
 import psutil
 
-from runtime.ports.listening_sockets import ListeningSocket, SocketOwner, owners, reachable, sockets
-from runtime.posix.process_table import ProcessReader
+from hawse_runtime.ports.listening_sockets import ListeningSocket, SocketOwner, owners, reachable, sockets
+from hawse_runtime.posix.process_table import ProcessReader
 from tests.support import peers
 from tests.support.ports import listening
 from tests.support.runtime import Client, eventually

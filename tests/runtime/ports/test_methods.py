@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from runtime.ports.previews import LIMIT as EXPOSED_LIMIT, SECRET, new_token
+from hawse_runtime.ports.previews import LIMIT as EXPOSED_LIMIT, SECRET, new_token
 from tests.support.ports import connected, listening
 from tests.support.principals import PREVIEW, VIEWER
 from tests.support.runtime import Client, Served

@@ -6,8 +6,8 @@ import pytest
 
 from hawse.api.sandboxes import SandboxPort
 from hawse.wire import HawseError
-from runtime.core.folder import Folder
-from runtime.ports.previews import LIMIT, PreviewTable
+from hawse_runtime.core.folder import Folder
+from hawse_runtime.ports.previews import LIMIT, PreviewTable
 
 
 def test_previews_are_found_after_a_restart(tmp_path: Path) -> None:

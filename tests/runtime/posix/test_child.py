@@ -9,7 +9,7 @@ import pytest
 
 from hawse.api.types import Exit
 from hawse.wire import HawseError
-from runtime.posix.child import Child, adopt, signal_name
+from hawse_runtime.posix.child import Child, adopt, signal_name
 from tests.support.runtime import alive, children, no_fd_leaked
 from tests.support.waiting import TIMEOUT
 

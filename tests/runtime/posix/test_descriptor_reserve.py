@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from runtime.posix.descriptor_reserve import DescriptorReserve
+from hawse_runtime.posix.descriptor_reserve import DescriptorReserve
 from tests.support.runtime import open_fds
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from hawse.wire import HawseError
-from runtime.posix.environment import PRIVATE, Environment
+from hawse_runtime.posix.environment import PRIVATE, Environment
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ import pytest
 
 from hawse import keystrokes as keystrokes_module
 from hawse.keystrokes import LEAST, SMALL, TYPING, Keystrokes
-from runtime.posix import fd_streams
-from runtime.posix.fd_streams import READ_BURST, FdReader, FdWriter
+from hawse_runtime.posix import fd_streams
+from hawse_runtime.posix.fd_streams import READ_BURST, FdReader, FdWriter
 from tests.support.runtime import no_fd_leaked
 from tests.support.waiting import TIMEOUT, Changes
 

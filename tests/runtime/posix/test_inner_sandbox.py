@@ -10,9 +10,9 @@ from tests.support.outer import run_python
 START = """
 import json, os, shlex, signal, sys, threading, time
 from pathlib import Path
-from runtime.posix import linux
-from runtime.posix.proc import PROC, list_proc, read_proc
-from runtime.posix.inner_sandbox import InnerOptions, enter
+from hawse_runtime.posix import linux
+from hawse_runtime.posix.proc import PROC, list_proc, read_proc
+from hawse_runtime.posix.inner_sandbox import InnerOptions, enter
 linux.deny_dumps()
 private = os.open("/run/hawse", os.O_PATH | os.O_DIRECTORY)
 inner = enter(InnerOptions(covered=Path("/run/hawse"), network=NETWORK, shared_user=SHARED))

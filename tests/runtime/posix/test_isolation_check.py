@@ -2,7 +2,7 @@ import json
 
 from tests.support.outer import run_python
 
-MODULE = "runtime.posix.isolation_check"
+MODULE = "hawse_runtime.posix.isolation_check"
 
 
 def test_it_prints_what_a_program_inside_has() -> None:

@@ -3,7 +3,7 @@
 import os
 import termios
 
-from runtime.posix.line_discipline import input_mode
+from hawse_runtime.posix.line_discipline import input_mode
 
 
 def test_the_mode_is_that_of_the_program() -> None:

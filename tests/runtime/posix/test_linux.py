@@ -2,12 +2,12 @@
 
 import pytest
 
-from runtime.posix import linux
+from hawse_runtime.posix import linux
 from tests.support.outer import run_python
 
 
 def python(program: str) -> str:
-    run = run_python("-c", f"from runtime.posix.linux import *\nimport os, threading\n{program}")
+    run = run_python("-c", f"from hawse_runtime.posix.linux import *\nimport os, threading\n{program}")
     assert run.returncode == 0, run.stderr
     return run.stdout.strip()
 
@@ -46,7 +46,7 @@ print(caps() == {"0000000000000000"})
 
 def test_no_new_privileges_and_a_filter_apply_to_what_a_thread_starts() -> None:
     program = """
-from runtime.posix.seccomp import system_call_filters
+from hawse_runtime.posix.seccomp import system_call_filters
 def inside():
     forbid_new_privileges()
     for filter_ in system_call_filters():

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from runtime.posix import mount_points
-from runtime.posix.mount_points import MountPoint, mount_points_below
+from hawse_runtime.posix import mount_points
+from hawse_runtime.posix.mount_points import MountPoint, mount_points_below
 
 SAMPLE = (
     b"22 1 0:20 / / rw,relatime shared:1 - ext4 /dev/vda rw\n"

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from runtime.posix.oom import OomCounter, find_counter
+from hawse_runtime.posix.oom import OomCounter, find_counter
 
 
 def count(file: Path, kills: int) -> None:

@@ -5,9 +5,9 @@ import os
 
 import pytest
 
-from runtime.journal.journal import LEAST_CAPACITY
-from runtime.journal.limits import JournalLimits
-from runtime.posix.orphaned_pipes import PAUSE, READ_SIZE, OrphanedPipes
+from hawse_runtime.journal.journal import LEAST_CAPACITY
+from hawse_runtime.journal.limits import JournalLimits
+from hawse_runtime.posix.orphaned_pipes import PAUSE, READ_SIZE, OrphanedPipes
 from tests.support.runtime import Client, Served, eventually, no_fd_leaked
 from tests.support.sessions import execute
 from tests.support.waiting import exists

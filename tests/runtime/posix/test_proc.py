@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.posix.proc import list_proc, open_proc, read_link, read_proc, reopen
+from hawse_runtime.posix.proc import list_proc, open_proc, read_link, read_proc, reopen
 
 
 def test_paths_are_relative_to_proc() -> None:

@@ -11,8 +11,8 @@ from threading import Event
 
 import pytest
 
-from runtime.core.thread_pool import ThreadPools
-from runtime.posix.process_table import (
+from hawse_runtime.core.thread_pool import ThreadPools
+from hawse_runtime.posix.process_table import (
     PROCESS_MARK,
     RUNTIME_MARK,
     Member,

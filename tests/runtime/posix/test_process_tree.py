@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from hawse.wire import HawseError
-from runtime.core.thread_pool import ThreadPools
-from runtime.posix import process_tree
-from runtime.posix.process_table import PROCESS_MARK, Member, ProcessReader, ProcessTable
-from runtime.posix.process_tree import ProcessTrees, kill
+from hawse_runtime.core.thread_pool import ThreadPools
+from hawse_runtime.posix import process_tree
+from hawse_runtime.posix.process_table import PROCESS_MARK, Member, ProcessReader, ProcessTable
+from hawse_runtime.posix.process_tree import ProcessTrees, kill
 from tests.support.runtime import alive
 from tests.support.waiting import exists, gone, lines
 

@@ -4,15 +4,15 @@ import os
 
 import pytest
 
-from runtime.posix.seccomp import FOLDER, system_call_filters
+from hawse_runtime.posix.seccomp import FOLDER, system_call_filters
 from scripts import seccomp
 from tests.support.outer import run_python
 
 # Each prints the error of one call, or 0.
 CALL = """
 import ctypes, errno, os, sys
-from runtime.posix import linux
-from runtime.posix.seccomp import system_call_filters
+from hawse_runtime.posix import linux
+from hawse_runtime.posix.seccomp import system_call_filters
 linux.forbid_new_privileges()
 for filter_ in system_call_filters():
     linux.filter_system_calls(filter_)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from hawse.wire import HawseError
-from runtime.posix.spawn import ARGV_LIMIT, default_shell, keep_descriptors, set_size, spawn_pipes, spawn_pty
+from hawse_runtime.posix.spawn import ARGV_LIMIT, default_shell, keep_descriptors, set_size, spawn_pipes, spawn_pty
 from tests.support.runtime import Client, Served, no_fd_leaked
 
 ROOT = Path(__file__).resolve().parents[2]

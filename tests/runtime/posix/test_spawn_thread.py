@@ -2,7 +2,7 @@ import threading
 
 import pytest
 
-from runtime.posix.spawn_thread import SpawnThread
+from hawse_runtime.posix.spawn_thread import SpawnThread
 
 
 def test_all_work_runs_in_the_thread_that_was_prepared() -> None:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from runtime.core.folder import Folder
-from runtime.posix.process_table import RUNTIME_MARK
-from runtime.posix.process_tree import ProcessTrees
-from runtime.posix.stale_processes import ID_FILE, RuntimeIdFile, end_stale_processes
+from hawse_runtime.core.folder import Folder
+from hawse_runtime.posix.process_table import RUNTIME_MARK
+from hawse_runtime.posix.process_tree import ProcessTrees
+from hawse_runtime.posix.stale_processes import ID_FILE, RuntimeIdFile, end_stale_processes
 from tests.support.runtime import alive
 
 OLD = "0123456789abcdef"

@@ -5,8 +5,8 @@ from functools import cache
 
 import pytest
 
-from runtime.journal.limits import FlowLimits, JournalLimits
-from runtime.settings import RuntimeLimits
+from hawse_runtime.journal.limits import FlowLimits, JournalLimits
+from hawse_runtime.settings import RuntimeLimits
 from tests.support import processes
 from tests.support.runtime import Client, Served
 

@@ -3,10 +3,10 @@
 import pytest
 
 from hawse.rpc.idempotency import IdempotencyLimits
-from runtime.journal.journal import LEAST_CAPACITY
-from runtime.journal.limits import FlowLimits, JournalLimits
-from runtime.process.process import ProcessLimits
-from runtime.settings import RuntimeLimits
+from hawse_runtime.journal.journal import LEAST_CAPACITY
+from hawse_runtime.journal.limits import FlowLimits, JournalLimits
+from hawse_runtime.process.process import ProcessLimits
+from hawse_runtime.settings import RuntimeLimits
 from tests.support import processes
 from tests.support.runtime import Client, Served, alive
 

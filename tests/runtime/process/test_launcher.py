@@ -2,9 +2,9 @@
 
 import pytest
 
-from runtime.process.launcher import command_shell
-from runtime.process.process import ProcessLimits
-from runtime.settings import RuntimeLimits
+from hawse_runtime.process.launcher import command_shell
+from hawse_runtime.process.process import ProcessLimits
+from hawse_runtime.settings import RuntimeLimits
 from tests.support.runtime import Client
 
 

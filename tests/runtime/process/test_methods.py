@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from runtime.core.registry import Retention
-from runtime.settings import RuntimeLimits
+from hawse_runtime.core.registry import Retention
+from hawse_runtime.settings import RuntimeLimits
 from tests.support.runtime import Client, Served, alive
 from tests.support.waiting import lines
 

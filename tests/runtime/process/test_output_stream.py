@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from runtime.core.folder import Folder
-from runtime.core.thread_pool import ThreadPools
-from runtime.journal.journal import Journal, JournalPool
-from runtime.journal.spill import SpillLimits, SpillStore
-from runtime.process.output_stream import OutputStream, StreamCursor
+from hawse_runtime.core.folder import Folder
+from hawse_runtime.core.thread_pool import ThreadPools
+from hawse_runtime.journal.journal import Journal, JournalPool
+from hawse_runtime.journal.spill import SpillLimits, SpillStore
+from hawse_runtime.process.output_stream import OutputStream, StreamCursor
 from tests.support.runtime import eventually
 from tests.support.waiting import TIMEOUT, Changes, writable
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-from runtime.process.port_probe import until_open
+from hawse_runtime.process.port_probe import until_open
 from tests.support.stack import free_port
 
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], object]

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from runtime.core.tasks import Tasks
-from runtime.core.thread_pool import ThreadPools
-from runtime.journal.journal import JournalPool
-from runtime.posix.oom import OomCounter
-from runtime.posix.orphaned_pipes import OrphanedPipes
-from runtime.posix.process_tree import ProcessTrees
-from runtime.process.process import Process, ProcessContext, ProcessLimits, ProcessOptions
-from runtime.settings import RuntimeLimits
+from hawse_runtime.core.tasks import Tasks
+from hawse_runtime.core.thread_pool import ThreadPools
+from hawse_runtime.journal.journal import JournalPool
+from hawse_runtime.posix.oom import OomCounter
+from hawse_runtime.posix.orphaned_pipes import OrphanedPipes
+from hawse_runtime.posix.process_tree import ProcessTrees
+from hawse_runtime.process.process import Process, ProcessContext, ProcessLimits, ProcessOptions
+from hawse_runtime.settings import RuntimeLimits
 from tests.support.runtime import Client, Served, alive
 from tests.support.waiting import TIMEOUT, gone, lines
 

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from runtime.core.registry import Retention
-from runtime.settings import RuntimeLimits
+from hawse_runtime.core.registry import Retention
+from hawse_runtime.settings import RuntimeLimits
 from tests.support.runtime import Client, Served, eventually
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from runtime.journal.limits import JournalLimits
-from runtime.settings import RuntimeLimits
+from hawse_runtime.journal.limits import JournalLimits
+from hawse_runtime.settings import RuntimeLimits
 from tests.support.runtime import Channel, Client, Served
 from tests.support.stack import free_port
 from tests.support.waiting import TIMEOUT

@@ -4,7 +4,7 @@ from itertools import pairwise
 from hypothesis import given, strategies as st
 
 from hawse.api.types import Exit
-from runtime.recording.asciicast import CastClock, CastText, event, exit_status, header
+from hawse_runtime.recording.asciicast import CastClock, CastText, event, exit_status, header
 
 
 @given(st.binary(max_size=200), st.lists(st.integers(0, 200)))

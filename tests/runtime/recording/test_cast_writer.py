@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from runtime.core.folder import Folder
-from runtime.recording.asciicast import header
-from runtime.recording.cast_writer import KEYFRAME, PARTS, CastEvent, CastWriter, QuotaError
+from hawse_runtime.core.folder import Folder
+from hawse_runtime.recording.asciicast import header
+from hawse_runtime.recording.cast_writer import KEYFRAME, PARTS, CastEvent, CastWriter, QuotaError
 from tests.support.runtime import open_fds
 
 HEADER = header(80, 24, timestamp=0, term="xterm", title=None, env={})

@@ -11,11 +11,11 @@ import psutil
 import pytest
 from PIL import Image
 
-from runtime.core.folder import Folder
-from runtime.core.tasks import Tasks
-from runtime.core.thread_pool import ThreadPool
-from runtime.recording.cast_writer import CastWriter
-from runtime.recording.desktop_recorder import DesktopRecorder
+from hawse_runtime.core.folder import Folder
+from hawse_runtime.core.tasks import Tasks
+from hawse_runtime.core.thread_pool import ThreadPool
+from hawse_runtime.recording.cast_writer import CastWriter
+from hawse_runtime.recording.desktop_recorder import DesktopRecorder
 from tests.support.principals import AT_MAIN
 from tests.support.rectangles import rectangles
 from tests.support.runtime import Client, Served, named

@@ -1,7 +1,7 @@
 import errno
 
-from runtime.recording.cast_writer import QuotaError
-from runtime.recording.failure import describe_failure
+from hawse_runtime.recording.cast_writer import QuotaError
+from hawse_runtime.recording.failure import describe_failure
 
 
 def test_each_failure_has_a_reason() -> None:

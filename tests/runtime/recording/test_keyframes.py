@@ -1,6 +1,6 @@
 """When keyframes are due, and which screen belongs to which request."""
 
-from runtime.recording.keyframes import AT_LAST, EVERY, SECONDS, SHARE, KeyframePlan
+from hawse_runtime.recording.keyframes import AT_LAST, EVERY, SECONDS, SHARE, KeyframePlan
 
 
 def test_keyframes_are_apart_in_bytes_and_in_time() -> None:

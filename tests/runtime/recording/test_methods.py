@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pyghostty import Terminal as Emulator
 
-from runtime.recording.keyframes import SECONDS
+from hawse_runtime.recording.keyframes import SECONDS
 from tests.support.principals import AT_MAIN
 from tests.support.runtime import Channel, Client, Served
 

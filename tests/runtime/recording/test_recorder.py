@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from runtime.core.thread_pool import ThreadPool
-from runtime.journal.journal import Journal
-from runtime.journal.limits import FlowLimits
-from runtime.recording import keyframes
-from runtime.recording.cast_writer import KEYFRAME, CastEvent, CastWriter, QuotaError
-from runtime.recording.recorder import Recorder, RecorderLimits
-from runtime.screen.snapshot_cache import SnapshotCache
-from runtime.terminal.options import TerminalOptions
-from runtime.terminal.terminal import Terminal
+from hawse_runtime.core.thread_pool import ThreadPool
+from hawse_runtime.journal.journal import Journal
+from hawse_runtime.journal.limits import FlowLimits
+from hawse_runtime.recording import keyframes
+from hawse_runtime.recording.cast_writer import KEYFRAME, CastEvent, CastWriter, QuotaError
+from hawse_runtime.recording.recorder import Recorder, RecorderLimits
+from hawse_runtime.screen.snapshot_cache import SnapshotCache
+from hawse_runtime.terminal.options import TerminalOptions
+from hawse_runtime.terminal.terminal import Terminal
 from tests.support import terminals
 from tests.support.local_screens import LocalScreens
 from tests.support.waiting import Changes

@@ -1,7 +1,7 @@
 import os
 
-from runtime.desktop.rfb import Rect, ScreenSize
-from runtime.recording.rectangles import BAND, EVENT, Patch, bands, encode
+from hawse_runtime.desktop.rfb import Rect, ScreenSize
+from hawse_runtime.recording.rectangles import BAND, EVENT, Patch, bands, encode
 from tests.support.rectangles import rectangles
 
 

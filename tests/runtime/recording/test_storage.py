@@ -7,8 +7,8 @@ import msgspec
 import pytest
 
 from hawse.api.recordings import RecordingInfo
-from runtime.core.folder import Folder
-from runtime.recording.storage import RecordingQuota, RecordingStore
+from hawse_runtime.core.folder import Folder
+from hawse_runtime.recording.storage import RecordingQuota, RecordingStore
 
 INFO = RecordingInfo(
     id="r-1",

@@ -11,8 +11,8 @@ import pytest
 from hawse.api import Nothing, Spec
 from hawse.rpc.call import ServerCall
 from hawse.wire import Connection, HawseError
-from runtime.core.tasks import Tasks
-from runtime.rpc.connection_stream import ConnectionStream
+from hawse_runtime.core.tasks import Tasks
+from hawse_runtime.rpc.connection_stream import ConnectionStream
 from tests.support.runtime import Client, Served
 
 

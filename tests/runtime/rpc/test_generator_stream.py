@@ -10,9 +10,9 @@ import pytest
 
 from hawse.api import Nothing, Spec
 from hawse.rpc.call import ServerCall
-from runtime.core.tasks import Tasks
-from runtime.rpc.generator_stream import GeneratorStream, StreamEvent, Work
-from runtime.rpc.stream_slots import StreamSlots
+from hawse_runtime.core.tasks import Tasks
+from hawse_runtime.rpc.generator_stream import GeneratorStream, StreamEvent, Work
+from hawse_runtime.rpc.stream_slots import StreamSlots
 from tests.support.runtime import Client, Served
 from tests.support.waiting import TIMEOUT
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from hawse.wire import HawseError
-from runtime.rpc.handle_checks import check_running, signal_number
+from hawse_runtime.rpc.handle_checks import check_running, signal_number
 
 THING = SimpleNamespace(id="p", exit=None)
 

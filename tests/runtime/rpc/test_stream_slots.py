@@ -6,8 +6,8 @@ import pytest
 
 from hawse.api import rights
 from hawse.wire import Principal
-from runtime.rpc import stream_slots
-from runtime.rpc.stream_slots import BLOCK, BLOCK_MIN, StreamSlots
+from hawse_runtime.rpc import stream_slots
+from hawse_runtime.rpc.stream_slots import BLOCK, BLOCK_MIN, StreamSlots
 from tests.support.waiting import TIMEOUT
 
 OWNER = Principal(id="owner", name="owner", kind="owner", rights=(rights.ALL,))

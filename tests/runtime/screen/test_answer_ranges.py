@@ -1,6 +1,6 @@
 """The ranges of the output in which the screen answers queries."""
 
-from runtime.screen.answer_ranges import LIMIT, AnswerRanges
+from hawse_runtime.screen.answer_ranges import LIMIT, AnswerRanges
 
 
 def test_at_first_the_screen_answers() -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from runtime.journal.journal import Journal
-from runtime.screen.deferred_output import DeferredOutput, unfinished
-from runtime.screen.screen import Screen
+from hawse_runtime.journal.journal import Journal
+from hawse_runtime.screen.deferred_output import DeferredOutput, unfinished
+from hawse_runtime.screen.screen import Screen
 from tests.screens.cases import RECORDINGS
 
 ROWS, SCROLLBACK = 5, 200

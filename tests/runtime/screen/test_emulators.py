@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from runtime.screen.emulators import Emulators
-from runtime.screen.requests import Answer, Close, Feed, Keys, Open, Paint, Resize, Show, Text
+from hawse_runtime.screen.emulators import Emulators
+from hawse_runtime.screen.requests import Answer, Close, Feed, Keys, Open, Paint, Resize, Show, Text
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from runtime.screen.fast_ffi import DeclaredFFI, digest, install
+from hawse_runtime.screen.fast_ffi import DeclaredFFI, digest, install
 
 
 def run(program: str) -> str:
@@ -16,7 +16,7 @@ def run(program: str) -> str:
 def test_a_runtime_does_not_parse_declarations() -> None:
     program = """if True:
         import sys
-        import runtime.screen.screen
+        import hawse_runtime.screen.screen
         ffi = type(sys.modules["pyghostty._ffi"].ffi)
         print("pycparser" in sys.modules, ffi.__name__, ffi.__module__)
     """
@@ -26,18 +26,18 @@ def test_a_runtime_does_not_parse_declarations() -> None:
 def test_another_version_of_pyghostty_is_imported_as_it_is() -> None:
     program = """if True:
         import sys
-        import runtime.screen.ghostty_abi as abi
+        import hawse_runtime.screen.ghostty_abi as abi
         abi.DIGEST = "of another version"
         for name in [name for name in sys.modules if name.startswith("pyghostty")]:
             del sys.modules[name]
-        from runtime.screen import fast_ffi
+        from hawse_runtime.screen import fast_ffi
         print(fast_ffi.install(), "pyghostty" in sys.modules)
     """
     assert run(program) == "False False"
 
 
 def test_the_interface_is_that_of_the_installed_version() -> None:
-    from runtime.screen import ghostty_abi
+    from hawse_runtime.screen import ghostty_abi
 
     assert digest() == ghostty_abi.DIGEST, "run `make generate`"
 

@@ -7,8 +7,8 @@ import pytest
 from pyghostty import Terminal as Emulator
 
 from hawse.api.automation import ScreenFormat
-from runtime.screen import formats
-from runtime.screen.formats import CONTENT_LIMIT, view
+from hawse_runtime.screen import formats
+from hawse_runtime.screen.formats import CONTENT_LIMIT, view
 
 
 def shown_by(emulator: Emulator, form: ScreenFormat, scrollback: int) -> dict[str, Any]:

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 from pyghostty import Terminal
 
-from runtime.screen import ghostty
-from runtime.screen.screen import Screen
+from hawse_runtime.screen import ghostty
+from hawse_runtime.screen.screen import Screen
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-from runtime.screen import ghostty_abi
+from hawse_runtime.screen import ghostty_abi
 
 
 def test_it_declares_the_functions_and_types_that_painting_needs() -> None:

@@ -4,7 +4,7 @@ import pytest
 from pyghostty import Terminal as Emulator
 
 from hawse.wire import HawseError
-from runtime.screen.key_encoder import NAMES, encode_keys, encode_paste
+from hawse_runtime.screen.key_encoder import NAMES, encode_keys, encode_paste
 from tests.support import wire as kit
 
 

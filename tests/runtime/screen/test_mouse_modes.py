@@ -2,9 +2,9 @@
 
 import pytest
 
-from runtime.screen.ghostty import handle
-from runtime.screen.mouse_modes import mouse_modes
-from runtime.screen.screen import Screen
+from hawse_runtime.screen.ghostty import handle
+from hawse_runtime.screen.mouse_modes import mouse_modes
+from hawse_runtime.screen.screen import Screen
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from runtime.code.host_protocol import OWN_PYTHON
-from runtime.posix.spawn import spawn_own
-from runtime.screen.process import DESCRIPTORS, serve
-from runtime.screen.requests import LENGTH, Answer, AnswerReader, AnyRequest, Feed, Open, Text, framed
-from runtime.screen.screen_process import MODULE
+from hawse_runtime.code.host_protocol import OWN_PYTHON
+from hawse_runtime.posix.spawn import spawn_own
+from hawse_runtime.screen.process import DESCRIPTORS, serve
+from hawse_runtime.screen.requests import LENGTH, Answer, AnswerReader, AnyRequest, Feed, Open, Text, framed
+from hawse_runtime.screen.screen_process import MODULE
 
 TIMEOUT = 20.0
 
@@ -89,13 +89,13 @@ def test_it_has_few_descriptors_no_environment_and_limits(started: Started) -> N
 
 PARENT = """
 import os, signal, socket, sys
-from runtime.code.host_protocol import OWN_PYTHON
-from runtime.posix.spawn import spawn_own
+from hawse_runtime.code.host_protocol import OWN_PYTHON
+from hawse_runtime.posix.spawn import spawn_own
 ours, theirs = socket.socketpair()
 keep = os.dup(ours.fileno())
 os.set_inheritable(keep, True)  # the other end stays open, in a process that lives on
-pid = spawn_own([*OWN_PYTHON, "runtime.screen.process"], extra=theirs.fileno())
-from runtime.screen.requests import Open, framed
+pid = spawn_own([*OWN_PYTHON, "hawse_runtime.screen.process"], extra=theirs.fileno())
+from hawse_runtime.screen.requests import Open, framed
 ours.sendall(framed(Open(1, 80, 24)))
 ours.recv(1)
 print(pid, flush=True)

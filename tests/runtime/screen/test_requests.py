@@ -2,7 +2,7 @@
 
 import pytest
 
-from runtime.screen.requests import (
+from hawse_runtime.screen.requests import (
     ANSWER_LIMIT,
     LENGTH,
     Answer,

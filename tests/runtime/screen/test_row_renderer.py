@@ -3,8 +3,8 @@
 import pytest
 from pyghostty import Terminal
 
-from runtime.screen.ghostty import handle as open_handle, row_flags, screen_cells
-from runtime.screen.row_renderer import CONTINUES, WRAPS, RowRenderer, palette, unpack
+from hawse_runtime.screen.ghostty import handle as open_handle, row_flags, screen_cells
+from hawse_runtime.screen.row_renderer import CONTINUES, WRAPS, RowRenderer, palette, unpack
 
 COLS, ROWS = 12, 4
 

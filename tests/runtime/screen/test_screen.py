@@ -2,8 +2,8 @@
 
 import pytest
 
-from runtime.screen.requests import SCROLLBACK_LINES
-from runtime.screen.screen import SCROLLBACK_BYTES, Screen
+from hawse_runtime.screen.requests import SCROLLBACK_LINES
+from hawse_runtime.screen.screen import SCROLLBACK_BYTES, Screen
 
 
 def test_it_answers_queries_once() -> None:
@@ -70,7 +70,7 @@ def test_the_state_of_a_long_sequence_is_not_read_after_each_piece(monkeypatch: 
         asked.append(fed)
         return bytes(fed)
 
-    monkeypatch.setattr("runtime.screen.screen.unfinished_sequence", unfinished)
+    monkeypatch.setattr("hawse_runtime.screen.screen.unfinished_sequence", unfinished)
     screen = Screen(80, 24)
     for piece in [b"\x1b]1337;File=:", *[b"QUJD" * 1024] * 500]:
         screen.feed(piece)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from runtime.code.host_protocol import OWN_PYTHON
-from runtime.screen.requests import Answer, AnyRequest, Feed, Open, Text
-from runtime.screen.screen_process import IN_FLIGHT, ScreenLimits, ScreenProcess
+from hawse_runtime.code.host_protocol import OWN_PYTHON
+from hawse_runtime.screen.requests import Answer, AnyRequest, Feed, Open, Text
+from hawse_runtime.screen.screen_process import IN_FLIGHT, ScreenLimits, ScreenProcess
 from tests.support.runtime import eventually
 from tests.support.waiting import Changes
 
@@ -179,7 +179,7 @@ async def test_a_process_that_violates_the_protocol_is_killed(make: Make, tmp_pa
 
 
 async def test_it_is_started_some_time_after_the_first_viewer(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("runtime.screen.screen_process.WARM_DELAY", 0.0)
+    monkeypatch.setattr("hawse_runtime.screen.screen_process.WARM_DELAY", 0.0)
     screens = make()
     screens.warm_soon()
     screens.warm_soon()

@@ -2,11 +2,11 @@
 
 import pytest
 
-from runtime.journal.journal import Journal
-from runtime.screen.requests import Answer, Paint, Text
-from runtime.screen.screen_requests import ScreenRequest, ScreenRequests
-from runtime.screen.size_history import OutputPlace
-from runtime.screen.snapshot_cache import CachedSnapshot
+from hawse_runtime.journal.journal import Journal
+from hawse_runtime.screen.requests import Answer, Paint, Text
+from hawse_runtime.screen.screen_requests import ScreenRequest, ScreenRequests
+from hawse_runtime.screen.size_history import OutputPlace
+from hawse_runtime.screen.snapshot_cache import CachedSnapshot
 
 PLACE = OutputPlace(12, 80, 24, 1)
 

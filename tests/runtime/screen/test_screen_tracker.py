@@ -4,11 +4,11 @@ import random
 
 import pytest
 
-from runtime.journal.journal import LEAST_CAPACITY, Journal
-from runtime.screen.requests import Answer, Feed, Keys, Open, Paint, Text
-from runtime.screen.screen import Screen
-from runtime.screen.screen_tracker import ALL, ATTEMPTS, LAG, LAZY
-from runtime.screen.snapshot_cache import CachedSnapshot
+from hawse_runtime.journal.journal import LEAST_CAPACITY, Journal
+from hawse_runtime.screen.requests import Answer, Feed, Keys, Open, Paint, Text
+from hawse_runtime.screen.screen import Screen
+from hawse_runtime.screen.screen_tracker import ALL, ATTEMPTS, LAG, LAZY
+from hawse_runtime.screen.snapshot_cache import CachedSnapshot
 from tests.screens.cases import RECORDINGS
 from tests.support.local_screens import Tracked
 

@@ -2,7 +2,7 @@
 
 from pyghostty import Terminal
 
-from runtime.screen.screen import Screen
+from hawse_runtime.screen.screen import Screen
 from tests.support.screens import all_rows
 
 COLS, ROWS = 16, 5

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from runtime.screen.scrolling_text import (
+from hawse_runtime.screen.scrolling_text import (
     COUNTED,
     ENTRIES,
     LONGEST_CUT,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from runtime.screen import size_history as module
-from runtime.screen.size_history import SizeHistory, SizeMark
+from hawse_runtime.screen import size_history as module
+from hawse_runtime.screen.size_history import SizeHistory, SizeMark
 
 
 def test_a_change_applies_before_the_byte_at_its_offset() -> None:

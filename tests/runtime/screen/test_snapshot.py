@@ -7,10 +7,10 @@ from hypothesis import Phase, given, settings, strategies as st
 from pyghostty import Terminal
 from pyghostty._ffi import check, ffi, lib
 
-from runtime.screen.deferred_output import unfinished
-from runtime.screen.ghostty import handle
-from runtime.screen.screen import SEQUENCE_BYTES, Screen
-from runtime.screen.snapshot import Parts, cursor_position, plain_rows
+from hawse_runtime.screen.deferred_output import unfinished
+from hawse_runtime.screen.ghostty import handle
+from hawse_runtime.screen.screen import SEQUENCE_BYTES, Screen
+from hawse_runtime.screen.snapshot import Parts, cursor_position, plain_rows
 from tests.fuzz.screens import CORPUS, GIVEN_UP, Case, Totals, run_case
 from tests.support.screens import all_rows
 
@@ -209,7 +209,7 @@ def test_title_directory_cursor_shape_and_colours_are_restored() -> None:
 @pytest.mark.parametrize("case", CORPUS)
 def test_a_snapshot_that_once_failed_shows_the_screen(case: Case, caplog: pytest.LogCaptureFixture) -> None:
     totals = Totals()
-    with caplog.at_level(logging.WARNING, "runtime.screen"):
+    with caplog.at_level(logging.WARNING, "hawse_runtime.screen"):
         run_case(case, totals)
     assert totals.snapshots == len(case.steps)
     assert (totals.plain, totals.different) == (0, 0), caplog.text
@@ -218,7 +218,7 @@ def test_a_snapshot_that_once_failed_shows_the_screen(case: Case, caplog: pytest
 @pytest.mark.parametrize("case", GIVEN_UP)
 def test_a_part_that_cannot_be_painted_is_left_out_and_logged(case: Case, caplog: pytest.LogCaptureFixture) -> None:
     totals = Totals()
-    with caplog.at_level(logging.WARNING, "runtime.screen"):
+    with caplog.at_level(logging.WARNING, "hawse_runtime.screen"):
         run_case(case, totals)
     assert (totals.plain, totals.different) == (1, 0)
     assert "a snapshot is shown without main screen and saved cursor" in caplog.text

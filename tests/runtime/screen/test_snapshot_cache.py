@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from hawse.wire import HawseError
-from runtime.screen.snapshot_cache import CachedSnapshot, SnapshotCache
+from hawse_runtime.screen.snapshot_cache import CachedSnapshot, SnapshotCache
 
 LIMIT = 100
 

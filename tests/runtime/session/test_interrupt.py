@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from runtime.session.session import SessionLimits
-from runtime.session.shell_script import STOP_SIGNAL
-from runtime.settings import RuntimeLimits
+from hawse_runtime.session.session import SessionLimits
+from hawse_runtime.session.shell_script import STOP_SIGNAL
+from hawse_runtime.settings import RuntimeLimits
 from tests.support.client import eventually
 from tests.support.runtime import Client, alive
 from tests.support.sessions import SHELLS, execute, run

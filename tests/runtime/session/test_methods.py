@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from runtime.session.session import SessionLimits
-from runtime.settings import RuntimeLimits
+from hawse_runtime.session.session import SessionLimits
+from hawse_runtime.settings import RuntimeLimits
 from tests.support.runtime import Client, alive
 from tests.support.sessions import execute, run
 

@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from runtime.session.session import SessionLimits
-from runtime.settings import RuntimeLimits
+from hawse_runtime.session.session import SessionLimits
+from hawse_runtime.settings import RuntimeLimits
 from tests.support.runtime import Client
 from tests.support.sessions import SHELLS, execute, run
 

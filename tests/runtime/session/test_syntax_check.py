@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from runtime.core.thread_pool import ThreadPools
-from runtime.session.syntax_check import SyntaxCheck
+from hawse_runtime.core.thread_pool import ThreadPools
+from hawse_runtime.session.syntax_check import SyntaxCheck
 from tests.support.runtime import Client, children, eventually
 from tests.support.sessions import execute, run
 

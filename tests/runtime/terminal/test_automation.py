@@ -4,8 +4,8 @@ import pytest
 
 from hawse.rpc.shares import Shares
 from hawse.wire import Principal
-from runtime.posix.fd_streams import WRITE_LIMIT
-from runtime.screen import formats
+from hawse_runtime.posix.fd_streams import WRITE_LIMIT
+from hawse_runtime.screen import formats
 from tests.support.runtime import Client, Served
 
 READY = "stty raw -echo; printf ready; exec cat -v"
@@ -80,7 +80,7 @@ async def test_another_instance_and_a_missing_terminal_are_refused(client: Clien
 async def test_the_end_of_a_terminal_is_known_after_another_one_took_its_id(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("runtime.terminal.methods.ENDS_KEPT", 2)
+    monkeypatch.setattr("hawse_runtime.terminal.methods.ENDS_KEPT", 2)
     instances = []
     for code in range(4):
         shell = await client.terminal(f"echo {code}; exit {code}")

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from runtime.terminal.command_history import ANSWER_BYTES, KEPT, KEPT_BYTES, CommandHistory
+from hawse_runtime.terminal.command_history import ANSWER_BYTES, KEPT, KEPT_BYTES, CommandHistory
 
 ESCAPED = rb"633;E;echo 'a\x3bb\\c'\x0aend;nonce"
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import pytest
 
-from runtime.terminal.congestion_window import STEP, CongestionWindow
+from hawse_runtime.terminal.congestion_window import STEP, CongestionWindow
 
 KIB = 1 << 10
 MIB = 1 << 20

@@ -2,8 +2,8 @@
 
 from hypothesis import given, strategies as st
 
-from runtime.posix.line_discipline import InputMode
-from runtime.terminal.echo import PARTS_LIMIT, RUN_LIMIT, SEARCH_LIMIT, EchoTracker
+from hawse_runtime.posix.line_discipline import InputMode
+from hawse_runtime.terminal.echo import PARTS_LIMIT, RUN_LIMIT, SEARCH_LIMIT, EchoTracker
 
 
 class Play:

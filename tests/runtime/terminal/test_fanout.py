@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from hawse.wire.frames import SHARED_MAX
-from runtime.terminal.congestion_window import FLOOR, STEP
-from runtime.terminal.fanout import CATCH_UP, FanoutViewer, furthest_behind, share
+from hawse_runtime.terminal.congestion_window import FLOOR, STEP
+from hawse_runtime.terminal.fanout import CATCH_UP, FanoutViewer, furthest_behind, share
 
 
 @dataclass(eq=False)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from hawse.wire import Principal
-from runtime.core.registry import Retention
-from runtime.settings import RuntimeLimits
+from hawse_runtime.core.registry import Retention
+from hawse_runtime.settings import RuntimeLimits
 from tests.support.principals import AT_MAIN, VIEWER
 from tests.support.runtime import Channel, Client, Served, alive
 from tests.support.waiting import exists, lines

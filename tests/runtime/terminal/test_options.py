@@ -1,6 +1,6 @@
 """How a terminal is started, and how a viewer attaches."""
 
-from runtime.terminal.options import TerminalOptions, ViewerOptions
+from hawse_runtime.terminal.options import TerminalOptions, ViewerOptions
 
 
 def test_a_terminal_is_as_large_as_the_first_terminals_were() -> None:

@@ -2,7 +2,7 @@
 
 from hypothesis import given, strategies as st
 
-from runtime.terminal.osc_scanner import LIMIT, Osc, OscScanner
+from hawse_runtime.terminal.osc_scanner import LIMIT, Osc, OscScanner
 
 PIECES = st.sampled_from(
     [b"\x1b", b"]", b"\\", b"\x07", b"0;t", b"133;A", b"\x18", b"text", b"\x1b]", b"\x1b\\", b"\x1b[m"]

@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from runtime.journal.journal import PORTION, Journal
-from runtime.terminal.output_coalescer import INTERVAL, TRICKLE, OutputCoalescer
+from hawse_runtime.journal.journal import PORTION, Journal
+from hawse_runtime.terminal.output_coalescer import INTERVAL, TRICKLE, OutputCoalescer
 from tests.support.waiting import Changes
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from runtime.terminal.shell_integration import SCRIPTS, integrate
+from hawse_runtime.terminal.shell_integration import SCRIPTS, integrate
 from tests.support.runtime import Channel, Client
 
 SHELLS = ["bash", "zsh"]

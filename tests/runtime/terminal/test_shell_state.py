@@ -4,8 +4,8 @@ import socket
 
 import pytest
 
-from runtime.journal.journal import Journal
-from runtime.terminal.shell_state import ShellStateTracker
+from hawse_runtime.journal.journal import Journal
+from hawse_runtime.terminal.shell_state import ShellStateTracker
 
 
 def observed(*pieces: bytes) -> ShellStateTracker:

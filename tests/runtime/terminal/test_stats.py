@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from hawse.api.runtime import ECHO_BOUNDS, EchoHistogram
-from runtime.terminal.stats import TerminalStats
+from hawse_runtime.terminal.stats import TerminalStats
 from tests.support.runtime import Client
 
 

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from hawse.wire import HawseError
-from runtime.journal.journal import Journal
-from runtime.posix import child as reaper
-from runtime.screen import size_history as marks
-from runtime.screen.size_history import SizeMark
-from runtime.screen.snapshot_cache import CachedSnapshot, SnapshotCache
-from runtime.terminal.options import TerminalOptions
-from runtime.terminal.terminal import Terminal
+from hawse_runtime.journal.journal import Journal
+from hawse_runtime.posix import child as reaper
+from hawse_runtime.screen import size_history as marks
+from hawse_runtime.screen.size_history import SizeMark
+from hawse_runtime.screen.snapshot_cache import CachedSnapshot, SnapshotCache
+from hawse_runtime.terminal.options import TerminalOptions
+from hawse_runtime.terminal.terminal import Terminal
 from tests.support import terminals
 from tests.support.local_screens import LocalScreens
 from tests.support.runtime import children, eventually, no_fd_leaked

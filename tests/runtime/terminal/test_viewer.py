@@ -14,14 +14,14 @@ from pyghostty import Terminal as Emulator
 
 from hawse.wire import Limits, StreamDecoder
 from hawse.wire.frames import SHARED
-from runtime.journal.input_offsets import InputOffsets
-from runtime.journal.limits import FlowLimits, JournalLimits
-from runtime.people import presence
-from runtime.screen.snapshot_cache import CachedSnapshot
-from runtime.settings import RuntimeLimits
-from runtime.terminal import viewer as viewer_module
-from runtime.terminal.congestion_window import FLOOR, CongestionWindow
-from runtime.terminal.viewer import RESEED_ROWS
+from hawse_runtime.journal.input_offsets import InputOffsets
+from hawse_runtime.journal.limits import FlowLimits, JournalLimits
+from hawse_runtime.people import presence
+from hawse_runtime.screen.snapshot_cache import CachedSnapshot
+from hawse_runtime.settings import RuntimeLimits
+from hawse_runtime.terminal import viewer as viewer_module
+from hawse_runtime.terminal.congestion_window import FLOOR, CongestionWindow
+from hawse_runtime.terminal.viewer import RESEED_ROWS
 from tests.support import terminals
 from tests.support.runtime import Channel, Client, Served, eventually
 from tests.support.waiting import in_directory

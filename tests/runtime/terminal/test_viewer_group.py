@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from hawse.api.people import TerminalLease, ViewerProfile
-from runtime.journal.journal import Journal
-from runtime.people.participants import Participants
-from runtime.people.presence import ViewerPresence
-from runtime.screen.screen_tracker import ScreenTracker
-from runtime.screen.size_history import SizeHistory
-from runtime.terminal.viewer_group import ViewerGroup
+from hawse_runtime.journal.journal import Journal
+from hawse_runtime.people.participants import Participants
+from hawse_runtime.people.presence import ViewerPresence
+from hawse_runtime.screen.screen_tracker import ScreenTracker
+from hawse_runtime.screen.size_history import SizeHistory
+from hawse_runtime.terminal.viewer_group import ViewerGroup
 from tests.support.local_screens import LocalScreens
 
 QUERY = b"\x1b[c"  # DA1

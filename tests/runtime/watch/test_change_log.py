@@ -3,8 +3,8 @@
 from hypothesis import given, strategies as st
 
 from hawse.api.watches import WatchedChange
-from runtime.watch import change_log as watch_log
-from runtime.watch.change_log import KEPT, PART, ChangeLog, merge
+from hawse_runtime.watch import change_log as watch_log
+from hawse_runtime.watch.change_log import KEPT, PART, ChangeLog, merge
 
 
 def added(*paths: str) -> list[WatchedChange]:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from hawse.wire import HawseError
-from runtime.core.globs import Filter
-from runtime.watch.directory_tree import DirectoryTree, OverflowedError
+from hawse_runtime.core.globs import Filter
+from hawse_runtime.watch.directory_tree import DirectoryTree, OverflowedError
 from tests.support.runtime import no_fd_leaked
 
 Make = Callable[..., DirectoryTree]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from runtime.watch import inotify
-from runtime.watch.inotify import Inotify, InotifyEvent
+from hawse_runtime.watch import inotify
+from hawse_runtime.watch.inotify import Inotify, InotifyEvent
 from tests.support.runtime import open_fds
 
 MASK = inotify.CREATE | inotify.DELETE | inotify.MOVED_FROM | inotify.MOVED_TO

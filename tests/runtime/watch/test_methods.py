@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from runtime.settings import RuntimeLimits
-from runtime.watch.methods import WatchLimits
+from hawse_runtime.settings import RuntimeLimits
+from hawse_runtime.watch.methods import WatchLimits
 from tests.support.principals import VIEWER
 from tests.support.runtime import Client, Served, eventually, no_fd_leaked, open_fds
 from tests.support.waiting import tasks_ended

@@ -3,13 +3,13 @@ from pathlib import Path
 
 import pytest
 
-from gateway.providers.bundle import build as bundles, start
-from gateway.providers.bundle.build import BundleError, ensure_bundle
+from hawse_gateway.providers.bundle import build as bundles, start
+from hawse_gateway.providers.bundle.build import BundleError, ensure_bundle
 from tests.support.bundle import BUNDLES
 
 SIZE_MAX = 100 << 20  # bytes
 FILES_MAX = 1200  # each one delays the start of a pod
-MAPPED = "import runtime.__main__, runtime.screen.ghostty, re2; print(open('/proc/self/maps').read())"
+MAPPED = "import hawse_runtime.__main__, hawse_runtime.screen.ghostty, re2; print(open('/proc/self/maps').read())"
 
 
 def run(bundle: Path, *arguments: str) -> str:
@@ -18,7 +18,7 @@ def run(bundle: Path, *arguments: str) -> str:
 
 
 def test_the_runtime_starts_from_the_bundle(bundle: Path) -> None:
-    assert "Serve one sandbox." in run(bundle, "runtime", "--help")
+    assert "Serve one sandbox." in run(bundle, "hawse_runtime", "--help")
 
 
 def test_the_runtime_loads_no_library_of_the_image(bundle: Path) -> None:

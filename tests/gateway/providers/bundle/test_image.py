@@ -7,7 +7,7 @@ import tarfile
 from pathlib import Path
 from typing import Any
 
-from gateway.providers.bundle.image import BUNDLE, write_image
+from hawse_gateway.providers.bundle.image import BUNDLE, write_image
 
 
 def made(folder: Path) -> bytes:

@@ -4,7 +4,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from gateway.providers.bundle.build import command, install_command
+from hawse_gateway.providers.bundle.build import command, install_command
 
 
 def test_a_bundle_is_copied_into_a_directory_of_another_user_and_starts_there(bundle: Path, tmp_path: Path) -> None:
@@ -25,7 +25,7 @@ def test_a_bundle_is_copied_into_a_directory_of_another_user_and_starts_there(bu
     assert {name: (status.st_size, status.st_mode) for name, status in copied.items()} == {
         name: (status.st_size, status.st_mode) for name, status in files.items()
     }
-    argv = [*command(str(target)), "runtime", "--help"]
+    argv = [*command(str(target)), "hawse_runtime", "--help"]
     assert b"Serve one sandbox." in subprocess.run(argv, check=True, capture_output=True, timeout=60, env={}).stdout
     assert os.access(target / "ld", os.X_OK)
 

@@ -6,7 +6,7 @@ import sysconfig
 from pathlib import Path
 from typing import Any
 
-from gateway.providers.bundle import start
+from hawse_gateway.providers.bundle import start
 
 MODULE = "import builtins, json, sys; print(json.dumps([sys.argv[1:], sys.path, __name__, hasattr(builtins, 'help')]))"
 

@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from gateway.providers.docker.provider import GATEWAY_ID, DockerProvider
-from gateway.providers.state_directory import StateDirectory
+from hawse_gateway.providers.docker.provider import GATEWAY_ID, DockerProvider
+from hawse_gateway.providers.state_directory import StateDirectory
 from tests.support import docker
 
 

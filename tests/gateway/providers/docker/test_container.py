@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from gateway.egress.plan import CERTIFICATES
-from gateway.providers.base import SandboxSpec
-from gateway.providers.docker.container import TRUSTED, Place, Start, config, image_command
 from hawse.api.sandboxes import Network, SandboxLimits
 from hawse.wire import HawseError
+from hawse_gateway.egress.plan import CERTIFICATES
+from hawse_gateway.providers.base import SandboxSpec
+from hawse_gateway.providers.docker.container import TRUSTED, Place, Start, config, image_command
 
 
 def made(

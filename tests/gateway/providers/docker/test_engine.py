@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.providers.docker.engine import Engine
 from hawse.wire import HawseError
+from hawse_gateway.providers.docker.engine import Engine
 from tests.support import docker
 
 LABELS = {"hawse.gateway": "test-engine"}

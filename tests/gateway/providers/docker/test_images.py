@@ -10,10 +10,10 @@ import pytest
 import pytest_asyncio
 from aiohttp import web
 
-from gateway.providers.base import Progress
-from gateway.providers.docker.engine import Engine
-from gateway.providers.docker.images import Images
 from hawse.wire import HawseError
+from hawse_gateway.providers.base import Progress
+from hawse_gateway.providers.docker.engine import Engine
+from hawse_gateway.providers.docker.images import Images
 
 PULLED = [
     {"status": "Pulling from library/x", "id": "1"},

@@ -11,14 +11,14 @@ import psutil
 import pytest
 from aiohttp import web
 
-from gateway.providers.base import Progress, SandboxSpec
-from gateway.providers.docker.provider import GATEWAY_ID, DockerProvider
-from gateway.providers.egress import control_sockets
-from gateway.providers.runtime_process import RuntimeProcess
-from gateway.providers.state_directory import StateDirectory
-from gateway.sandboxes.requests import check_request
 from hawse.api.sandboxes import SandboxCreate, SandboxLimits
 from hawse.wire import HawseError
+from hawse_gateway.providers.base import Progress, SandboxSpec
+from hawse_gateway.providers.docker.provider import GATEWAY_ID, DockerProvider
+from hawse_gateway.providers.egress import control_sockets
+from hawse_gateway.providers.runtime_process import RuntimeProcess
+from hawse_gateway.providers.state_directory import StateDirectory
+from hawse_gateway.sandboxes.requests import check_request
 from tests.support import docker
 from tests.support.client import eventually
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.providers.isolation.cgroups import Tree, created, find, remove
 from hawse.api.sandboxes import SandboxLimits
+from hawse_gateway.providers.isolation.cgroups import Tree, created, find, remove
 
 TREE = find()
 MIB = 1 << 20

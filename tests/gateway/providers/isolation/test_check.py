@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from gateway.providers.isolation import outer
-from gateway.providers.isolation.check import Checked, check, judge
 from hawse.api.sandboxes import Network
+from hawse_gateway.providers.isolation import outer
+from hawse_gateway.providers.isolation.check import Checked, check, judge
 
 GOOD = {"uid": 1000, "capabilities": 0, "no_new_privileges": True, "seccomp": True, "pids": [1, 2], "interfaces": []}
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.providers.isolation.choice import choose_isolation
-from gateway.providers.state_directory import StateError
+from hawse_gateway.providers.isolation.choice import choose_isolation
+from hawse_gateway.providers.state_directory import StateError
 
 
 def test_isolation_none_is_used_on_request() -> None:

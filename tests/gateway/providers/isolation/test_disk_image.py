@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from gateway.providers.isolation import disk_image
-from gateway.providers.state_directory import StateError
 from hawse.wire import HawseError
+from hawse_gateway.providers.isolation import disk_image
+from hawse_gateway.providers.state_directory import StateError
 
 
 def test_a_file_is_made_once_with_a_file_system_and_takes_little_room(tmp_path: Path) -> None:

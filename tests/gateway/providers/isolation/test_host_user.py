@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.providers.isolation import host_user
-from gateway.providers.isolation.host_user import COUNT, FIRST, assigned, choose, give
+from hawse_gateway.providers.isolation import host_user
+from hawse_gateway.providers.isolation.host_user import COUNT, FIRST, assigned, choose, give
 
 as_root = pytest.mark.skipif(os.getuid() != 0, reason="only the superuser can change owners")
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from gateway.providers.isolation import disk_image, launch
-from gateway.providers.isolation.host_user import FIRST
+from hawse_gateway.providers.isolation import disk_image, launch
+from hawse_gateway.providers.isolation.host_user import FIRST
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only the superuser needs it")
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.providers.isolation import outer
-from gateway.providers.isolation.outer import Outer
+from hawse_gateway.providers.isolation import outer
+from hawse_gateway.providers.isolation.outer import Outer
 from tests.support.outer import run_in, sandbox
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from gateway.providers.base import Endpoint
-from gateway.providers.isolation import host_user, start
-from gateway.providers.state_directory import SandboxPaths, StateDirectory, StateError
 from hawse.api.sandboxes import SandboxLimits
 from hawse.sockets import accepts_connections
+from hawse_gateway.providers.base import Endpoint
+from hawse_gateway.providers.isolation import host_user, start
+from hawse_gateway.providers.state_directory import SandboxPaths, StateDirectory, StateError
 
 WANTED = start.Wanted(network="private", limits=SandboxLimits(), tree=None)
 

@@ -2,10 +2,10 @@ import asyncio
 
 import pytest
 
-from gateway.providers.joined import machines as module
-from gateway.providers.joined.machines import Machines
 from hawse.wire import HawseError
 from hawse.wire.join import Leave, encode_join
+from hawse_gateway.providers.joined import machines as module
+from hawse_gateway.providers.joined.machines import Machines
 from tests.support.joining import FakeSocket, machine
 
 

@@ -2,9 +2,9 @@ import asyncio
 
 import pytest
 
-from gateway.providers.base import MachineAddress, SandboxSpec
-from gateway.providers.joined.provider import GRACE, JoinedProvider
 from hawse.wire import HawseError
+from hawse_gateway.providers.base import MachineAddress, SandboxSpec
+from hawse_gateway.providers.joined.provider import GRACE, JoinedProvider
 from tests.support.joining import RUNTIME, FakeSocket, machine
 
 

@@ -1,6 +1,6 @@
 import asyncio
 
-from gateway.providers.joined.transport import MachineTransport
+from hawse_gateway.providers.joined.transport import MachineTransport
 from tests.support.joining import FakeSocket
 
 

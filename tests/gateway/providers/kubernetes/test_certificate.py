@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 
 from cryptography import x509
 
-from gateway.providers.kubernetes.certificate import make_certificate
+from hawse_gateway.providers.kubernetes.certificate import make_certificate
 
 
 def test_a_certificate_is_of_one_start_and_valid_while_a_runtime_may_run() -> None:

@@ -10,11 +10,11 @@ import pytest_asyncio
 from aiohttp import web
 from lightkube.resources.core_v1 import Pod
 
-from gateway.providers.base import ProviderError
-from gateway.providers.kubernetes.cluster import AlreadyExistsError, Cluster
-from gateway.providers.kubernetes.informer import ExpiredError
-from gateway.providers.kubernetes.settings import KubernetesSettings
 from hawse.wire import HawseError
+from hawse_gateway.providers.base import ProviderError
+from hawse_gateway.providers.kubernetes.cluster import AlreadyExistsError, Cluster
+from hawse_gateway.providers.kubernetes.informer import ExpiredError
+from hawse_gateway.providers.kubernetes.settings import KubernetesSettings
 from tests.support.stack import free_port
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]

@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from gateway.providers.kubernetes.informer import ExpiredError, Informer
 from hawse.wire import HawseError
+from hawse_gateway.providers.kubernetes.informer import ExpiredError, Informer
 from tests.support.waiting import TIMEOUT
 
 Change = tuple[str, str] | Exception

@@ -4,12 +4,12 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from gateway.providers.base import SandboxSpec
-from gateway.providers.kubernetes import manifests
-from gateway.providers.kubernetes.certificate import RuntimeCertificate
-from gateway.providers.kubernetes.manifests import Start, merge, object_name
-from gateway.providers.kubernetes.settings import KubernetesSettings
 from hawse.api.sandboxes import Network, SandboxLimits
+from hawse_gateway.providers.base import SandboxSpec
+from hawse_gateway.providers.kubernetes import manifests
+from hawse_gateway.providers.kubernetes.certificate import RuntimeCertificate
+from hawse_gateway.providers.kubernetes.manifests import Start, merge, object_name
+from hawse_gateway.providers.kubernetes.settings import KubernetesSettings
 
 SETTINGS = KubernetesSettings(runtime_image="example.org/hawse-runtime:1")
 UNITS = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", fullmatch=True)

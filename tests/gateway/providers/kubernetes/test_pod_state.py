@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 from lightkube.resources.core_v1 import Pod
 
-from gateway.providers.kubernetes import pod_state
-from gateway.providers.kubernetes.manifests import CONTAINER, INSTALLER
+from hawse_gateway.providers.kubernetes import pod_state
+from hawse_gateway.providers.kubernetes.manifests import CONTAINER, INSTALLER
 
 
 def pod(container: dict[str, Any] | None = None, *, installer: dict[str, Any] | None = None, **status: Any) -> Pod:

@@ -9,10 +9,10 @@ import pytest
 from lightkube import AsyncClient
 from lightkube.resources.networking_v1 import NetworkPolicy
 
-from gateway.providers.kubernetes.cluster import Cluster
-from gateway.providers.kubernetes.manifests import Manifest, labels
-from gateway.providers.kubernetes.policies import Policies
 from hawse.wire import HawseError
+from hawse_gateway.providers.kubernetes.cluster import Cluster
+from hawse_gateway.providers.kubernetes.manifests import Manifest, labels
+from hawse_gateway.providers.kubernetes.policies import Policies
 from tests.support import kubernetes
 from tests.support.waiting import TIMEOUT
 

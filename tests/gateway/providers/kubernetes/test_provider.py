@@ -12,16 +12,16 @@ from lightkube.models.core_v1 import ResourceQuotaSpec
 from lightkube.models.meta_v1 import ObjectMeta
 from lightkube.resources.core_v1 import PersistentVolumeClaim, Pod, ResourceQuota
 
-from gateway.providers.base import Endpoint, Progress, SandboxSpec
-from gateway.providers.kubernetes import manifests
-from gateway.providers.kubernetes.cluster import AlreadyExistsError, Cluster, Objects
-from gateway.providers.kubernetes.manifests import CONTAINER, INSTALLER, Manifest, Start, object_name
-from gateway.providers.kubernetes.provider import KubernetesProvider
-from gateway.providers.kubernetes.settings import KubernetesSettings
-from gateway.sandboxes.requests import check_request
-from gateway.upstream.dial import dial
 from hawse.api.sandboxes import SandboxCreate, SandboxLimits
 from hawse.wire import HawseError
+from hawse_gateway.providers.base import Endpoint, Progress, SandboxSpec
+from hawse_gateway.providers.kubernetes import manifests
+from hawse_gateway.providers.kubernetes.cluster import AlreadyExistsError, Cluster, Objects
+from hawse_gateway.providers.kubernetes.manifests import CONTAINER, INSTALLER, Manifest, Start, object_name
+from hawse_gateway.providers.kubernetes.provider import KubernetesProvider
+from hawse_gateway.providers.kubernetes.settings import KubernetesSettings
+from hawse_gateway.sandboxes.requests import check_request
+from hawse_gateway.upstream.dial import dial
 from tests.support import kubernetes
 from tests.support.dialed import Owner, ask_over
 from tests.support.waiting import TIMEOUT

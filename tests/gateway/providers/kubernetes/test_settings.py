@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.providers.base import ProviderError
-from gateway.providers.kubernetes.settings import KubernetesSettings, read_settings
+from hawse_gateway.providers.base import ProviderError
+from hawse_gateway.providers.kubernetes.settings import KubernetesSettings, read_settings
 
 IMAGE = 'runtime_image = "a:1"\n'
 

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from runtime.code.host import bundles
+from hawse_runtime.code.host import bundles
 
 
 def content(**data: Any) -> bytes:

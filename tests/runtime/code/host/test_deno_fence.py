@@ -2,8 +2,8 @@
 
 import json
 
-from runtime.code.host.deno_fence import TYPE, Fence
-from runtime.code.host_protocol import BUNDLES, STDERR, STDOUT, RunDone, RunEvent
+from hawse_runtime.code.host.deno_fence import TYPE, Fence
+from hawse_runtime.code.host_protocol import BUNDLES, STDERR, STDOUT, RunDone, RunEvent
 from tests.support.deno import path_with_deno
 from tests.support.kernel_host import HostProcess
 

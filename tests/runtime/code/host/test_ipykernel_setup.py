@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from runtime.code.host import ipykernel_setup
-from runtime.code.host_protocol import STDERR, STDOUT
+from hawse_runtime.code.host import ipykernel_setup
+from hawse_runtime.code.host_protocol import STDERR, STDOUT
 from tests.support.kernel_host import HostProcess
 
 KILLED = """

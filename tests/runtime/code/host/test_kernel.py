@@ -6,7 +6,7 @@ from pathlib import Path
 
 import psutil
 
-from runtime.code.host_protocol import (
+from hawse_runtime.code.host_protocol import (
     STDERR,
     STDOUT,
     Answer,

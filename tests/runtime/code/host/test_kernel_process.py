@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from runtime.code.host.__main__ import NICENESS
-from runtime.code.host.kernel_process import OPEN_FILES
+from hawse_runtime.code.host.__main__ import NICENESS
+from hawse_runtime.code.host.kernel_process import OPEN_FILES
 from tests.support.kernel_host import HostProcess
 from tests.support.waiting import gone
 

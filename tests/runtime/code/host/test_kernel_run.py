@@ -1,6 +1,6 @@
 """The order of questions and output."""
 
-from runtime.code.host.kernel_run import QUESTIONS, KernelRun
+from hawse_runtime.code.host.kernel_run import QUESTIONS, KernelRun
 
 
 def test_a_question_waits_for_its_mark() -> None:

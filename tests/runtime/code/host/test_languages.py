@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.code.host.languages import Languages, Unavailable
+from hawse_runtime.code.host.languages import Languages, Unavailable
 
 
 @pytest.fixture(autouse=True)

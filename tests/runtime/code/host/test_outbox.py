@@ -3,8 +3,8 @@
 import asyncio
 import socket
 
-from runtime.code.host.outbox import Outbox
-from runtime.code.host_protocol import CHUNK, STDOUT, Decoder, Pause, from_runtime
+from hawse_runtime.code.host.outbox import Outbox
+from hawse_runtime.code.host_protocol import CHUNK, STDOUT, Decoder, Pause, from_runtime
 
 
 async def test_output_waits_for_its_kernel_and_messages_do_not() -> None:

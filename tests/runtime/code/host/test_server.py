@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from runtime.code.host_protocol import Ask, Languages, Stop
+from hawse_runtime.code.host_protocol import Ask, Languages, Stop
 from tests.support.kernel_host import HostProcess
 from tests.support.waiting import gone
 

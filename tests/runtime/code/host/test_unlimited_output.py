@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from runtime.code.host.unlimited_output import CODE, keeping_output
-from runtime.code.host_protocol import Execute, Pause, Resume, RunDone
+from hawse_runtime.code.host.unlimited_output import CODE, keeping_output
+from hawse_runtime.code.host_protocol import Execute, Pause, Resume, RunDone
 from tests.support.kernel_host import HostProcess
 from tests.support.waiting import exists
 

@@ -1,0 +1,208 @@
+"""The handlers of `token.*` and `share.*`. A new credential has no right that its creator lacks, and ends with it."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from hawse.api.access import (
+    ShareCreate,
+    ShareCreateResult,
+    ShareInfo,
+    ShareList,
+    ShareListResult,
+    ShareRevoke,
+    ShareUser,
+    TokenCreate,
+    TokenCreateResult,
+    TokenInfo,
+    TokenList,
+    TokenListResult,
+    TokenRevoke,
+)
+from hawse.api.rights import ACCESS, ALL, JOIN, OWN, ROLES, Right, covers, missing_right, role_of
+from hawse.api.spec import Nothing
+from hawse.rpc import handles
+from hawse.wire import HawseError, Principal
+from hawse_gateway.auth.call_check import Owns, owns_nothing
+from hawse_gateway.auth.credential_rows import Credential, Kind
+from hawse_gateway.auth.credentials import Credentials
+from hawse_gateway.auth.identity import Identity
+from hawse_gateway.auth.uses import OpenUses, Use
+
+LINK_ROLES = ("viewer", "writer")  # others could create tokens or leave processes behind, which outlive the link
+
+
+class AccessMethods:
+    """The handlers."""
+
+    def __init__(self, credentials: Credentials, uses: OpenUses, owns: Owns = owns_nothing) -> None:
+        """Create the handlers.
+
+        Args:
+            credentials: The tokens and links.
+            uses: What is open with them.
+            owns: Returns whether a sandbox belongs to a caller.
+        """
+        self._credentials = credentials
+        self._uses = uses
+        self._owns = owns
+
+    # ---- tokens
+
+    @handles(TokenCreate, caller=True)
+    async def create_token(self, params: TokenCreate, caller: Principal) -> TokenCreateResult:
+        user = params.user or caller.id
+        if user != caller.id and ALL not in caller.rights:
+            raise HawseError("forbidden", "only a caller with every right in all sandboxes may name another `user`")
+        names = ROLES[params.role]
+        if params.own and params.sandboxes is not None:
+            raise HawseError("invalid_params", "`own` excludes `sandboxes`", details={"path": "$.own"})
+        places = [OWN] if params.own else self._places(caller) if params.sandboxes is None else list(params.sandboxes)
+        rights = [str(Right(name, place)) for name in names for place in places]
+        self._check_covered(caller, [*(str(Right(ACCESS, place)) for place in places), *rights])
+        principal = Principal(id=user, name=params.name, kind="user", rights=tuple(rights))
+        token, row = await self._credentials.create(
+            "token", principal, self._creator(caller), lifetime=params.expires_in
+        )
+        return TokenCreateResult(token=token, info=self._token(row))
+
+    @handles(TokenList, caller=True)
+    async def list_tokens(self, params: TokenList, caller: Principal) -> TokenListResult:
+        rows = [*self._of(caller, "token"), *self._of(caller, "login")]
+        return TokenListResult(tokens=[self._token(row) for row in rows])
+
+    @handles(TokenRevoke, caller=True)
+    async def revoke_token(self, params: TokenRevoke, caller: Principal) -> Nothing:
+        return await self._revoke(params.id, ("token", "login"), caller)
+
+    # ---- links
+
+    @handles(ShareCreate, caller=True)
+    async def create_link(self, params: ShareCreate, caller: Principal) -> ShareCreateResult:
+        if params.role not in LINK_ROLES:
+            raise HawseError(
+                "invalid_params", f"`role` must be viewer or writer, not {params.role}", details={"path": "$.role"}
+            )
+        rights = [str(Right(name, params.sandbox, params.terminal)) for name in ROLES[params.role]]
+        self._check_covered(caller, [str(Right(ACCESS, params.sandbox)), *rights])
+        # An empty id becomes that of the link: the guests of two links are different users.
+        principal = Principal(id="", name=params.name, kind="guest", rights=tuple(rights))
+        token, row = await self._credentials.create(
+            "link", principal, self._creator(caller), lifetime=params.expires_in, max_uses=params.max_uses
+        )
+        return ShareCreateResult(token=token, path=_path(params, token), info=self._link(row))
+
+    @handles(ShareList, caller=True)
+    async def list_links(self, params: ShareList, caller: Principal) -> ShareListResult:
+        return ShareListResult(links=[self._link(row) for row in self._of(caller, "link")])
+
+    @handles(ShareRevoke, caller=True)
+    async def revoke_link(self, params: ShareRevoke, caller: Principal) -> Nothing:
+        return await self._revoke(params.id, ("link",), caller)
+
+    async def end_links(self, sandbox: str, before: float) -> None:
+        """Revoke the links and join tokens of a sandbox that was deleted: its id may be given to another sandbox.
+
+        Args:
+            sandbox: The id of the sandbox.
+            before: Only those that were created before this time, in seconds since 1970.
+
+        Raises:
+            HawseError: `unavailable` if the store cannot be used.
+        """
+        for row in [*self._credentials.all("link"), *self._credentials.all("token")]:
+            if row.created < before and _opens_only(row, sandbox):
+                await self._credentials.revoke(row.id)
+
+    # ---- inside
+
+    def _check_covered(self, caller: Principal, rights: Iterable[str]) -> None:
+        """Raise `HawseError` (`forbidden`) unless the caller itself has all that it gives."""
+        for text in rights:
+            right = Right.parse(text)
+            own = right.sandbox is not None and self._owns(caller, right.sandbox)
+            if not covers(caller.rights, text) and not (
+                own and covers(caller.rights, str(right._replace(sandbox=OWN)))
+            ):
+                raise missing_right(caller, text)
+
+    def _creator(self, caller: Principal) -> Identity:
+        """Return the credential that a new one ends with. Raises `HawseError` (`forbidden`)."""
+        found = self._credentials.creator(caller)
+        if found is None:
+            raise HawseError("forbidden", "the token of the caller has ended")
+        return found
+
+    def _places(self, caller: Principal) -> list[str | None]:
+        """Return the sandboxes in which the caller may give access; None in the list is all sandboxes."""
+        rights = [right for right in map(Right.parse, caller.rights) if right.terminal is None]
+        return list(dict.fromkeys(one.sandbox for one in rights if one.includes(Right(ACCESS, one.sandbox))))
+
+    def _of(self, caller: Principal, kind: Kind) -> list[Credential]:
+        return [row for row in self._credentials.all(kind) if self._may_revoke(caller, row)]
+
+    def _may_revoke(self, caller: Principal, row: Credential) -> bool:
+        if ALL in caller.rights or row.principal.id == caller.id:
+            return True
+        parent = None if row.parent is None else self._credentials.get(row.parent)
+        return parent is not None and parent.principal.id == caller.id
+
+    async def _revoke(self, id: str, kinds: Sequence[Kind], caller: Principal) -> Nothing:
+        row = self._credentials.get(id)
+        if row is None or row.kind not in kinds or not self._may_revoke(caller, row):
+            raise HawseError("not_found", f"unknown {kinds[0]} {id[:64]!r}")
+        await self._credentials.revoke(id)
+        return Nothing()
+
+    def _token(self, row: Credential) -> TokenInfo:
+        places: set[Any] = {Right.parse(text).sandbox for text in row.principal.rights}
+        return TokenInfo(
+            id=row.id,
+            name=row.principal.name,
+            user=row.principal.id,
+            role=role_of(row.principal.rights),
+            sandboxes=sorted(places - {OWN, None}) or ([] if OWN in places else None),
+            own=OWN in places,
+            created=row.created,
+            expires=_date(row),
+            connections=len(self._open(row)),
+        )
+
+    def _link(self, row: Credential) -> ShareInfo:
+        right = Right.parse(row.principal.rights[0])
+        return ShareInfo(
+            id=row.id,
+            name=row.principal.name,
+            sandbox=right.sandbox or "",
+            terminal=right.terminal,
+            role=role_of(row.principal.rights),
+            created=row.created,
+            expires=_date(row),
+            uses=row.uses,
+            max_uses=row.max_uses,
+            users=[ShareUser(address=use.address, since=use.since) for use in self._open(row)],
+        )
+
+    def _open(self, row: Credential) -> list[Use]:
+        """Return what is open with a token or link, and with its sessions."""
+        sessions = (one.id for one in self._credentials.all("session") if one.parent == row.id)
+        return [use for id in (row.id, *sessions) for use in self._uses.of(id)]
+
+
+def _opens_only(row: Credential, sandbox: str) -> bool:
+    """Whether a credential is a link to the sandbox, or a token for machines that join it."""
+    rights = [Right.parse(text) for text in row.principal.rights]
+    if row.kind == "token" and any(right.name != JOIN for right in rights):
+        return False
+    return {right.sandbox for right in rights} == {sandbox}
+
+
+def _date(row: Credential) -> float | None:
+    """Return when a credential ends, in seconds since 1970, by the clock at its creation."""
+    return None if row.expires is None else row.expires.wall
+
+
+def _path(params: ShareCreate, token: str) -> str:
+    """Return the page of the link: browsers do not send the fragment, which contains the secret."""
+    query = {"sandbox": params.sandbox} | ({} if params.terminal is None else {"terminal": params.terminal})
+    return f"/?{urlencode(query)}#{urlencode({'token': token})}"

@@ -1,0 +1,208 @@
+"""Writes the audit log in a thread of its own, so that a slow or full disk never delays a call.
+
+Entries wait in a bounded queue. When the queue is full or the disk refuses, entries are lost and counted: a gateway
+that would refuse calls then could be stopped by filling its disk.
+"""
+
+import asyncio
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Final
+
+import msgspec
+
+from hawse.api.audit import AuditEntry, AuditListResult
+from hawse_gateway.audit.files import AuditFiles, Position
+
+log = logging.getLogger(__name__)
+
+QUEUE: Final = 8192  # entries that wait for the disk: a few megabytes
+BATCH: Final = 256  # entries that are written at a time
+SCAN_BLOCKS: Final = 64  # blocks that are read for one page: 4 MiB
+WARNING_INTERVAL: Final = 60.0  # s between warnings about lost entries
+CLOCK_STEP: Final = 60.0  # s that entries may be out of order, since the clock may be set back
+FLUSH_TIMEOUT: Final = 2.0  # s to wait for the disk before reading, and at the end
+
+_encoder = msgspec.json.Encoder()
+
+
+class AuditLog:
+    """The log. Use it in `async with log.running():`. Without files, entries are dropped."""
+
+    def __init__(self, files: AuditFiles | None, *, queue: int = QUEUE) -> None:
+        """Create the log.
+
+        Args:
+            files: The files that it is written to. None: it is not kept.
+            queue: How many entries may wait for the disk.
+        """
+        self.written = 0  # entries
+        self.lost = 0  # entries: the queue was full, or the disk refused them
+        self._files = files
+        self._limit = queue
+        self._queue: deque[AuditEntry | Callable[[], None]] = deque()  # a function is called when its turn comes
+        self._ready = threading.Semaphore(0)
+        self._running = False
+        self._warned = 0.0
+
+    @property
+    def waiting(self) -> int:
+        """The number of entries that wait for the disk."""
+        return len(self._queue)
+
+    def record(self, entry: AuditEntry) -> None:
+        """Write an entry soon. Never waits and never raises."""
+        if not self._running:
+            return
+        if len(self._queue) >= self._limit:
+            self._lose(1, "the disk is too slow")
+            return
+        self._queue.append(entry)
+        self._ready.release()
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Start the thread; at the end, wait a short time until everything is written."""
+        if self._files is None:
+            yield
+            return
+        thread = threading.Thread(target=self._work, args=(self._files,), name="audit log", daemon=True)
+        thread.start()
+        self._running = True
+        try:
+            yield
+        finally:
+            self._running = False
+            self._ready.release()
+            await asyncio.to_thread(thread.join, FLUSH_TIMEOUT)
+
+    async def flush(self) -> None:
+        """Wait until the entries so far are written, for a short time only."""
+        loop = asyncio.get_running_loop()
+        flushed = asyncio.Event()
+
+        def notify() -> None:
+            try:
+                loop.call_soon_threadsafe(flushed.set)
+            except RuntimeError:
+                pass  # the loop has ended meanwhile
+
+        if not self._running or len(self._queue) >= 2 * self._limit:
+            return
+        self._queue.append(notify)
+        self._ready.release()
+        try:
+            async with asyncio.timeout(FLUSH_TIMEOUT):
+                await flushed.wait()
+        except TimeoutError:
+            pass  # the disk hangs; what it has can be read
+
+    async def page(
+        self,
+        wanted: Callable[[AuditEntry], bool],
+        *,
+        after: Position | None = None,
+        before: Position | None = None,
+        since: float | None = None,
+        limit: int,
+    ) -> AuditListResult:
+        """Return entries, the newest first.
+
+        Args:
+            wanted: Selects entries.
+            after: Where to stop: this entry and older ones are not returned.
+            before: Where to begin: only older entries are returned.
+            since: Entries before this time are not searched for.
+            limit: The number of entries that is sufficient.
+
+        Raises:
+            OSError: The files cannot be read.
+        """
+        files, found = self._files, list[AuditEntry]()
+        if files is None:
+            return AuditListResult(entries=found)
+        await self.flush()
+        numbers = await asyncio.to_thread(files.numbers)
+        place = _newest(files, numbers) if before is None else before
+        for _ in range(SCAN_BLOCKS):
+            if place is None or (after is not None and place <= after):
+                return AuditListResult(entries=found)
+            lines, start = await asyncio.to_thread(files.lines_before, *place)
+            for position, line in reversed(lines):
+                if after is not None and position <= after:
+                    return AuditListResult(entries=found)
+                entry = _decoded(position, line)
+                if entry is None:
+                    continue
+                if since is not None and entry.time < since - CLOCK_STEP:
+                    return AuditListResult(entries=found)
+                if wanted(entry):
+                    found.append(entry)
+                    if len(found) >= limit:
+                        return AuditListResult(entries=found, before=str(position))
+            place = Position(place.segment, start) if start else _previous(files, numbers, place.segment)
+        return AuditListResult(entries=found, before=None if place is None else str(place))
+
+    # ---- the thread
+
+    def _work(self, files: AuditFiles) -> None:
+        try:
+            while True:
+                self._ready.acquire()
+                if not self._queue:
+                    if not self._running:
+                        return
+                    continue
+                self._write(files)
+        finally:
+            files.close()
+
+    def _write(self, files: AuditFiles) -> None:
+        """Write what waits, at most a batch. The semaphore may then count entries that are written already."""
+        lines, notify = list[bytes](), None
+        while self._queue and len(lines) < BATCH and notify is None:
+            item = self._queue.popleft()
+            if isinstance(item, AuditEntry):
+                lines.append(_encoder.encode(item) + b"\n")
+            else:
+                notify = item
+        if lines:
+            try:
+                files.append(b"".join(lines))
+                self.written += len(lines)
+            except OSError as error:
+                self._lose(len(lines), str(error))
+        if notify is not None:
+            notify()
+        if self._queue:
+            self._ready.release()
+
+    def _lose(self, count: int, reason: str) -> None:
+        self.lost += count
+        now = time.monotonic()
+        if not self._warned or now - self._warned > WARNING_INTERVAL:
+            self._warned = now
+            log.error("! audit log: %d entries are lost: %s", self.lost, reason)
+
+
+def _newest(files: AuditFiles, numbers: list[int]) -> Position | None:
+    return Position(numbers[-1], files.size(numbers[-1])) if numbers else None
+
+
+def _previous(files: AuditFiles, numbers: list[int], number: int) -> Position | None:
+    """Return the end of the segment before `number`."""
+    older = [one for one in numbers if one < number]
+    return Position(older[-1], files.size(older[-1])) if older else None
+
+
+def _decoded(position: Position, line: bytes) -> AuditEntry | None:
+    """Return the entry of a line; None for one that was written incompletely, or by a later version."""
+    try:
+        entry = msgspec.json.decode(line, type=AuditEntry)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+    return msgspec.structs.replace(entry, position=str(position))

@@ -1,0 +1,242 @@
+"""Validate the Host and Origin headers and authenticate the caller. Every endpoint calls this first. No I/O.
+
+A browser connects to loopback for any page that it shows. Requests of pages from other origins are therefore refused
+(cross-site WebSocket hijacking), and so are unknown host names, which may have been made to resolve to this machine
+(DNS rebinding). An IP address as `Host` cannot be rebound, so it is accepted.
+"""
+
+import ipaddress
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+from urllib.parse import parse_qs, urlsplit
+
+from hawse.wire import HawseError
+from hawse_gateway.auth import cookies, proxy_user
+from hawse_gateway.auth.credentials import Credentials
+from hawse_gateway.auth.identity import Identity
+from hawse_gateway.auth.tickets import Tickets
+from hawse_gateway.limits.guesses import Guesses
+
+SHOWN = 100  # characters of a header that an error message repeats
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+SAFE_METHODS: Final = ("GET", "HEAD", "OPTIONS")  # RFC 9110, 9.2.1
+_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
+
+Headers = Iterable[tuple[bytes, bytes]]
+
+
+def header(headers: Headers, name: bytes) -> str | None:
+    """Return the value of a header, or None without it. Raises `ValueError` if it occurs more than once."""
+    values = [value for key, value in headers if key == name]
+    if len(values) > 1:
+        raise ValueError(f"{len(values)} headers {name.decode()}")
+    return values[0].decode("latin-1").strip() if values else None
+
+
+def split_host(authority: str, scheme: str) -> tuple[str, int]:
+    """Return the name, in lower case, and the port of `name[:port]`; the default port is that of `scheme`.
+
+    Raises:
+        ValueError: `authority` is not a host.
+    """
+    parts = urlsplit(f"//{authority}")
+    if not parts.hostname or parts.path or parts.query or parts.fragment or "@" in authority:
+        raise ValueError(f"not a host: {authority!r}")
+    return parts.hostname, parts.port or _PORTS[scheme]
+
+
+def split_origin(origin: str) -> tuple[str, str, int]:
+    """Return the scheme, name and port of an origin. Raises `ValueError` for `null` and anything else."""
+    scheme, separator, authority = origin.lower().partition("://")
+    if not separator or scheme not in _PORTS:
+        raise ValueError(f"not an origin: {origin!r}")
+    return scheme, *split_host(authority, scheme)
+
+
+def is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+class AccessPolicy:
+    """The rules of one gateway."""
+
+    def __init__(
+        self,
+        credentials: Credentials,
+        tickets: Tickets,
+        *,
+        hosts: Iterable[str] = (),
+        origins: Iterable[str] = (),
+        guesses: Guesses | None = None,
+    ) -> None:
+        """Create the rules.
+
+        Args:
+            credentials: The owner's token, tokens, links and sessions.
+            tickets: Those that may take the place of a token in a URL.
+            hosts: Names that the gateway is reached by, beside localhost and IP addresses. A port is ignored.
+            origins: Origins whose pages may call, beside the gateway's own.
+
+            guesses: Limits wrong credentials by address. None: there is no limit.
+
+        Raises:
+            ValueError: One of `hosts` is not a host, or one of `origins` not an origin.
+        """
+        self._guesses = guesses
+        self._credentials = credentials
+        self._tickets = tickets
+        self._hosts = {*LOOPBACK, *(split_host(host, "http")[0] for host in hosts)}
+        self._origins = {split_origin(origin) for origin in origins}
+
+    def host_allowed(self, headers: Headers) -> bool:
+        """Return whether `Host` is a name of this gateway. A request without the header is refused."""
+        try:
+            name, _ = split_host(header(headers, b"host") or "", "http")
+        except ValueError:
+            return False
+        return name in self._hosts or is_address(name)
+
+    def check_host(self, headers: Headers) -> None:
+        """Raise `HawseError` (`origin_denied`) unless `Host` is a name of this gateway."""
+        if not self.host_allowed(headers):
+            given = next((value.decode("latin-1") for name, value in headers if name == b"host"), "")[:SHOWN]
+            raise HawseError("origin_denied", f"{given!r} is not a name of this gateway: allow it with --allow-host")
+
+    def check_origin(self, headers: Headers, scheme: str) -> None:
+        """Raise `HawseError` (`origin_denied`) unless `origin_allowed`."""
+        if not self.origin_allowed(headers, scheme):
+            given = next((value.decode("latin-1") for name, value in headers if name == b"origin"), "")[:SHOWN]
+            raise HawseError(
+                "origin_denied", f"origin {given!r} may not call this gateway: allow it with --allow-origin"
+            )
+
+    def origin_allowed(self, headers: Headers, scheme: str) -> bool:
+        """Return whether `Origin` is absent (not a browser), the gateway's own, or allowed.
+
+        Args:
+            headers: The headers of the request.
+            scheme: The scheme of the request, such as `http` or `wss`.
+        """
+        try:
+            value = header(headers, b"origin")
+            return value is None or split_origin(value) in (_own_origin(headers, scheme), *self._origins)
+        except ValueError:
+            return False
+
+    def admit(self, scope: Mapping[str, Any], *, ticket: bool = False) -> Identity:
+        """Return the caller of a request.
+
+        Args:
+            scope: The ASGI scope of an HTTP request or a WebSocket.
+            ticket: Whether a ticket in the query is accepted.
+
+        Raises:
+            HawseError: `origin_denied`, `unauthenticated`, `limit_exceeded`.
+        """
+        self.check_origin(scope["headers"], scope["scheme"])
+        identity = self.identity(scope, ticket=ticket)
+        if identity is None:
+            raise HawseError("unauthenticated", "the token, ticket or session is missing or not valid")
+        return identity
+
+    def identity(self, scope: Mapping[str, Any], *, ticket: bool = False) -> Identity | None:
+        """Return the caller of a request whose origin was checked; None without a valid credential.
+
+        Raises:
+            HawseError: `limit_exceeded`: too many credentials from this address were wrong. With an identity provider
+                also `forbidden` and `unavailable` (`ExternalTokens`).
+        """
+        return self._counted(scope, self._identity(scope, ticket=ticket))
+
+    def token(self, scope: Mapping[str, Any]) -> Identity | None:
+        """Return the caller whose token a request bears, or None. Raises what `identity` raises."""
+        return self._counted(scope, self.bearer(scope["headers"]))
+
+    def wrong(self, scope: Mapping[str, Any]) -> None:
+        """Count a wrong credential that is neither a token nor a ticket. Raises what `identity` raises."""
+        self._count(scope, None)
+
+    def _counted(self, scope: Mapping[str, Any], found: Identity | None) -> Identity | None:
+        """Return `found`. Raises `HawseError` (`limit_exceeded`) while the address has to wait."""
+        if found is not None or _presents(scope):
+            self._count(scope, found)
+        return found
+
+    def _count(self, scope: Mapping[str, Any], found: Identity | None) -> None:
+        if self._guesses is not None:
+            host, port = scope.get("client") or ("", 0)
+            self._guesses.check(f"{host}:{port}", None if found is None else found.credential)
+
+    def _identity(self, scope: Mapping[str, Any], *, ticket: bool) -> Identity | None:
+        """Return the caller of a request whose origin was checked; None without a valid credential."""
+        headers = scope["headers"]
+        if any(name == b"authorization" for name, _ in headers):
+            found = self.bearer(headers)
+            row = None if found is None else self._credentials.get(found.credential)
+            if row is not None and row.max_uses is not None:
+                raise HawseError("forbidden", "this link counts its uses: exchange it for a session")
+            return found
+        if ticket and (given := parse_qs(scope["query_string"].decode("latin-1")).get("ticket")):
+            return self._ticket(given[0])
+        return self.session(scope)
+
+    def session(self, scope: Mapping[str, Any]) -> Identity | None:
+        """Return the session that a request proves; None if it proves none, or several."""
+        found = self.sessions(scope)
+        return next(iter(found)) if len(found) == 1 else None
+
+    def sessions(self, scope: Mapping[str, Any]) -> dict[Identity, str]:
+        """Return the sessions that a request proves, with their cookies.
+
+        The page of this gateway proves a session by a cookie and a key. Pages of other origins have no sessions, nor
+        have WebSockets, whose handshake a page cannot give a header: they are opened with tickets. A request that
+        changes something has the `Origin` of the page, which browsers leave out of others.
+        """
+        headers, scheme = scope["headers"], scope["scheme"]
+        if scope["type"] != "http" or not _is_own_page(headers, scheme, safe=scope["method"] in SAFE_METHODS):
+            return {}
+        found = {}
+        for name, secrets in cookies.presented(headers, scheme).items():
+            for secret in secrets:
+                identity = self._credentials.find_session(name, secret)
+                if identity is not None and proxy_user.counts(scope, self._credentials.root(identity.credential)):
+                    found[identity] = cookies.halves(secret)[0]
+        return found
+
+    def bearer(self, headers: Headers) -> Identity | None:
+        """Return the caller whose token `Authorization` bears, or None."""
+        try:
+            kind, _, token = (header(headers, b"authorization") or "").partition(" ")
+        except ValueError:
+            return None
+        found = self._credentials.find(token.strip()) if kind.lower() == "bearer" else None
+        # The secret of a session counts only in its two halves.
+        return None if found is None or self._credentials.kind(found.credential) == "session" else found
+
+    def _ticket(self, ticket: str) -> Identity | None:
+        identity = self._tickets.take(ticket)
+        return identity if identity is not None and self._credentials.current(identity) else None
+
+
+def _own_origin(headers: Headers, scheme: str) -> tuple[str, str, int]:
+    """Return the origin of the gateway's page. Raises `ValueError` without a valid `Host`."""
+    web = "https" if scheme in ("https", "wss") else "http"
+    return web, *split_host(header(headers, b"host") or "", web)
+
+
+def _is_own_page(headers: Headers, scheme: str, *, safe: bool) -> bool:
+    """Return whether `Origin` is the gateway's own, or absent from a request that is safe."""
+    try:
+        value = header(headers, b"origin")
+        return safe if value is None else split_origin(value) == _own_origin(headers, scheme)
+    except ValueError:
+        return False
+
+
+def _presents(scope: Mapping[str, Any]) -> bool:
+    """Whether a request has a token or ticket. Sessions are not guessed: a browser sends an old one by itself."""
+    return any(name == b"authorization" for name, _ in scope["headers"]) or b"ticket=" in scope["query_string"]

@@ -1,0 +1,369 @@
+"""API tokens, share links and sessions: rows of the store, which each gateway keeps in memory and follows.
+
+Only the SHA-256 of a secret is stored, and a secret is found by that hash. A guess that resembles a secret has another
+hash altogether, so the time of the look-up does not depend on how much of a guess is right. A slow hash is not needed,
+because no secret has less than 256 random bits.
+"""
+
+import hashlib
+import hmac
+import logging
+import secrets
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+import msgspec
+
+from hawse.wire import HawseError, Principal
+from hawse_gateway.auth.credential_rows import EXTERNAL, Credential, ExternalTokens, Kind
+from hawse_gateway.auth.identity import Identity
+from hawse_gateway.auth.principals import OWNER
+from hawse_gateway.store.base import (
+    ABSENT,
+    Change,
+    ConflictError,
+    Delete,
+    Put,
+    Row,
+    Store,
+    StoreError,
+    store_errors_unavailable,
+)
+from hawse_gateway.store.clock import Clock, Moment
+from hawse_gateway.store.table_follower import TableFollower
+
+log = logging.getLogger(__name__)
+
+TABLE: Final = "credentials"
+PREFIXES: Final = {"token": "hwt_", "link": "hws_", "session": "hwc_"}  # so that a leaked secret is recognized as one
+SESSION: Final = "session-"  # begins the ids of sessions
+SECRET_BYTES: Final = 32
+TOTAL: Final = 4096  # credentials: a bound on memory
+OF_EACH_USER: Final = 1024  # so that no user can use up all of them
+SESSIONS_OF_EACH: Final = 64  # of one token or link; the oldest ends when another browser signs in
+SESSION_LIFETIME: Final = 7 * 86_400.0  # s without use after which a browser has to sign in again
+SESSION_STEP: Final = 3_600.0  # s between two writes of the end of a session that is used
+ATTEMPTS: Final = 5  # to write a row that other gateways change at the same time
+
+
+class Credentials:
+    """The owner's token and all stored credentials. Use it in `async with credentials.running():`."""
+
+    def __init__(self, owner_token: str, store: Store, *, clock: Clock | None = None) -> None:
+        """Create the table. Until it runs, it knows the owner's token only.
+
+        Args:
+            owner_token: The token of the owner, which is not stored.
+            store: The rows.
+            clock: Measures the time until credentials end. None: that of this machine.
+        """
+        digest = _digest(owner_token)  # in the id, so that sessions end when another token is configured
+        self._owner = Identity(OWNER, f"owner-{digest[:16]}")
+        self._store = store
+        self._clock = clock or Clock()
+        self._rows: dict[str, tuple[Credential, int]] = {}  # by id, with the version
+        self._by_digest: dict[str, str] = {}  # the ids
+        self._follower = TableFollower(store, TABLE, self._apply, lambda: list(self._rows))
+        self._owner_digest = digest
+        self.external: ExternalTokens | None = None
+        self.on_ended: list[Callable[[str], None]] = []  # are called with the id of each credential that has ended
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator["Credentials"]:
+        """Load the rows and follow them. Raises `StoreError`."""
+        async with self._follower.running():
+            yield self
+
+    # ---- reading
+
+    def find(self, secret: str) -> Identity | None:
+        """Return who presents `secret`; None if it is unknown, has expired or was revoked."""
+        digest = _digest(secret)
+        if hmac.compare_digest(digest, self._owner_digest):
+            return self._owner
+        id = self._by_digest.get(digest)
+        if id is None and self.external is not None and secret.count(".") == 2:  # RFC 7515, 7.1
+            return self.external.find(secret)
+        return None if id is None else self.identity(id)
+
+    def find_session(self, name: str, secret: str) -> Identity | None:
+        """Return who presents `secret`; None if it is not the secret of the session with this id in the browser."""
+        id = self._by_digest.get(_digest(secret))
+        return self.identity(id) if id == f"{SESSION}{name}" else None
+
+    def kind(self, id: str) -> Kind | None:
+        """Return the kind of a stored credential; None for the owner's token, and for an unknown id."""
+        found = self._rows.get(id)
+        return None if found is None else found[0].kind
+
+    def identity(self, id: str) -> Identity | None:
+        """Return the identity of the credential `id`; None if it has ended."""
+        if id == self._owner.credential:
+            return self._owner
+        if id.startswith(EXTERNAL):
+            return None if self.external is None else self.external.identity(id)
+        if id not in self._rows:
+            return None
+        credential, _ = self._rows[id]
+        if credential.expires is not None and self._clock.until(credential.expires) <= 0:
+            return None
+        if credential.parent is not None and self.identity(credential.parent) is None:
+            return None
+        return Identity(credential.principal, id, credential.expires)
+
+    def creator(self, caller: Principal) -> Identity | None:
+        """Return what a credential that `caller` creates ends with; None if that has ended meanwhile."""
+        return self._owner if caller.credential is None else self.identity(caller.credential)
+
+    def current(self, identity: Identity) -> bool:
+        """Return whether a caller that was authenticated before may still act."""
+        return self.identity(identity.credential) is not None
+
+    def expiry(self, identity: Identity) -> Moment | None:
+        """Return when a caller that was authenticated before loses its access, which may be later now."""
+        found = self.identity(identity.credential)
+        return identity.expires if found is None else found.expires
+
+    def get(self, id: str) -> Credential | None:
+        """Return a credential; None for the owner's token, and for one that has ended."""
+        found = self._rows.get(id)
+        return None if found is None or self.identity(id) is None else found[0]
+
+    def all(self, kind: Kind) -> list[Credential]:
+        """Return the credentials of one kind that have not ended, in the order of their creation."""
+        found = (self.get(id) for id in self._rows)
+        return sorted((one for one in found if one is not None and one.kind == kind), key=lambda one: one.created)
+
+    def root(self, id: str) -> str:
+        """Return the token or link that a session belongs to; any other id itself."""
+        found = self._rows.get(id)
+        return id if found is None or found[0].kind != "session" else found[0].parent or id
+
+    # ---- changing
+
+    async def create(
+        self,
+        kind: Kind,
+        principal: Principal,
+        creator: Identity,
+        *,
+        lifetime: float | None = None,
+        max_uses: int | None = None,
+    ) -> tuple[str, Credential]:
+        """Store a new credential, and return its secret and its row.
+
+        Args:
+            kind: What it is.
+            principal: Who presents it. An empty `id` becomes that of the credential.
+            creator: Who creates it. It ends with the credential of the creator, and not later.
+            lifetime: Seconds until it ends. None: it ends with the creator's.
+            max_uses: How many sessions may be begun with it. None: any number.
+
+        Raises:
+            HawseError: `limit_exceeded`; `unavailable` if the store cannot be used.
+        """
+        if creator.credential.startswith(EXTERNAL):
+            raise HawseError("forbidden", "a JSON Web Token cannot create what would outlive it: sign in at the page")
+        secret = PREFIXES[kind] + secrets.token_urlsafe(SECRET_BYTES)
+        if kind == "session":
+            secret += f".{secrets.token_urlsafe(SECRET_BYTES)}"  # its second half (`hawse_gateway.auth.cookies`)
+        id = f"{kind}-{secrets.token_hex(8)}"
+        if not principal.id:
+            principal = msgspec.structs.replace(principal, id=id)
+        # What a browser creates must not end with its session, but with the token that the session belongs to.
+        parent = creator.credential if kind == "session" else self.root(creator.credential)
+        limit = self.identity(parent)
+        now = self._clock.now()
+        expires = limit.expires if limit is not None else creator.expires
+        if lifetime is not None and (expires is None or self._clock.until(expires) > lifetime):
+            expires = now.after(lifetime)
+        credential = Credential(
+            id=id,
+            kind=kind,
+            digest=_digest(secret),
+            principal=principal,
+            created=now.wall,
+            expires=expires,
+            max_uses=max_uses,
+            parent=None if kind != "session" and parent == self._owner.credential else parent,
+        )
+        await self._delete(self._surplus(credential))
+        self._check_number(credential)
+        value = msgspec.json.encode(credential)
+        version = await self._write(Put(TABLE, id, value, ABSENT))
+        self._put(id, Row(value, version))
+        return secret, credential
+
+    async def begin_session(self, identity: Identity) -> tuple[str, Credential]:
+        """Create the session of a browser that presented a token or link. Returns its secret and its row.
+
+        Raises:
+            HawseError: `forbidden` if a link was used as often as it may be; `limit_exceeded`; `unavailable` if the
+                store cannot be used.
+        """
+        await self._count_use(identity.credential)
+        principal = msgspec.structs.replace(identity.principal, credential=None)
+        return await self.create("session", principal, identity, lifetime=SESSION_LIFETIME)
+
+    async def log_in(self, id: str, principal: Principal, *, lifetime: float) -> Identity:
+        """Store that a user has signed in with an identity provider, and return the identity for its sessions.
+
+        Sessions of an earlier login go on, unless the user has other rights now.
+
+        Args:
+            id: The id of the row, the same at each login of the user.
+            principal: The user, with the rights at the gateway.
+            lifetime: Seconds until the user has to sign in again.
+
+        Raises:
+            HawseError: `limit_exceeded`; `unavailable` if the store cannot be used.
+        """
+        principal = msgspec.structs.replace(principal, credential=None)
+        for _ in range(ATTEMPTS):
+            found = self._rows.get(id)
+            if found is not None and msgspec.structs.replace(found[0].principal, credential=None) != principal:
+                await self.revoke(id)
+                found = None
+            now, digest = self._clock.now(), _digest(secrets.token_urlsafe(SECRET_BYTES))
+            row = Credential(
+                id=id, kind="login", digest=digest, principal=principal, created=now.wall, expires=now.after(lifetime)
+            )
+            if found is None:
+                await self._delete(self._surplus(row))
+                self._check_number(row)
+            value = msgspec.json.encode(row)
+            try:
+                version = await self._write(Put(TABLE, id, value, ABSENT if found is None else found[1]))
+            except ConflictError:
+                await self._read(id)  # the user signs in at another gateway at the same time
+                continue
+            self._put(id, Row(value, version))
+            return Identity(self._rows[id][0].principal, id, row.expires)
+        raise HawseError("unavailable", "the user signs in at several gateways at once")
+
+    async def extend(self, id: str) -> float | None:
+        """Note that a session is used, and return its seconds until it ends. None: it has ended.
+
+        The row is written once in `SESSION_STEP` at most.
+        """
+        for _ in range(ATTEMPTS):
+            identity = self.identity(id)
+            if identity is None:
+                return None
+            credential, version = self._rows[id]
+            parent = None if credential.parent is None else self.identity(credential.parent)
+            end = self._clock.now().after(SESSION_LIFETIME)
+            if parent is not None and parent.expires is not None and end.is_after(parent.expires):
+                end = parent.expires
+            if credential.expires is not None and end.is_after(credential.expires.after(SESSION_STEP)):
+                stored = msgspec.structs.replace(credential, expires=end)
+                value = msgspec.json.encode(stored)
+                try:
+                    self._put(id, Row(value, await self._write(Put(TABLE, id, value, version))))
+                except ConflictError:
+                    await self._read(id)  # another gateway has changed it
+                    continue
+            found = self.identity(id)
+            return None if found is None or found.expires is None else self._clock.until(found.expires)
+        return None
+
+    async def revoke(self, id: str) -> None:
+        """Delete a credential and all that were created with it. What uses them is ended at once."""
+        await self._delete([id, *self._descendants(id)])
+
+    # ---- inside
+
+    async def _count_use(self, id: str) -> None:
+        """Count a session of a link: two gateways cannot both begin the last one."""
+        for _ in range(ATTEMPTS):
+            row, version = self._rows.get(id, (None, 0))
+            if row is None or row.kind != "link":
+                return
+            if row.max_uses is not None and row.uses >= row.max_uses:
+                raise HawseError("forbidden", f"this link was used {row.uses} times, which is its limit")
+            value = msgspec.json.encode(msgspec.structs.replace(row, uses=row.uses + 1))
+            try:
+                self._put(id, Row(value, await self._write(Put(TABLE, id, value, version))))
+            except ConflictError:
+                await self._read(id)  # it is used at another gateway at the same time
+            else:
+                return
+        raise HawseError("unavailable", "the link is used at several gateways at once")
+
+    def _surplus(self, new: Credential) -> list[str]:
+        """Rows to delete before `new` is written: those that have ended, and the oldest sessions of its parent."""
+        ended = [id for id in self._rows if self.identity(id) is None]
+        siblings = [one for one in self.all("session") if one.parent == new.parent] if new.kind == "session" else []
+        return ended + [one.id for one in siblings[: max(0, len(siblings) + 1 - SESSIONS_OF_EACH)]]
+
+    def _check_number(self, new: Credential) -> None:
+        own = sum(one.principal.id == new.principal.id for one, _ in self._rows.values())
+        if len(self._rows) >= TOTAL or own >= OF_EACH_USER:
+            raise HawseError(
+                "limit_exceeded", f"there may be {TOTAL} credentials, and {OF_EACH_USER} of each user: revoke some"
+            )
+
+    def _descendants(self, id: str) -> Iterator[str]:
+        for child, (credential, _) in list(self._rows.items()):
+            if credential.parent == id:
+                yield child
+                yield from self._descendants(child)
+
+    async def _delete(self, ids: Iterable[str]) -> None:
+        for id in ids:
+            for _ in range(ATTEMPTS):
+                if id not in self._rows:
+                    break
+                try:
+                    await self._write(Delete(TABLE, id, self._rows[id][1]))
+                except ConflictError:
+                    await self._read(id)  # another gateway has changed it
+                    continue
+                self._drop(id)
+                break
+
+    async def _write(self, change: Change) -> int:
+        with store_errors_unavailable():
+            return await self._store.write(change)
+
+    def _put(self, id: str, row: Row) -> None:
+        try:
+            credential = msgspec.json.decode(row.value, type=Credential)
+        except msgspec.MsgspecError as error:
+            log.error("! credential %s cannot be read: %s", id, error)
+            return
+        principal = msgspec.structs.replace(credential.principal, credential=id)
+        self._rows[id] = msgspec.structs.replace(credential, principal=principal), row.version
+        self._by_digest[credential.digest] = id
+
+    def _drop(self, id: str) -> None:
+        found = self._rows.pop(id, None)
+        if found is not None:
+            self._by_digest.pop(found[0].digest, None)
+            for callback in self.on_ended:
+                callback(id)
+
+    def _apply(self, id: str, row: Row | None) -> None:
+        """Take a row that was read, which another gateway may have changed or deleted."""
+        if row is None:
+            for one in (id, *self._descendants(id)):
+                self._drop(one)
+        elif id not in self._rows or self._rows[id][1] < row.version:
+            self._put(id, row)
+
+    async def _read(self, id: str) -> None:
+        """Read one row again, which another gateway may have changed or deleted."""
+        try:
+            await self._follower.read(id)
+        except StoreError as error:
+            raise HawseError("unavailable", str(error)) from error
+
+
+def name_of(session: str) -> str:
+    """Return the id that a session has in its browser, from that of its row."""
+    return session.removeprefix(SESSION)
+
+
+def _digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

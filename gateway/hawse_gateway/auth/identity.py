@@ -1,0 +1,42 @@
+"""The caller of a request, as its credential describes it, and what it may do in one sandbox."""
+
+from typing import NamedTuple
+
+import msgspec
+
+from hawse.api.rights import in_sandbox
+from hawse.wire import HawseError, Principal
+from hawse_gateway.store.clock import Moment
+
+
+class Identity(NamedTuple):
+    """An authenticated caller.
+
+    Attributes:
+        principal: The caller and its rights at the gateway, which may be limited to sandboxes (`hawse.api.rights`).
+        credential: The id of the credential that it presented.
+        expires: When the credential expires. None: it does not.
+    """
+
+    principal: Principal
+    credential: str
+    expires: Moment | None = None
+
+
+def principal_in(principal: Principal, sandbox: str, *, own: bool = False) -> Principal:
+    """Return the caller with the rights that it has in one sandbox.
+
+    Args:
+        principal: The caller and its rights at the gateway.
+        sandbox: The id of the sandbox, which may not exist.
+        own: Whether the caller owns the sandbox.
+
+    Raises:
+        HawseError: `not_found`, as for a sandbox that does not exist, if the caller has no right in it.
+    """
+    rights = in_sandbox(principal.rights, sandbox, own=own)
+    if not rights:
+        raise HawseError("not_found", f"unknown sandbox {sandbox[:64]!r}")
+    if rights == principal.rights:
+        return principal
+    return msgspec.structs.replace(principal, rights=rights)

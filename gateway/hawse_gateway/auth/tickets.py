@@ -1,0 +1,70 @@
+"""Tickets: single-use credentials for browsers, which cannot set the `Authorization` header of a WebSocket.
+
+A ticket is a part of a URL, which may be logged. It is therefore valid once and for 30 s only. Only its hash is kept.
+"""
+
+import hashlib
+import secrets
+from collections.abc import Callable
+from typing import Final
+
+from hawse_gateway.auth.identity import Identity
+
+LIFETIME: Final = 30.0  # s
+OUTSTANDING: Final = 1024  # tickets that are not used yet: a bound on memory
+TICKET_BYTES: Final = 32
+
+
+class Tickets:
+    """The valid tickets. `clock` returns seconds and never decreases."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        # By hash: expiry and caller. In order of expiry, since all live equally long.
+        self._out: dict[bytes, tuple[float, Identity]] = {}
+        self._by_principal: dict[str, dict[bytes, None]] = {}  # the hashes above by the principal's id, in that order
+
+    def issue(self, identity: Identity) -> str:
+        """Return a new ticket for `identity`.
+
+        At the limit, the oldest ticket of the principal that has most becomes invalid, so that no principal can keep
+        another one from connecting.
+        """
+        self._forget_expired()
+        if len(self._out) >= OUTSTANDING:
+            most = max(self._by_principal, key=lambda principal: len(self._by_principal[principal]))
+            self._pop(next(iter(self._by_principal[most])))
+        ticket = secrets.token_urlsafe(TICKET_BYTES)
+        digest = _hash(ticket)
+        self._out[digest] = self._clock() + LIFETIME, identity
+        self._by_principal.setdefault(identity.principal.id, {})[digest] = None
+        return ticket
+
+    def take(self, ticket: str) -> Identity | None:
+        """Use a ticket up; return the caller it was issued for, or None if it is unknown or has expired."""
+        digest = _hash(ticket)
+        if digest not in self._out:
+            return None
+        expiry, identity = self._pop(digest)
+        return identity if self._clock() < expiry else None
+
+    def _forget_expired(self) -> None:
+        now = self._clock()
+        while self._out:
+            oldest = next(iter(self._out))
+            if self._out[oldest][0] > now:
+                return
+            self._pop(oldest)
+
+    def _pop(self, digest: bytes) -> tuple[float, Identity]:
+        expiry, identity = self._out.pop(digest)
+        own = self._by_principal[identity.principal.id]
+        del own[digest]
+        if not own:
+            del self._by_principal[identity.principal.id]
+        return expiry, identity
+
+
+def _hash(ticket: str) -> bytes:
+    """A look-up by hash takes no time that depends on how much of a guess is right."""
+    return hashlib.sha256(ticket.encode("utf-8", "surrogatepass")).digest()

@@ -1,0 +1,122 @@
+"""What is open with each credential: connections and requests, which end when it is revoked or expires."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from hawse.wire import HawseError
+from hawse_gateway.auth.identity import Identity
+from hawse_gateway.limits.quotas import HeldLimit
+from hawse_gateway.store.clock import Clock, Moment
+
+LONGEST: Final = 300.0  # s until another look at the clock: an event loop does not count while the machine is suspended
+
+
+@dataclass(frozen=True, eq=False)
+class Use:
+    """One connection or request.
+
+    Attributes:
+        identity: Who opened it.
+        address: The address of the client, `HOST:PORT`.
+        since: When, in seconds since 1970.
+        end: Ends it.
+    """
+
+    identity: Identity
+    address: str
+    since: float
+    end: Callable[[], None]
+
+
+class OpenUses:
+    """All uses of one gateway."""
+
+    def __init__(
+        self,
+        clock: Clock | None = None,
+        *,
+        expiry: Callable[[Identity], Moment | None] = lambda identity: identity.expires,
+        connections: HeldLimit | None = None,
+    ) -> None:
+        """Create the table.
+
+        Args:
+            clock: Measures the time until uses end. None: that of this machine.
+            expiry: Returns when a credential expires, which may be later than when it was presented.
+            connections: Limits the uses of each user, link and address. None: there is no limit.
+        """
+        self._held = connections or HeldLimit()
+        self._clock = clock or Clock()
+        self._expiry = expiry
+        self._open: dict[str, dict[Use, None]] = {}  # by the id of the credential, in order
+
+    def check(self, identity: Identity, address: str) -> None:
+        """Raise `HawseError` (`limit_exceeded`) if a caller may open nothing more."""
+        self._held.check(identity.principal, address)
+
+    @contextmanager
+    def hold(self, identity: Identity, address: str, end: Callable[[], None]) -> Iterator[None]:
+        """Register a use for the duration of the context.
+
+        Args:
+            identity: Who opens it.
+            address: The address of the client.
+            end: Is called at most once, when the credential ends.
+
+        Raises:
+            HawseError: `limit_exceeded`.
+        """
+        with self._held.hold(identity.principal, address), self._registered(identity, address, end):
+            yield
+
+    @contextmanager
+    def _registered(self, identity: Identity, address: str, end: Callable[[], None]) -> Iterator[None]:
+        use = Use(identity, address, self._clock.now().wall, end)
+        self._open.setdefault(identity.credential, {})[use] = None
+        timer = self._expire(use)
+        try:
+            yield
+        finally:
+            for handle in timer:
+                handle.cancel()
+            uses = self._open.get(identity.credential, {})
+            uses.pop(use, None)
+            if not uses:
+                self._open.pop(identity.credential, None)
+
+    def end(self, credential: str) -> None:
+        """End what is open with a credential."""
+        for use in self._open.pop(credential, {}):
+            use.end()
+
+    def of(self, credential: str) -> list[Use]:
+        """Return what is open with a credential, the oldest first."""
+        return list(self._open.get(credential, {}))
+
+    def _expire(self, use: Use) -> list[asyncio.TimerHandle]:
+        """Start the timer that ends a use. The list contains the timer that is running."""
+        timers: list[asyncio.TimerHandle] = []
+        expires = use.identity.expires
+        if expires is None:
+            return timers
+        loop = asyncio.get_running_loop()
+
+        def look() -> None:
+            timers.clear()
+            end = self._expiry(use.identity)
+            left = LONGEST if end is None else self._clock.until(end)
+            if left <= 0:
+                use.end()
+            else:
+                timers.append(loop.call_later(min(left, LONGEST), look))
+
+        timers.append(loop.call_later(min(max(self._clock.until(expires), 0.0), LONGEST), look))
+        return timers
+
+
+def ended() -> HawseError:
+    """Return the error that a connection or request ends with when its credential does."""
+    return HawseError("unauthenticated", "the token, link or session has expired or was revoked", admitted="unknown")

@@ -1,0 +1,360 @@
+"""Images of backups for overlays: squashfs, made of archives when they are first needed, on the disk of this machine.
+
+They are a cache with a bound. What a mount shows, and what is being used, stays. Several gateways of one machine may
+share the directory: a gateway that uses an image has a shared lock on it, and one that deletes it an exclusive one.
+"""
+
+import asyncio
+import fcntl
+import hashlib
+import logging
+import os
+import secrets
+import signal
+import sys
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Iterator
+from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from hawse.api.backups import BackupFormat, BackupInfo, BackupProgress
+from hawse.wire import HawseError
+from hawse_gateway.backups import squashfs
+from hawse_gateway.backups.space import OF_IMAGES
+from hawse_gateway.backups.squashfs import Plan
+from hawse_gateway.backups.stores import KEEP_FREE, store_errors
+from hawse_gateway.cancellation import in_thread, kill_process, start_process
+from hawse_gateway.limits.fair_turns import SIGN, FairTurns
+
+log = logging.getLogger(__name__)
+
+PROGRAM: Final = (sys.executable, "-I", "-m", "hawse_gateway.backups.squashfs")
+OWNER: Final = 1000  # of the files, as sandboxes count users: that of their programs
+PART: Final = ".part-"  # begins the name of an image that is being made
+REPORT: Final = 4 << 20  # bytes of the archive between two reports
+PLACES: Final = 2  # images that are made at once: it uses the processors
+UNPACKED: Final = 4  # times the size of all images that an archive may have when it is unpacked: holes take time, too
+CPU_TIME: Final = 300  # s of processor time for an image, and one more
+CPU_RATE: Final = 1 << 20  # for each of so many bytes of its archive
+PRINTED_MAX: Final = 16 << 10  # bytes of what the process prints, for the operator
+MODE: Final = 0o444  # the process that serves an image is of another user, and must not change it
+
+Report = Callable[[BackupProgress], None]
+Moved = Callable[[], None]
+
+
+class BackupImages:
+    """The images.
+
+    Args:
+        root: Their directory, which only the user of the gateway may enter: the name of an image is the id of its
+            backup.
+        read: Yields the bytes of the archive of a backup.
+        mounted: Returns the ids of the backups that mounts show.
+        size: Bytes of all images.
+        keep_free: Bytes of the disk that are left.
+        user_of: Returns the user that the superuser becomes to make the image of a backup.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        read: Callable[[str], AsyncGenerator[bytes, None]],
+        mounted: Callable[[], Awaitable[Collection[str]]],
+        *,
+        size: int = OF_IMAGES,
+        keep_free: int = KEEP_FREE,
+        user_of: Callable[[str], int],
+    ) -> None:
+        self._root = root
+        self._read = read
+        self._mounted = mounted
+        self._size = size
+        self._keep_free = keep_free
+        self._user_of = user_of
+        self._turns = FairTurns(PLACES)
+        self._making: dict[str, asyncio.Event] = {}  # by backup; set when it has ended
+
+    @asynccontextmanager
+    async def held(self, info: BackupInfo, user: str, report: Report, moved: Moved) -> AsyncIterator[None]:
+        """Have the image of a backup, which is made if there is none; it stays during the block.
+
+        Args:
+            info: The backup.
+            user: The id of the user who needs it: users take turns.
+            report: Is called with the progress.
+            moved: Is called for each part of the archive.
+
+        Raises:
+            HawseError: `unavailable` without mksquashfs, `io_error` if the archive is damaged, `no_space`, and
+                `limit_exceeded` if the images would have too many bytes, or the archive takes too long.
+        """
+        path = self._root / info.id
+        while (fd := _hold(path)) is None:
+            if (making := self._making.get(info.id)) is not None:
+                moved()
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(SIGN):
+                        await making.wait()
+                continue
+            with self._announced(info.id):
+                async with self._turns.turn(user, moved):
+                    fd = _hold(path) or await self._make(info, path, report, moved)
+            if fd is not None:
+                break
+        try:
+            yield
+        finally:
+            os.close(fd)
+
+    @contextmanager
+    def _announced(self, id: str) -> Iterator[None]:
+        """Let others wait for an image instead of making it, too."""
+        making = self._making[id] = asyncio.Event()
+        try:
+            yield
+        finally:
+            del self._making[id]
+            making.set()
+
+    async def discard(self, backup: str) -> None:
+        """Delete the image of a backup, unless it is used or a mount shows it."""
+        await self._delete(backup)
+
+    async def sweep(self, existing: Collection[str]) -> None:
+        """Delete what is left of gateways that were killed, and images that neither a mount nor a backup needs.
+
+        Args:
+            existing: The ids of all backups, and of those that are being made.
+        """
+        for name in await asyncio.to_thread(_names, self._root):
+            if name not in existing:
+                await self._delete(name)
+
+    async def _make(self, info: BackupInfo, path: Path, report: Report, moved: Moved) -> int | None:
+        """Make an image; return a descriptor with a shared lock on it. None if another gateway has deleted it."""
+        program = squashfs.find()
+        user = self._user_of(info.id) if os.getuid() == 0 else None
+        with store_errors():
+            fd, part = _create(self._root, user)
+        try:
+            plan = Plan(
+                program=program,
+                format=msgspec.convert(info.format, BackupFormat),
+                owner=OWNER,
+                size=self._size,
+                unpacked=UNPACKED * self._size,
+                cpu=CPU_TIME + info.size // CPU_RATE,
+                user=user,
+            )
+            await self._convert(info, fd, plan, report, moved)
+            with store_errors():
+                await in_thread(lambda: _commit(fd, part, path))
+            await self._make_room(path)
+            kept = _lock(fd, fcntl.LOCK_SH)  # between the two locks, it has none
+        except BaseException:
+            part.unlink(missing_ok=True)
+            os.close(fd)
+            raise
+        if not kept:
+            os.close(fd)
+            return None
+        log.info("= image of backup %s: %d bytes", info.id, os.fstat(fd).st_size)
+        return fd
+
+    async def _convert(self, info: BackupInfo, image: int, plan: Plan, report: Report, moved: Moved) -> None:
+        """Let a process make the image of the archive, whose checksum is verified meanwhile."""
+        process = await start_process(
+            *PROGRAM,
+            msgspec.json.encode(plan).decode(),
+            str(image),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.PIPE,
+            pass_fds=[image],
+            env={},
+            cwd="/",
+        )
+        assert process.stdin is not None
+        assert process.stderr is not None
+        try:
+            digest = await self._send(info, process.stdin, report, moved)
+            printed = await _read(process.stderr)
+            code = await process.wait()
+        finally:
+            await kill_process(process)
+        if code == squashfs.TOO_LARGE:
+            text = f"unpacked, the backup has more than {UNPACKED * self._size} bytes with the holes in its files"
+            raise HawseError("limit_exceeded", f"{text}: the mode `copy` works", admitted="yes")
+        if digest != info.sha256:
+            text = f"the archive is damaged: its SHA-256 is {digest}, not {info.sha256}"
+            raise HawseError("io_error", text, admitted="yes")
+        if code != 0:
+            log.warning("! image of backup %s: %s", info.id, printed.decode(errors="replace").strip())
+            if os.fstat(image).st_size >= self._size:
+                raise self._too_large()
+            if b"No space left" in printed:
+                raise _no_space()
+            if code == -signal.SIGXCPU or b"SIGXCPU" in printed:
+                raise HawseError("limit_exceeded", "the image of the backup takes too long to make", admitted="yes")
+            raise HawseError("io_error", "the image of the backup could not be made", admitted="yes")
+
+    async def _send(self, info: BackupInfo, pipe: asyncio.StreamWriter, report: Report, moved: Moved) -> str:
+        """Send the archive; return its SHA-256. A process that does not take it any more has failed."""
+        digest = hashlib.sha256()
+        sent = reported = 0
+        report(BackupProgress(phase="converting"))
+        async with aclosing(self._read(info.id)) as content:
+            async for data in content:
+                moved()
+                digest.update(data)
+                if not pipe.is_closing():
+                    with suppress(ConnectionError):
+                        pipe.write(data)
+                        await pipe.drain()
+                sent += len(data)
+                if sent - reported >= REPORT:
+                    reported = sent
+                    report(BackupProgress(phase="converting", bytes=sent))
+                if await asyncio.to_thread(_free, self._root) < self._keep_free:
+                    raise _no_space()
+        pipe.close()
+        moved()
+        return digest.hexdigest()
+
+    async def _make_room(self, new: Path) -> None:
+        """Delete the images that were not used for the longest time, but no more than needed.
+
+        Raises:
+            HawseError: `limit_exceeded`, when the new one is deleted as well.
+        """
+        found = await asyncio.to_thread(_sizes, self._root)
+        total = sum(size for _, size, _ in found)
+        for _, size, name in sorted(found):
+            if total > self._size and name != new.name and await self._delete(name):
+                log.info("= image of backup %s is deleted: others need the room", name)
+                total -= size
+        if total > self._size:
+            await asyncio.to_thread(new.unlink)
+            raise self._too_large()
+
+    async def _delete(self, name: str) -> bool:
+        """Delete an image, unless it is used or a mount shows it. Return whether it was deleted."""
+        path = self._root / name
+        fd = _open(path, fcntl.LOCK_EX)
+        if fd is None:
+            return False
+        try:
+            if name in await self._mounted():
+                return False
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.stat(path), os.fstat(fd)):
+                    os.unlink(path)
+            return True
+        finally:
+            os.close(fd)
+
+    def _too_large(self) -> HawseError:
+        return HawseError("limit_exceeded", f"the images for overlays would have more than {self._size} bytes")
+
+
+def _no_space() -> HawseError:
+    return HawseError("no_space", "the disk of the gateway has no room for the image of the backup", admitted="yes")
+
+
+async def _read(pipe: asyncio.StreamReader) -> bytes:
+    try:
+        return await pipe.readexactly(PRINTED_MAX)
+    except asyncio.IncompleteReadError as error:
+        return error.partial
+
+
+def _names(root: Path) -> list[str]:
+    try:
+        return sorted(os.listdir(root))
+    except FileNotFoundError:
+        return []
+
+
+def _sizes(root: Path) -> list[tuple[float, int, str]]:
+    """Return when each image was last used, the bytes that it has on the disk, and its name."""
+    found = []
+    for name in _names(root):
+        with suppress(FileNotFoundError):
+            status = os.stat(root / name)
+            found.append((status.st_mtime, status.st_blocks * 512, name))
+    return found
+
+
+def _free(root: Path) -> int:
+    disk = os.statvfs(root)
+    return disk.f_bavail * disk.f_frsize
+
+
+def _create(root: Path, user: int | None) -> tuple[int, Path]:
+    """Create the file of an image, which `user` may write; return a descriptor with an exclusive lock, and its path."""
+    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    while True:
+        part = root / f"{PART}{secrets.token_hex(8)}"
+        fd = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            if _lock(fd, fcntl.LOCK_EX):
+                if user is not None:
+                    os.fchown(fd, user, user)
+                return fd, part
+        except BaseException:
+            part.unlink(missing_ok=True)
+            os.close(fd)
+            raise
+        os.close(fd)  # another gateway has taken it for what a killed one has left, and deletes it
+
+
+def _commit(fd: int, part: Path, path: Path) -> None:
+    """Make an image complete, durable, and only readable."""
+    os.fchown(fd, os.getuid(), os.getgid())
+    os.fchmod(fd, MODE)
+    os.fsync(fd)
+    part.rename(path)
+    directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
+
+
+def _hold(path: Path) -> int | None:
+    """Return a descriptor with a shared lock on an image, which was used now. None if there is none."""
+    fd = _open(path, fcntl.LOCK_SH)
+    if fd is not None:
+        try:
+            os.utime(fd)
+        except BaseException:
+            os.close(fd)
+            raise
+    return fd
+
+
+def _open(path: Path, lock: int) -> int | None:
+    """Return a descriptor with a lock on a file. None if there is none, or if others use or delete it."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    locked = False
+    try:
+        locked = _lock(fd, lock)
+    finally:
+        if not locked:
+            os.close(fd)
+    return fd if locked else None
+
+
+def _lock(fd: int, lock: int) -> bool:
+    """Lock a file. Return whether it could be locked and was not deleted."""
+    try:
+        fcntl.flock(fd, lock | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return os.fstat(fd).st_nlink > 0

@@ -1,0 +1,103 @@
+"""How many bytes of the store backups may have: those of each user, and all of them together.
+
+A backup reserves room in its row while it is written, and reads the rows of the others afterwards. So gateways that
+share a store never exceed a limit together: of two writes, the gateway of the later one sees both.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from hawse.api.backups import BackupUsageResult
+from hawse.api.rights import ALL
+from hawse.wire import Principal
+from hawse_gateway.backups.records import BackupRecord, BackupRecords
+from hawse_gateway.limits.quotas import limit_exceeded
+
+STEP_MIN: Final = 16 << 20  # bytes that are reserved at a time: each reservation writes a row
+STEP_MAX: Final = 256 << 20
+STEP_LAST: Final = 1 << 20  # when there is little room: another backup may need the rest
+OF_IMAGES: Final = 20 << 30  # bytes of the images of overlays, unless `--overlays-size` says otherwise
+OF_ALL: Final = 100 << 30  # bytes, unless `--backups-size` says otherwise
+OF_EACH_USER: Final = 10 << 30  # bytes, unless `--limit user:storage` says otherwise
+BACKUPS_OF_EACH_USER: Final = 1000  # unless `--limit user:backups` says otherwise
+
+
+class BackupSpace:
+    """The limits. A user with every right has only that of all.
+
+    Args:
+        records: The rows.
+        total: Bytes of all backups.
+        each: Bytes of the backups of each user.
+        count: How many backups each user may have.
+    """
+
+    def __init__(
+        self,
+        records: BackupRecords,
+        *,
+        total: int = OF_ALL,
+        each: int = OF_EACH_USER,
+        count: int = BACKUPS_OF_EACH_USER,
+    ) -> None:
+        self._records = records
+        self._total = total
+        self._each = each
+        self._count = count
+
+    async def usage(self, caller: Principal) -> BackupUsageResult:
+        """Return what a user has, and its limits."""
+        own = [record for record in (await self._records.all()).values() if record.info.owner == caller.id]
+        unlimited = ALL in caller.rights
+        return BackupUsageResult(
+            backups=sum(record.ready for record in own),
+            bytes=sum(record.used for record in own),
+            max_backups=None if unlimited else self._count,
+            max_bytes=self._total if unlimited else min(self._each, self._total),
+        )
+
+    async def check_count(self, caller: Principal, creating: int) -> None:
+        """Raise `limit_exceeded` if a user has too many backups with the `creating` that are being made."""
+        if ALL in caller.rights:
+            return
+        records = (await self._records.all()).values()
+        count = sum(record.info.owner == caller.id and record.ready for record in records)
+        if count + creating > self._count:
+            raise limit_exceeded(f"the user {caller.id!r} has {self._count} backups, which is the limit: delete one")
+
+    async def reserve(self, record: BackupRecord, caller: Principal, size: int) -> None:
+        """Reserve room for an archive of `size` bytes so far, and some more if there is.
+
+        Args:
+            record: The row of the backup, which is written.
+            caller: Who makes it.
+            size: Bytes.
+
+        Raises:
+            HawseError: `limit_exceeded`.
+        """
+        if size <= record.reserved:
+            return
+        room, full = await self._room(record, caller)
+        if room >= size:
+            spare = min(max(size, STEP_MIN), STEP_MAX, max((room - size) // 8, STEP_LAST))
+            for wanted in (min(size + spare, room), size):
+                record.reserved = wanted
+                await self._records.update(record)
+                room, full = await self._room(record, caller)
+                if room >= wanted:  # nothing else has been reserved meanwhile
+                    return
+        raise limit_exceeded(f"{full}: delete some")
+
+    async def _room(self, record: BackupRecord, caller: Principal) -> tuple[int, str]:
+        """Return the bytes that a backup may have beside all others, and what it exceeds with more."""
+        others = [other for id, other in (await self._records.all()).items() if id != record.info.id]
+        room = self._total - _sum(others), f"the backups of this gateway would have more than {self._total} bytes"
+        if ALL in caller.rights:
+            return room
+        own = self._each - _sum(other for other in others if other.info.owner == caller.id)
+        return min(room, (own, f"the backups of {caller.id!r} would have more than {self._each} bytes"))
+
+
+def _sum(records: Iterable[BackupRecord]) -> int:
+    return sum(record.used for record in records)

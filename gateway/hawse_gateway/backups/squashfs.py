@@ -1,0 +1,191 @@
+"""`python -m hawse_gateway.backups.squashfs`: make a squashfs image of the archive on standard input.
+
+The archive is what programs of a sandbox wanted it to be, so this process confines itself before it reads the first
+byte, and mksquashfs with it. All entries get one owner, since the image is for the user of a sandbox.
+"""
+
+import gzip
+import io
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tarfile
+import threading
+from collections.abc import Iterator, Sequence
+from typing import IO, Final, cast
+
+import msgspec
+
+from hawse import zstd
+from hawse.api.backups import BackupFormat
+from hawse.wire import HawseError
+from hawse_gateway.backups.tar_sizes import TarSizes
+from hawse_gateway.confinement import confine, die_with
+
+IMAGE_FD: Final = 100  # the image, an empty file
+SYSTEM: Final = "/usr/bin:/usr/sbin:/bin:/sbin:/usr/local/bin"
+BLOCK: Final = 256 << 10  # bytes of the archive at a time
+HEAD: Final = 1 << 20  # bytes of the archive that contain its first entry
+MODE: Final = 0o755  # of the top directory, if the archive does not say it
+LEVEL: Final = 3  # of zstd: mksquashfs takes 15, which is ten times slower and a few percent smaller
+MEMORY: Final = 1 << 30  # bytes of address space of each process
+QUEUES: Final = "128M"  # of it for what mksquashfs has read and not written yet
+PROCESSORS: Final = 2  # that it uses: each has its own buffers
+LINE_MAX: Final = 1000  # bytes of a line that mksquashfs prints
+LINES_KEPT: Final = 10  # of them: less than a pipe takes
+TOO_LARGE: Final = 3  # the exit code for an archive that is too large when it is unpacked
+NICENESS: Final = 5  # a caller waits for it, but calls of other users matter more
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """What to do.
+
+    Attributes:
+        program: The path of mksquashfs.
+        format: The format of the archive.
+        owner: The user and group of all files.
+        size: Bytes that the image may have.
+        unpacked: Bytes that the archive may have when it is unpacked, with the holes in its files.
+        cpu: Seconds of processor time that each process may take.
+        user: The user and group that the superuser becomes. None: no other.
+    """
+
+    program: str
+    format: BackupFormat
+    owner: int
+    size: int
+    unpacked: int
+    cpu: int
+    user: int | None = None
+
+
+def find(places: Sequence[str | None] = (None, SYSTEM)) -> str:
+    """Return the path of mksquashfs, in the first of `places` that has it; None is the PATH of this process.
+
+    Raises:
+        HawseError: `unavailable`, which says what to install.
+    """
+    path = next(filter(None, (shutil.which("mksquashfs", path=place) for place in places)), None)
+    if path is None:
+        text = (
+            "overlays need mksquashfs on the machine of the gateway: apt install squashfs-tools; the mode `copy` works"
+        )
+        raise HawseError("unavailable", text, retryable=False)
+    return os.path.realpath(path)
+
+
+def main() -> int:
+    plan = msgspec.json.decode(sys.argv[1], type=Plan)
+    os.dup2(int(sys.argv[2]), IMAGE_FD)
+    os.nice(NICENESS)
+    zstd.is_available()  # which loads it: afterwards nothing else can be loaded
+    confine(user=plan.user, memory=MEMORY, file_size=plan.size, cpu=plan.cpu, write=[IMAGE_FD])
+    try:
+        return _make(plan)
+    except _TooLargeError:
+        return TOO_LARGE
+
+
+def _make(plan: Plan) -> int:
+    """Make the image; return the exit code. Raises `_TooLargeError`."""
+    blocks = _bounded(decompressed(sys.stdin.buffer, plan.format), plan.unpacked)
+    head = b""
+    while len(head) < HEAD and (block := next(blocks, b"")):
+        head += block
+    command = arguments(plan, top_mode(head))
+    own = os.getpid()
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        pass_fds=[IMAGE_FD],
+        env={"LC_ALL": "C"},
+        preexec_fn=lambda: die_with(own),  # noqa: PLW1509  # a single thread; it would keep the image and its lock
+    ) as child:
+        assert child.stdin is not None
+        assert child.stderr is not None
+        tail: list[bytes] = []
+        reader = threading.Thread(target=_read_tail, args=(child.stderr, tail))
+        reader.start()
+        try:
+            with child.stdin as pipe:
+                pipe.write(head)
+                for block in blocks:
+                    pipe.write(block)
+        except BrokenPipeError:
+            pass  # it has printed why
+        except BaseException:
+            child.kill()
+            raise
+        reader.join()
+    sys.stderr.buffer.write(b"".join(tail))
+    if child.returncode == -signal.SIGXCPU:
+        sys.stderr.write("SIGXCPU")
+    if child.returncode == 0:
+        os.fsync(IMAGE_FD)
+    return int(child.returncode != 0)
+
+
+class _TooLargeError(Exception):
+    """The archive is too large when it is unpacked."""
+
+
+def _bounded(blocks: Iterator[bytes], most: int) -> Iterator[bytes]:
+    """Pass on an archive until what is in it is larger than `most` bytes. Raises `_TooLargeError`."""
+    sizes = TarSizes()
+    for block in blocks:
+        sizes.feed(block)
+        if sizes.total > most:
+            raise _TooLargeError
+        yield block
+
+
+def _read_tail(pipe: IO[bytes], tail: list[bytes]) -> None:
+    """Read all that mksquashfs prints, which may be a line for each entry, and keep the end of it."""
+    for line in iter(lambda: pipe.readline(LINE_MAX), b""):
+        tail.append(line)
+        del tail[:-LINES_KEPT]
+
+
+def arguments(plan: Plan, mode: int) -> list[str]:
+    """Return the command that reads a tar from its standard input. `mode`: of the top directory."""
+    owner = str(plan.owner)
+    return [
+        *(plan.program, "-", f"/proc/self/fd/{IMAGE_FD}", "-tar", "-noappend", "-no-recovery", "-exit-on-error"),
+        *("-comp", "zstd", "-Xcompression-level", str(LEVEL)),
+        *("-force-uid", owner, "-force-gid", owner, "-root-uid", owner, "-root-gid", owner, "-root-mode", f"{mode:o}"),
+        *("-mem", QUEUES, "-processors", str(min(PROCESSORS, os.cpu_count() or 1)), "-quiet", "-no-progress"),
+    ]
+
+
+def decompressed(archive: IO[bytes], format: BackupFormat) -> Iterator[bytes]:
+    """Yield the bytes of the tar. Raises `EOFError`, `OSError` or `ValueError` if the archive is damaged."""
+    if format == "tar.zst":
+        decoder = zstd.Decompressor()
+        while not decoder.eof:
+            data = archive.read(BLOCK) if decoder.needs_input else b""
+            if not data and decoder.needs_input:
+                raise EOFError("the archive ends early")
+            if block := decoder.decompress(data, BLOCK):
+                yield block
+        return
+    stream = cast("IO[bytes]", gzip.GzipFile(fileobj=archive)) if format == "tar.gz" else archive
+    while block := stream.read(BLOCK):
+        yield block
+
+
+def top_mode(head: bytes) -> int:
+    """Return the mode of the directory whose archive begins with `head`: mksquashfs passes its entry over."""
+    try:
+        with tarfile.open(fileobj=io.BytesIO(head), mode="r:", encoding="utf-8", errors="surrogateescape") as tar:
+            first = tar.next()
+    except (tarfile.TarError, ValueError, OSError, EOFError):
+        return MODE
+    return stat.S_IMODE(first.mode) if first is not None and first.isdir() and first.name == "." else MODE
+
+
+if __name__ == "__main__":
+    sys.exit(main())

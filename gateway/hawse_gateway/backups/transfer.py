@@ -1,0 +1,321 @@
+"""Moves archives between sandboxes and the store: the work of `backup.create` and `backup.restore`."""
+
+import asyncio
+import hashlib
+import logging
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any, Final, Protocol, TypeVar, get_args
+
+import msgspec
+
+from hawse.api.backups import (
+    BackupCreate,
+    BackupFormat,
+    BackupInfo,
+    BackupPack,
+    BackupPackResult,
+    BackupProgress,
+    BackupRestore,
+    BackupRestoreResult,
+    BackupUnpack,
+)
+from hawse.api.rights import OPERATE, check
+from hawse.wire import Event, HawseError, Principal
+from hawse_gateway.auth.call_check import Owns, owns_nothing
+from hawse_gateway.auth.identity import principal_in
+from hawse_gateway.auth.principals import GATEWAY
+from hawse_gateway.backups.overlays import BackupOverlays, no_overlays
+from hawse_gateway.backups.records import BackupRecord, BackupRecords
+from hawse_gateway.backups.space import BackupSpace
+from hawse_gateway.backups.stores import BackupStore
+from hawse_gateway.http.upstream_call import UpstreamCall, UpstreamItem
+from hawse_gateway.upstream.sandbox_link import SandboxLink
+
+log = logging.getLogger(__name__)
+
+ATTEMPTS: Final = 3  # of a transfer whose link to the sandbox is lost
+CLEANUP_TIMEOUT: Final = 10.0  # s for the removal of what a transfer that failed has left
+PROGRESS_BYTES: Final = 4 << 20  # bytes between two reports
+STALL_TIMEOUT: Final = 300.0  # s without a byte or an event: the longest step without one removes the old tree
+WORK_TIMEOUT: Final = 12 * 3600.0  # s for a whole transfer: a sandbox may send a byte now and then for ever
+
+Report = Callable[[BackupProgress], None]
+Moved = Callable[[], None]
+T = TypeVar("T")
+
+
+class LinkTable(Protocol):
+    """Knows the links to sandboxes."""
+
+    def get(self, sandbox: str | None) -> SandboxLink: ...
+
+
+class BackupTransfers:
+    """Creates, restores and deletes backups.
+
+    Args:
+        links: May be called while the application runs.
+        store: Where the archives are.
+        records: The rows.
+        owns: Returns whether a sandbox belongs to a caller.
+        space: The limits of bytes. None: the defaults.
+        overlays: Restores without a copy. None: there are none.
+        stall_timeout: Seconds without a byte or an event after which a transfer fails.
+        work_timeout: Seconds after which it fails anyway.
+    """
+
+    def __init__(
+        self,
+        links: Callable[[], LinkTable],
+        store: BackupStore,
+        records: BackupRecords,
+        owns: Owns = owns_nothing,
+        *,
+        space: BackupSpace | None = None,
+        overlays: BackupOverlays | None = None,
+        stall_timeout: float = STALL_TIMEOUT,
+        work_timeout: float = WORK_TIMEOUT,
+    ) -> None:
+        self._owns = owns
+        self._space = space or BackupSpace(records)
+        self._overlays = overlays
+        self._stall_timeout = stall_timeout
+        self._work_timeout = work_timeout
+        self._links = links
+        self._store = store
+        self._records = records
+
+    async def create(self, params: BackupCreate, caller: Principal, report: Report) -> BackupInfo:
+        """Make a backup. If it fails or is cancelled, nothing is left of it.
+
+        Raises:
+            HawseError: `limit_exceeded` for more bytes than allowed, `deadline_exceeded` if nothing happens for too
+                long, `io_error` for a sandbox that violates the protocol, and what the sandbox and the store report.
+        """
+        overlays = self._needed() if params.overlay else None
+        now = self._records.clock.now()
+        expires = None if params.ttl is None else now.after(params.ttl)
+        info = BackupInfo(
+            id=f"b-{secrets.token_hex(8)}",
+            sandbox=params.sandbox,
+            path=params.path,
+            name=params.name,
+            owner=caller.id,
+            created=now.wall,
+            expires=None if expires is None else expires.wall,
+        )
+        record = BackupRecord(info=info, begun=now, expires=expires)
+        async with self._records.creating(record):
+            try:
+                async with self._watched() as moved:
+                    packed = await _repeated(lambda: self._store_archive(record, params, caller, report, moved))
+                    record.info = msgspec.structs.replace(info, **msgspec.structs.asdict(packed))
+                    if overlays is not None:
+                        await overlays.prepare(record.info, report, moved)
+                record.ready, record.reserved = True, 0
+                await self._records.update(record)
+            except BaseException:
+                await _cleaned(self.delete(info.id))
+                raise
+        return record.info
+
+    async def restore(
+        self, params: BackupRestore, record: BackupRecord, caller: Principal, report: Report
+    ) -> BackupRestoreResult:
+        """Restore a backup. If it fails or is cancelled, the sandbox is as it was.
+
+        Raises:
+            HawseError: `not_found` or `forbidden` if the caller may not operate the sandbox; the others as `create`.
+        """
+        sandbox = params.sandbox or record.info.sandbox
+        check(principal_in(caller, sandbox, own=self._owns(caller, sandbox)), OPERATE)
+        if params.mode == "overlay":
+            overlays, path = self._needed(), params.path or record.info.path
+            async with self._watched() as moved:
+                return await overlays.restore(record.info, sandbox, path, caller, report, moved)
+        link = self._links().get(sandbox)
+        async with self._watched() as moved:
+            return await _repeated(lambda: self._unpack(link, params, record.info, caller, report, moved))
+
+    async def delete(self, id: str) -> None:
+        """Delete an archive, its row, and its image unless a mount shows it."""
+        await self._store.delete(id)
+        await self._records.remove(id)
+        if self._overlays is not None:
+            await self._overlays.discard(id)
+
+    async def sweep(self) -> None:
+        """Delete what nothing needs any more. What fails is tried again next time.
+
+        That are the backups whose time is over, the parts of those that a gateway was creating when it was killed, and
+        images.
+        """
+        for id, record in (await self._records.all()).items():
+            try:
+                if self._records.expired(record) or await self._records.abandoned(record):
+                    log.info("= backup %s %s", id, "has expired" if record.ready else "was not finished")
+                    await self.delete(id)
+            except Exception as error:  # the others are deleted anyway
+                log.warning("! backup %s: %r", id, error)
+        if self._overlays is not None:
+            await self._overlays.sweep((await self._records.all()).keys())
+
+    def _needed(self) -> BackupOverlays:
+        """Raises `HawseError` `unavailable`."""
+        if self._overlays is None:
+            raise no_overlays()
+        self._overlays.check()
+        return self._overlays
+
+    @asynccontextmanager
+    async def _watched(self) -> AsyncIterator[Moved]:
+        """Yield a function that each byte and event has to call. Without a call for too long, the block is cancelled.
+
+        Raises:
+            HawseError: `deadline_exceeded`.
+        """
+        loop = asyncio.get_running_loop()
+        end = loop.time() + self._work_timeout
+        stalled = asyncio.timeout(self._stall_timeout)
+
+        def moved() -> None:
+            if not stalled.expired():
+                stalled.reschedule(min(loop.time() + self._stall_timeout, end))
+
+        try:
+            async with stalled:
+                yield moved
+        except TimeoutError:
+            if not stalled.expired():
+                raise
+            text = f"nothing moved for {self._stall_timeout:g} s"
+            if stalled.when() == end:  # the clock of a loop may be a moment behind its timers
+                text = f"it took more than {self._work_timeout:g} s"
+            raise HawseError("deadline_exceeded", f"the backup was given up: {text}", admitted="yes") from None
+
+    async def _store_archive(
+        self, record: BackupRecord, params: BackupCreate, caller: Principal, report: Report, moved: Moved
+    ) -> BackupPackResult:
+        source = BackupPack(
+            path=params.path, exclude=params.exclude, gitignore=params.gitignore, compression=params.compression
+        )
+        report(BackupProgress(phase="packing"))  # the sandbox reports at intervals, a small directory never
+        digest, size = hashlib.sha256(), 0
+        link = self._links().get(params.sandbox)
+        async with (
+            self._store.writing(record.info.id) as writer,
+            UpstreamCall(link, "backup.pack", source, principal=GATEWAY) as call,
+        ):
+            while (item := await call.next()) is not None:
+                moved()
+                if isinstance(item, UpstreamItem):
+                    digest.update(item.payload)
+                    size += len(item.payload)
+                    await self._space.reserve(record, caller, size)
+                    await writer.write(item.payload)
+                else:
+                    _pass_on(item, report)
+            packed = _answer(await call.result(), BackupPackResult)
+            if packed.sha256 != digest.hexdigest() or packed.size != size:
+                raise HawseError("io_error", "the archive arrived with another size or SHA-256", admitted="yes")
+            if packed.format not in get_args(BackupFormat):
+                raise HawseError("io_error", "the sandbox made an archive of an unknown format", admitted="yes")
+            await writer.commit()
+            moved()
+        return packed
+
+    async def _unpack(
+        self,
+        link: SandboxLink,
+        params: BackupRestore,
+        info: BackupInfo,
+        caller: Principal,
+        report: Report,
+        moved: Moved,
+    ) -> BackupRestoreResult:
+        archive = f".hawse-restore-{secrets.token_hex(8)}"
+        try:
+            await self._send(link, archive, info, caller, report, moved)
+            unpack = BackupUnpack(archive=archive, sha256=info.sha256, path=params.path or info.path)
+            async with UpstreamCall(link, "backup.unpack", unpack, principal=GATEWAY) as call:
+                while (item := await call.next()) is not None:
+                    moved()
+                    if isinstance(item, Event):
+                        _pass_on(item, report)
+                return _answer(await call.result(), BackupRestoreResult)
+        finally:
+            await _cleaned(_perform(link, "file.delete", {"path": archive}, caller))
+
+    async def _send(
+        self, link: SandboxLink, archive: str, info: BackupInfo, caller: Principal, report: Report, moved: Moved
+    ) -> None:
+        """Write the archive to a file in the sandbox."""
+        report(BackupProgress(phase="reading"))
+        sent = reported = 0
+        upload = {"path": archive, "input": secrets.token_hex(8), "mode": 0o600}
+        async with UpstreamCall(link, "file.write", upload, principal=caller) as call:
+            content = self._store.read(info.id)
+            try:
+                async for data in content:
+                    if not await call.send(data):
+                        break  # its error is raised below
+                    moved()
+                    sent += len(data)
+                    if sent - reported >= PROGRESS_BYTES:
+                        reported = sent
+                        report(BackupProgress(phase="reading", bytes=sent))
+            finally:
+                await content.aclose()
+            call.end()
+            await call.result()
+
+
+def _pass_on(event: Event, report: Report) -> None:
+    if event.name == "progress":
+        with _of_sandbox():
+            progress = msgspec.json.decode(event.value, type=BackupProgress)
+        report(progress)
+
+
+def _answer(value: Any, kind: type[T]) -> T:
+    with _of_sandbox():
+        return msgspec.convert(value, kind)
+
+
+@contextmanager
+def _of_sandbox() -> Iterator[None]:
+    """Raise `io_error` for what is not valid: whatever runs in the sandbox may have sent it."""
+    try:
+        yield
+    except msgspec.MsgspecError as error:
+        log.warning("! a sandbox sent an answer that is not valid: %s", error)
+        raise HawseError("io_error", "the sandbox sent an answer that is not valid", admitted="unknown") from None
+
+
+async def _perform(link: SandboxLink, method: str, params: Any, caller: Principal) -> None:
+    async with UpstreamCall(link, method, params, principal=caller) as call:
+        await call.result()
+
+
+async def _repeated(attempt: Callable[[], Awaitable[T]]) -> T:
+    """Repeat a transfer whose link to the sandbox was lost: it has left nothing."""
+    for _ in range(ATTEMPTS - 1):
+        try:
+            return await attempt()
+        except HawseError as error:
+            if error.code != "interrupted":
+                raise
+            log.info("! a transfer is repeated: %s", error)
+    return await attempt()
+
+
+async def _cleaned(work: Awaitable[None]) -> None:
+    """Remove what a transfer has left. A failure is logged only: the error of the transfer matters more."""
+    try:
+        async with asyncio.timeout(CLEANUP_TIMEOUT):
+            await work
+    except (HawseError, TimeoutError) as error:
+        if not (isinstance(error, HawseError) and error.code == "not_found"):
+            log.warning("! after a transfer: %r", error)

@@ -1,0 +1,116 @@
+"""Follows the proxies of a gateway: what they have refused, and how much they have passed on.
+
+A proxy keeps a refusal until a gateway has written it, so what is refused while there is no gateway is not lost. It
+answers one gateway at a time, so no refusal is written by two.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from hawse.api.egress import EgressRefusal
+from hawse.sockets import socket_address
+from hawse_gateway.egress.refusals import Answer, Ask, Counters
+
+log = logging.getLogger(__name__)
+
+POLL: Final = 2.0  # s between looks for proxies: the start of one by another gateway is not reported
+ANSWER_MAX: Final = 1 << 20  # bytes
+
+OnRefusal = Callable[[str, EgressRefusal], Awaitable[None]]
+
+
+async def _drop(unit: str, refusal: EgressRefusal) -> None:
+    """For a gateway that does not write refusals."""
+
+
+class EgressFollower:
+    """Follows all proxies of a provider while `run` runs.
+
+    Attributes:
+        on_refusal: Is called with the unit and what was refused. It must not raise.
+        lost: Refusals that proxies have counted and not kept.
+    """
+
+    def __init__(self, sockets: Callable[[], Mapping[str, Path]], *, poll: float = POLL) -> None:
+        """Create a follower.
+
+        Args:
+            sockets: Returns the control sockets of the proxies by unit, also those of proxies that have ended. Blocks.
+            poll: Seconds between two looks at them.
+        """
+        self.on_refusal: OnRefusal = _drop
+        self._sockets = sockets
+        self._poll = poll
+        self._current: dict[str, Answer] = {}
+        self._ended = Counters()
+        self._lost_by_ended = 0
+
+    @property
+    def lost(self) -> int:
+        return self._lost_by_ended + sum(answer.lost for answer in self._current.values())
+
+    def totals(self) -> Counters:
+        """Return what all proxies have done. `connections` and `memory` are those of this moment."""
+        total = msgspec.structs.replace(self._ended)
+        for answer in self._current.values():
+            _add(total, answer.counters)
+            total.connections += answer.counters.connections
+            total.memory += answer.counters.memory
+        return total
+
+    async def run(self) -> None:
+        """Follow until it is cancelled."""
+        following: dict[str, asyncio.Task[None]] = {}
+        async with asyncio.TaskGroup() as tasks:
+            while True:
+                for unit, path in (await asyncio.to_thread(self._look)).items():
+                    if unit not in following or following[unit].done():
+                        following[unit] = tasks.create_task(self._follow(unit, path), name=f"egress {unit}")
+                following = {unit: task for unit, task in following.items() if not task.done()}
+                await asyncio.sleep(self._poll)
+
+    def _look(self) -> Mapping[str, Path]:
+        try:
+            return self._sockets()
+        except OSError as error:  # such as no free descriptor; the next look may succeed
+            log.error("! the egress proxies cannot be looked for: %s", error)
+            return {}
+
+    async def _follow(self, unit: str, path: Path) -> None:
+        """Follow one proxy until it ends."""
+        try:
+            with socket_address(path) as address:
+                reader, writer = await asyncio.open_unix_connection(address, limit=ANSWER_MAX)
+        except OSError:
+            return  # it has ended, or does not listen yet
+        try:
+            ask = Ask()
+            while True:
+                writer.write(msgspec.json.encode(ask) + b"\n")
+                answer = msgspec.json.decode(await reader.readuntil(b"\n"), type=Answer)
+                self._current[unit] = answer
+                for refusal in answer.refusals:
+                    await self.on_refusal(unit, refusal)
+                ask = Ask(written=answer.last)
+        except (OSError, asyncio.IncompleteReadError):
+            pass
+        except (ValueError, asyncio.LimitOverrunError, msgspec.MsgspecError) as error:
+            log.error("! the egress proxy of %s: %s", unit, error)
+        finally:
+            writer.transport.abort()
+            if (last := self._current.pop(unit, None)) is not None:
+                _add(self._ended, last.counters)
+                self._lost_by_ended += last.lost
+
+
+def _add(total: Counters, more: Counters) -> None:
+    total.requests += more.requests
+    total.refused += more.refused
+    total.sent += more.sent
+    total.received += more.received
+    total.cpu += more.cpu

@@ -1,0 +1,148 @@
+"""What the proxy has refused, until the gateway has written it to the audit log. Number and rate are bounded."""
+
+import asyncio
+import os
+import time
+from collections import deque
+from collections.abc import Callable
+from itertools import islice
+from typing import Final
+
+import msgspec
+
+from hawse.api.egress import EgressReason, EgressRefusal
+from hawse_gateway.egress.watchers import Watchers
+
+BATCH: Final = 256  # refusals of one answer
+KEPT: Final = 1024  # refusals that wait for the gateway
+BURST: Final = 100  # refusals at once, and then RATE of them in a second
+RATE: Final = 5.0
+HOST_MAX: Final = 253
+METHOD_MAX: Final = 32
+
+
+class RefusedError(Exception):
+    """A request must not leave the sandbox.
+
+    Attributes:
+        reason: The reason, as clients and the audit log get it.
+        message: For a person.
+    """
+
+    def __init__(self, reason: EgressReason, message: str) -> None:
+        super().__init__(message)
+        self.reason: EgressReason = reason
+        self.message = message
+
+
+class Counters(msgspec.Struct, kw_only=True):
+    """What the proxy has done.
+
+    Attributes:
+        connections: Connections of programs, at this moment.
+        requests: Requests that were passed on.
+        refused: Requests that were refused.
+        sent: Bytes of bodies to servers.
+        received: Bytes of bodies from servers.
+        cpu: Seconds of processor time of the proxy.
+        memory: Bytes of its resident memory, at this moment.
+    """
+
+    connections: int = 0
+    requests: int = 0
+    refused: int = 0
+    sent: int = 0
+    received: int = 0
+    cpu: float = 0.0
+    memory: int = 0
+
+
+class Ask(msgspec.Struct, kw_only=True):
+    """What the gateway sends: the number of the last refusal that it has written."""
+
+    written: int = 0
+
+
+class Answer(msgspec.Struct, kw_only=True):
+    """What the proxy answers.
+
+    Attributes:
+        last: The number of the last of `refusals`, for the next `Ask`.
+        refusals: Those that are not written yet, the oldest first.
+        lost: How many were not kept, since the proxy was started.
+        counters: What it has done since it was started.
+    """
+
+    last: int
+    refusals: list[EgressRefusal]
+    lost: int
+    counters: Counters
+
+
+class Refusals:
+    """The refusals of one sandbox.
+
+    Args:
+        clock: Returns seconds since 1970.
+        elapsed: Returns seconds of a clock that never goes back.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.time, elapsed: Callable[[], float] = time.monotonic) -> None:
+        self.counters = Counters()
+        self.lost = 0
+        self.watchers = Watchers()
+        self._clock = clock
+        self._elapsed = elapsed
+        self._kept: deque[tuple[int, EgressRefusal]] = deque()
+        self._number = 0
+        self._tokens, self._filled = float(BURST), elapsed()
+        self._added = asyncio.Event()
+
+    def add(self, reason: EgressReason, host: str = "", port: int = 0, method: str = "") -> None:
+        """Note a refusal."""
+        now = self._elapsed()
+        self.counters.refused += 1
+        self._tokens = min(BURST, self._tokens + max(0.0, now - self._filled) * RATE)
+        self._filled = now
+        refusal = EgressRefusal(
+            time=self._clock(), reason=reason, host=host[:HOST_MAX], port=port, method=method[:METHOD_MAX]
+        )
+        self.watchers.refused(refusal)
+        if self._tokens < 1 or len(self._kept) >= KEPT:
+            self.lost += 1
+            return
+        self._tokens -= 1
+        self._number += 1
+        self._kept.append((self._number, refusal))
+        self._added.set()
+
+    def passed(self, host: str, port: int, method: str) -> None:
+        """Note a request that is passed on."""
+        self.counters.requests += 1
+        self.watchers.allowed(self._clock(), host, port, method[:METHOD_MAX])
+
+    def measured(self) -> Counters:
+        """Return the counters, with what the process uses now."""
+        self.counters.cpu, self.counters.memory = time.process_time(), _resident()
+        return self.counters
+
+    async def answer(self, ask: Ask, wait: float) -> Answer:
+        """Forget what is written, wait until there is something new, but at most `wait` seconds, and return it."""
+        while self._kept and self._kept[0][0] <= ask.written:
+            self._kept.popleft()
+        if not self._kept:
+            self._added.clear()
+            try:
+                async with asyncio.timeout(wait):
+                    await self._added.wait()
+            except TimeoutError:
+                pass
+        kept = list(islice(self._kept, BATCH))
+        last = kept[-1][0] if kept else ask.written
+        return Answer(last=last, refusals=[each for _, each in kept], lost=self.lost, counters=self.measured())
+
+
+def _resident() -> int:
+    """Return the bytes of resident memory of this process (proc_pid_statm(5))."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

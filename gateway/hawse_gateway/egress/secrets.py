@@ -1,0 +1,127 @@
+"""Secrets that the proxy adds to requests for matching hosts, over TLS only. Programs never have them."""
+
+import base64
+import html
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal
+from urllib.parse import quote, quote_plus, unquote_plus
+
+import msgspec
+from msgspec import Meta
+
+from hawse_gateway.egress.rules import Rule
+
+Headers = list[tuple[bytes, bytes]]
+
+# A program asks by these for compressed content, content in another character set, or pieces of content, in which a
+# secret would not be found: RFC 9110 (12.5, 14), RFC 3229, Apache's and Azure's names for Range, RFC 6455 (9).
+FORMS_ASKED: Final = frozenset(
+    b"accept-encoding accept-charset a-im range if-range request-range x-range x-ms-range "
+    b"sec-websocket-extensions".split()
+)
+
+
+class Secret(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A secret, with its value.
+
+    Attributes:
+        hosts: Rules (`hawse_gateway.egress.rules`) of the requests that get it.
+        into: Where it is put: a header, HTTP basic authentication, or a parameter of the query.
+        name: The name of the header or the parameter; the user of basic authentication.
+        value: The value.
+        prefix: What precedes it in the header.
+    """
+
+    hosts: Annotated[list[str], Meta(min_length=1, max_length=64)]
+    into: Literal["header", "basic", "query"]
+    name: str
+    value: str
+    prefix: str = ""
+
+    def __repr__(self) -> str:
+        return f"Secret(hosts={self.hosts!r}, into={self.into!r}, name={self.name!r})"
+
+
+@dataclass(frozen=True)
+class Injected:
+    """A request with its secrets.
+
+    Attributes:
+        target: The path and the query.
+        headers: The headers.
+        hidden: What the answer must not contain. Empty: no secret was added.
+    """
+
+    target: bytes
+    headers: Headers
+    hidden: tuple[bytes, ...] = ()
+
+
+class Injector:
+    """Adds the secrets of one sandbox. Raises `ValueError` for a rule that is not valid."""
+
+    def __init__(self, secrets: Sequence[Secret]) -> None:
+        self._secrets = [(secret, [Rule.parse(text) for text in secret.hosts]) for secret in secrets]
+
+    def has(self, hidden: Sequence[bytes]) -> bool:
+        """Whether all secrets of a request are still among these: what `Injected.hidden` says of it."""
+        known = {text for secret, _ in self._secrets for text in _forms(secret)}
+        return known.issuperset(hidden)
+
+    def inject(self, host: str, port: int, method: str, target: bytes, headers: Headers) -> Injected:
+        """Return the request with the secrets of its host. What a program put in their place is replaced.
+
+        Args:
+            host: The host, as `normalized` returns it.
+            port: Its port.
+            method: The method.
+            target: The path and the query.
+            headers: The headers, with names in lower case.
+        """
+        hidden: list[bytes] = []
+        for secret, rules in self._secrets:
+            if not any(rule.is_about(host, port, method) for rule in rules):
+                continue
+            if secret.into == "query":
+                target = _with_parameter(target, secret.name, secret.value)
+                hidden += _forms(secret)
+                continue
+            name, value = secret.name.lower().encode(), (secret.prefix + secret.value).encode()
+            if secret.into == "basic":
+                name, value = b"authorization", b"Basic " + _basic(secret)
+            hidden += _forms(secret)
+            headers = [*(field for field in headers if field[0] != name), (name, value)]
+        if hidden:
+            kept = [field for field in headers if dashed(field[0]) not in FORMS_ASKED]
+            headers = [*kept, (b"accept-encoding", b"identity")]
+        return Injected(target, headers, tuple(dict.fromkeys(hidden)))
+
+
+def dashed(name: bytes) -> bytes:
+    """Return the name of a header as programs behind CGI or WSGI read it: `_` and `-` are the same there."""
+    return name.replace(b"_", b"-")
+
+
+def _forms(secret: Secret) -> list[bytes]:
+    """Return the texts by which a secret could be recognized in an answer: as it is, in an address, JSON or HTML."""
+    value = secret.value
+    texts = [value, quote(value), quote(value, safe=""), quote_plus(value), html.escape(value), json.dumps(value)[1:-1]]
+    forms = [text.encode() for text in texts]
+    if secret.into == "basic":
+        forms.append(_basic(secret))
+    return list(dict.fromkeys(forms))
+
+
+def _basic(secret: Secret) -> bytes:
+    return base64.b64encode(f"{secret.name}:{secret.value}".encode())
+
+
+def _with_parameter(target: bytes, name: str, value: str) -> bytes:
+    path, _, query = target.partition(b"?")
+    kept = [
+        part for part in query.split(b"&") if part and unquote_plus(part.partition(b"=")[0].decode("latin-1")) != name
+    ]
+    own = f"{quote(name, safe='')}={quote(value, safe='')}".encode()
+    return path + b"?" + b"&".join([*kept, own])

@@ -1,0 +1,184 @@
+"""The operator's settings of filtered networks: the file of `hawse serve --egress FILE`, in TOML."""
+
+import ipaddress
+import os
+import re
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+import msgspec
+from msgspec import Meta
+
+from hawse.api.egress import EgressPolicy
+from hawse.api.types import Id
+from hawse.wire import HawseError
+from hawse_gateway.egress.addresses import normalized
+from hawse_gateway.egress.rules import Rule, Rules
+from hawse_gateway.egress.secrets import Secret
+
+SECRET_MAX: Final = 16 << 10  # bytes of a value
+EVERYBODY: Final = "*"
+_HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}")  # a token of RFC 9110
+_FIXED: Final = frozenset(("host", "content-length", "transfer-encoding", "connection", "upgrade", "accept-encoding"))
+
+
+class EgressSettingsError(Exception):
+    """The file cannot be used. The message says what to change."""
+
+
+class SecretSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A table `[secrets.NAME]`. One of `header`, `basic` and `query`, and one of `env` and `file`, must be given.
+
+    Attributes:
+        hosts: Rules of the requests that get the secret, as in `EgressPolicy.allow`. Only requests over TLS get it.
+        header: The name of the header that it is put into.
+        basic: The user of HTTP basic authentication, of which it is the password.
+        query: The name of the parameter of the query that it is put into.
+        prefix: What precedes the value in the header, such as `Bearer `.
+        env: The variable of the gateway's environment that has the value.
+        file: The file that has the value. It is read again for each start of a sandbox.
+        users: The ids of the users whose sandboxes may use it, or `*`. Templates may use it in any case.
+    """
+
+    hosts: Annotated[list[str], Meta(min_length=1, max_length=64)]
+    header: str | None = None
+    basic: str | None = None
+    query: str | None = None
+    prefix: str = ""
+    env: str | None = None
+    file: str | None = None
+    users: list[str] = []
+
+
+class EgressSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The file.
+
+    Attributes:
+        networks: Networks that are not public, and that sandboxes may reach by hosts that their rules allow.
+        addresses: Addresses of names, which are not looked up.
+        ca: A file of more certificates that servers may prove to own.
+        secrets: The secrets, by name.
+    """
+
+    networks: list[str] = []
+    addresses: dict[str, str] = {}
+    ca: str | None = None
+    secrets: dict[Id, SecretSettings] = {}
+
+    def secret_values(self, names: list[str]) -> list[Secret]:
+        """Return secrets with their values. Raises `HawseError` `unavailable` if a value cannot be read."""
+        return [self._secret(name) for name in names]
+
+    def trusted(self) -> str:
+        """Return the certificates in `ca`. Raises `HawseError` `unavailable`."""
+        if self.ca is None:
+            return ""
+        try:
+            return Path(self.ca).read_text("ascii")
+        except (OSError, ValueError) as error:
+            raise HawseError("unavailable", f"the certificates of --egress cannot be read: {error}") from error
+
+    def _secret(self, name: str) -> Secret:
+        settings = self.secrets.get(name)
+        if settings is None:
+            raise HawseError("unavailable", f"this gateway has no secret {name!r} any more")
+        value = _value(name, settings)
+        into: Literal["header", "basic", "query"] = "query"
+        of = settings.query
+        if settings.header is not None:
+            into, of = "header", settings.header
+        elif settings.basic is not None:
+            into, of = "basic", settings.basic
+        assert of is not None
+        return Secret(hosts=settings.hosts, into=into, name=of, value=value, prefix=settings.prefix)
+
+
+def read_egress_settings(path: Path) -> EgressSettings:
+    """Read the file, and every secret once. Raises `EgressSettingsError`."""
+    try:
+        settings = msgspec.toml.decode(path.read_bytes(), type=EgressSettings)
+        for text in settings.networks:
+            ipaddress.ip_network(text)
+        for name, text in settings.addresses.items():
+            if normalized(name) != name:
+                raise ValueError(f"addresses: write {name!r} as {normalized(name)!r}")
+            ipaddress.ip_address(text)
+        for name, secret in settings.secrets.items():
+            _check(name, secret)
+        settings.secret_values(list(settings.secrets))
+        settings.trusted()
+    except OSError as error:
+        raise EgressSettingsError(f"--egress {path}: {error.strerror}") from error
+    except (msgspec.MsgspecError, ValueError) as error:
+        raise EgressSettingsError(f"--egress {path}: {error}") from error
+    except HawseError as error:
+        raise EgressSettingsError(f"--egress {path}: {error.message}") from error
+    return settings
+
+
+def is_listed(secret: SecretSettings, user: str) -> bool:
+    """Whether the table of a secret lists a user."""
+    return user in secret.users or EVERYBODY in secret.users
+
+
+def check_policy(policy: EgressPolicy, settings: EgressSettings, granted: frozenset[str], user: str | None) -> None:
+    """Refuse a policy that is not valid, or whose secrets may not be used.
+
+    Args:
+        policy: The policy.
+        settings: The settings.
+        granted: Names of secrets that may be used whoever the user is: those of a template.
+        user: The id of the user. None: one with every right, who may use every secret.
+
+    Raises:
+        HawseError: `invalid_params` with the path of the parameter.
+    """
+    try:
+        Rules(policy)
+    except ValueError as error:
+        raise _invalid("egress", str(error)) from error
+    for name in policy.secrets:
+        secret = settings.secrets.get(name)
+        listed = secret is not None and (user is None or is_listed(secret, user))
+        if secret is None or not (listed or name in granted):
+            raise _invalid("egress.secrets", f"this gateway has no secret {name!r} that you may use")
+
+
+def _invalid(path: str, text: str) -> HawseError:
+    return HawseError("invalid_params", text, details={"path": f"$.{path}"})
+
+
+def _check(name: str, secret: SecretSettings) -> None:
+    """Raise `ValueError` for a secret that cannot be used."""
+    where = f"secrets.{name}"
+    if sum(value is not None for value in (secret.header, secret.basic, secret.query)) != 1:
+        raise ValueError(f"{where} needs one of header, basic and query")
+    if (secret.env is None) == (secret.file is None):
+        raise ValueError(f"{where} needs one of env and file")
+    for text in secret.hosts:
+        Rule.parse(text)
+    if secret.header is not None and (not _HEADER.fullmatch(secret.header) or secret.header.lower() in _FIXED):
+        raise ValueError(f"{where}: {secret.header!r} is not a header that a secret can be put into")
+    if secret.basic is not None and (":" in secret.basic or not secret.basic.isprintable()):
+        raise ValueError(f"{where}: the user of basic authentication must be printable, without a colon")
+    if secret.query == "":
+        raise ValueError(f"{where}: the name of a parameter must not be empty")
+
+
+def _value(name: str, settings: SecretSettings) -> str:
+    if settings.env is not None:
+        value = os.environ.get(settings.env, "")
+        source = f"the variable {settings.env}"
+    else:
+        assert settings.file is not None
+        source = f"the file {settings.file}"
+        try:
+            with open(settings.file, "rb") as file:
+                value = file.read(SECRET_MAX + 1).decode("utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise HawseError("unavailable", f"secret {name!r}: {source} cannot be read: {error}") from error
+    text = settings.prefix + value
+    if not value or len(text) > SECRET_MAX or not (text.isascii() and text.isprintable()):
+        allowed = f"1 to {SECRET_MAX} printable ASCII characters"
+        raise HawseError("unavailable", f"secret {name!r}: {source} must have {allowed}")
+    return value

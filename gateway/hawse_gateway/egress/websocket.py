@@ -1,0 +1,173 @@
+"""WebSockets through the proxy: the handshake is checked (RFC 6455, section 4), and then bytes pass both ways."""
+
+import asyncio
+import base64
+import binascii
+import hashlib
+from collections.abc import Callable, Coroutine
+from typing import Final, Protocol
+
+from hawse_gateway.egress.refusals import Counters
+from hawse_gateway.egress.secrets import Headers
+
+WEBSOCKET: Final = "WEBSOCKET"  # the method of a handshake, for rules: one with methods allows it only by this name
+UPGRADE: Final[Headers] = [(b"upgrade", b"websocket"), (b"connection", b"Upgrade")]
+GUID: Final = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+KEY_BYTES: Final = 16
+CHUNK: Final = 64 << 10  # bytes that are read at a time
+IDLE_TIMEOUT: Final = 3600.0  # s without a byte in one direction while the other has none either
+WRITE_TIMEOUT: Final = 300.0  # s for one end to take what the other has sent
+CLOSE_TIMEOUT: Final = 5.0  # s for a server to take the last bytes
+
+
+class Streams(Protocol):
+    """What is needed of one end of the connection."""
+
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+
+    @property
+    def trailing(self) -> bytes: ...
+
+
+def handshake_key(fields: Headers, method: str) -> bytes:
+    """Return the key of a handshake.
+
+    Args:
+        fields: The headers of the request, with names in lower case.
+        method: The method.
+
+    Raises:
+        ValueError: It is not valid.
+    """
+    if method != "GET":
+        raise ValueError("its method must be GET")
+    if any(name in (b"content-length", b"transfer-encoding") for name, _ in fields):
+        raise ValueError("it has no content")
+    if _one(fields, b"upgrade").lower() != b"websocket" or b"upgrade" not in _options(fields):
+        raise ValueError("it needs `Upgrade: websocket` and `Connection: Upgrade`")
+    if _one(fields, b"sec-websocket-version") != b"13":
+        raise ValueError("its version must be 13")
+    key = _one(fields, b"sec-websocket-key")
+    try:
+        valid = len(base64.b64decode(key, validate=True)) == KEY_BYTES
+    except binascii.Error:
+        valid = False
+    if not valid:
+        raise ValueError("its key is not 16 bytes in base64")
+    return key
+
+
+def accepts(fields: Headers, key: bytes) -> bool:
+    """Whether an answer with the status 101 is that of a server that understands WebSockets, to this handshake.
+
+    Args:
+        fields: Its headers, with names in lower case.
+        key: The key of the handshake.
+    """
+    expected = base64.b64encode(hashlib.sha1(key + GUID, usedforsecurity=False).digest())
+    try:
+        return _one(fields, b"upgrade").lower() == b"websocket" and _one(fields, b"sec-websocket-accept") == expected
+    except ValueError:
+        return False
+
+
+async def pass_on(client: Streams, server: Streams, transform: Callable[[bytes], bytes], counters: Counters) -> None:
+    """Pass on bytes both ways until one end has no more. Raises `OSError` if a connection is lost.
+
+    Args:
+        client: The connection with the program.
+        server: The connection with the server.
+        transform: Returns the bytes for the program after more bytes of the server. A `ValueError` ends the connection.
+        counters: Count the bytes.
+    """
+    activity = _Activity()
+    async with asyncio.TaskGroup() as tasks:
+        both = [
+            tasks.create_task(_end_of(_to_server(client, server, counters, activity))),
+            tasks.create_task(_end_of(_to_client(client, server, transform, counters, activity))),
+        ]
+        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        for task in both:
+            task.cancel()
+    server.writer.close()  # sends what waits
+    try:
+        async with asyncio.timeout(CLOSE_TIMEOUT):
+            await server.writer.wait_closed()
+    except OSError:
+        pass
+
+
+class _Activity:
+    """When a byte was last passed on, in either direction."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self.note()
+
+    def note(self) -> None:
+        self.last = self._loop.time()
+
+    async def read(self, reader: asyncio.StreamReader) -> bytes:
+        """Return the next bytes. Raises `TimeoutError` if neither end has sent any."""
+        while True:
+            left = self.last + IDLE_TIMEOUT - self._loop.time()
+            try:
+                async with asyncio.timeout(left):
+                    data = await reader.read(CHUNK)
+            except TimeoutError:
+                if self.last + IDLE_TIMEOUT <= self._loop.time():
+                    raise
+                continue
+            self.note()
+            return data
+
+
+async def _end_of(work: Coroutine[None, None, None]) -> None:
+    """Wait for the end of a direction. A lost connection is one."""
+    try:
+        await work
+    except OSError:  # of which TimeoutError is one
+        pass
+
+
+async def _to_server(client: Streams, server: Streams, counters: Counters, activity: _Activity) -> None:
+    data = client.trailing or await activity.read(client.reader)
+    while data:
+        counters.sent += len(data)
+        await _write(server.writer, data)
+        data = await activity.read(client.reader)
+
+
+async def _to_client(
+    client: Streams, server: Streams, transform: Callable[[bytes], bytes], counters: Counters, activity: _Activity
+) -> None:
+    data = server.trailing or await activity.read(server.reader)
+    while data:
+        counters.received += len(data)
+        try:
+            passed = transform(data)
+        except ValueError:
+            return
+        await _write(client.writer, passed)
+        data = await activity.read(server.reader)
+
+
+async def _write(writer: asyncio.StreamWriter, data: bytes) -> None:
+    """Raises `OSError`, of which `TimeoutError` is one."""
+    if data:
+        writer.write(data)
+        async with asyncio.timeout(WRITE_TIMEOUT):
+            await writer.drain()
+
+
+def _one(fields: Headers, name: bytes) -> bytes:
+    """Return the value of a header that must occur once. Raises `ValueError`."""
+    found = [value.strip() for each, value in fields if each == name]
+    if len(found) != 1:
+        raise ValueError(f"it needs one {name.decode()}")
+    return found[0]
+
+
+def _options(fields: Headers) -> set[bytes]:
+    return {option.strip().lower() for name, value in fields if name == b"connection" for option in value.split(b",")}

@@ -1,0 +1,70 @@
+"""Collect a channel into one JSON response: its result, and its bytes and events up to a bound."""
+
+import base64
+from typing import Any, Final
+
+import msgspec
+
+from hawse.api import Spec
+from hawse.api.sandboxes import STARTING
+from hawse.wire import Event, Kind
+from hawse_gateway.http.upstream_call import UpstreamCall, UpstreamItem
+
+OUTPUT_LIMIT: Final = (
+    1 << 20
+)  # bytes of each stream that a response contains, from its start; later bytes are read and dropped
+EVENTS_LIMIT: Final = 1 << 20  # bytes of events
+
+
+class CollectedStream:
+    """What one channel has sent so far."""
+
+    def __init__(self, spec: Spec) -> None:
+        self._spec = spec
+        self._output = {name: bytearray() for name in spec.output if name}
+        self._events: list[dict[str, Any]] = []
+        self._room = EVENTS_LIMIT
+        self._truncated = False
+
+    def add(self, item: UpstreamItem | Event) -> None:
+        if isinstance(item, Event):
+            self._add_event(item)
+            return
+        kept = self._output[self._spec.output[item.kind - Kind.OUTPUT]]
+        room = OUTPUT_LIMIT - len(kept)
+        kept += item.payload[:room]
+        self._truncated |= len(item.payload) > room
+
+    def _add_event(self, event: Event) -> None:
+        if event.name in ("opened", STARTING):
+            return  # it describes the stream, which a collected response is not, or what happened before it
+        self._room -= len(event.value)
+        if self._room >= 0:
+            self._events.append({"event": event.name, "data": msgspec.Raw(event.value)})
+        self._truncated |= self._room < 0 or event.name == "truncated"
+
+    def answer(self, result: Any) -> dict[str, Any]:
+        """Return `result` with each stream under its name; `encoding` is `utf-8` or `base64`."""
+        answer: dict[str, Any] = dict(result or {})
+        if self._events:
+            answer["events"] = self._events
+        if self._output:
+            answer |= _encoded(self._output)
+        if self._output or self._events:
+            answer["truncated"] = self._truncated
+        return answer
+
+
+async def collect(request: UpstreamCall, spec: Spec) -> dict[str, Any]:
+    """Read the call to its end and return the response. Raises `HawseError`."""
+    collected = CollectedStream(spec)
+    while (item := await request.next()) is not None:
+        collected.add(item)
+    return collected.answer(await request.result())
+
+
+def _encoded(output: dict[str, bytearray]) -> dict[str, str]:
+    try:
+        return {name: data.decode() for name, data in output.items()} | {"encoding": "utf-8"}
+    except UnicodeDecodeError:
+        return {name: base64.b64encode(data).decode() for name, data in output.items()} | {"encoding": "base64"}

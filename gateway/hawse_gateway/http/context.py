@@ -1,0 +1,52 @@
+"""Gives each HTTP request its id and context, and the audit log each request that is refused."""
+
+from typing import Final, Protocol
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from hawse_gateway.context import CallContext
+from hawse_gateway.http.endpoint import address_of
+
+REQUEST_ID: Final = b"x-request-id"
+TRACEPARENT: Final = b"traceparent"
+REFUSED: Final = {
+    401: "unauthenticated",
+    403: "forbidden",
+    429: "limit_exceeded",
+}  # by the status
+
+
+class RefusalObserver(Protocol):
+    """The audit log."""
+
+    def refusal(self, context: CallContext, code: str, path: str) -> None:
+        """A request was refused."""
+
+
+class RequestContexts:
+    """ASGI middleware: sets the context of each request, and sends its id as `x-request-id`.
+
+    The request continues the trace of its `traceparent`; the response has that of the request.
+    """
+
+    def __init__(self, app: ASGIApp, observer: RefusalObserver) -> None:
+        self._app = app
+        self._observer = observer
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        parents = [value.decode("latin-1") for name, value in scope["headers"] if name == TRACEPARENT]
+        context = CallContext(address_of(scope), parents[0] if len(parents) == 1 else None)
+        marks = ((REQUEST_ID, context.request.encode()), (TRACEPARENT, str(context.trace).encode()))
+
+        async def send_with_id(message: Message) -> None:
+            if message["type"] in ("http.response.start", "websocket.http.response.start"):
+                if (code := REFUSED.get(message["status"])) is not None:
+                    self._observer.refusal(context, code, scope["path"])
+                message = {**message, "headers": [*message.get("headers", []), *marks]}
+            await send(message)
+
+        with context.entered():
+            await self._app(scope, receive, send_with_id)

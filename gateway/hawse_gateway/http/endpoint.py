@@ -1,0 +1,190 @@
+"""What the endpoints of the HTTP API share: authentication, errors, and calls whose client disconnects."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import suppress
+from typing import Any, Final, NamedTuple, TypeVar, cast
+
+from starlette.requests import Request as HttpRequest
+from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
+
+from hawse.rpc.shares import Shares
+from hawse.wire import HawseError, Principal
+from hawse_gateway.auth.access_policy import AccessPolicy
+from hawse_gateway.auth.uses import OpenUses, ended
+from hawse_gateway.http.responses import error_response
+from hawse_gateway.http.upstream_call import UpstreamCall
+from hawse_gateway.limits.pace import ByteRates, paced
+
+log = logging.getLogger(__name__)
+
+REQUESTS: Final = 512  # requests with a token at once: each holds a socket, for hours if it is a stream of events
+UNLIMITED_DURATION: Final = "hawse.unlimited_duration"  # the server's extension that lifts the time limit of a response
+
+Handler = Callable[[HttpRequest, Principal, Send], Awaitable[Response | None]]
+T = TypeVar("T")
+
+
+class ClientDisconnectedError(Exception):
+    """The client has disconnected."""
+
+
+class IncompleteResponseError(Exception):
+    """A response that was begun cannot be completed. The server closes the connection, so that clients notice."""
+
+
+class RequestAdmission(NamedTuple):
+    """What admits the requests of all endpoints.
+
+    Attributes:
+        access_policy: Authenticates callers.
+        requests: Counts the requests that are being handled.
+        uses: Ends requests when the credential of their caller ends.
+        byte_rates: Slows down callers that send and receive too much.
+    """
+
+    access_policy: AccessPolicy
+    requests: Shares
+    uses: OpenUses
+    byte_rates: ByteRates = ByteRates()
+
+
+class HttpEndpoint:
+    """An ASGI application around a handler: authenticates the caller and turns exceptions into responses.
+
+    The handler gets the request, the caller's principal, and `send`. It returns a response, or None if it has sent one.
+    """
+
+    def __init__(self, admission: RequestAdmission, handle: Handler, *, ticket: bool = False) -> None:
+        """Create an endpoint.
+
+        Args:
+            admission: Admits the requests of all endpoints.
+            handle: The handler.
+            ticket: Whether a ticket in the query is accepted in place of a token.
+        """
+        self._admission = admission
+        self._handle = handle
+        self._ticket = ticket
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        begun = False
+
+        async def send_on(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            await self._serve(scope, receive, send_on)
+            return
+        except HawseError as error:
+            if begun:
+                raise IncompleteResponseError(str(error)) from error
+            response = error_response(error)
+        except ClientDisconnectedError:
+            return
+        except Exception:  # a bug here: its text is for the log only
+            log.exception("! %s %s", scope["method"], scope["path"])
+            if begun:
+                raise  # the server then cuts the response short, so that it is not taken for complete
+            response = error_response(HawseError("internal", "a bug in the gateway", admitted="unknown"))
+        await response(scope, receive, send)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle a request and send the response. Raises `HawseError`, also when the credential of the caller ends."""
+        access_policy, requests, uses, byte_rates = self._admission
+        identity = access_policy.admit(scope, ticket=self._ticket)
+        address = address_of(scope)
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(None) as until_ended:
+                with (
+                    requests.hold(identity.principal),
+                    uses.hold(identity, address, lambda: until_ended.reschedule(loop.time())),
+                    paced(byte_rates.pace(identity.principal, address)),
+                ):
+                    response = await self._handle(HttpRequest(scope, receive), identity.principal, send)
+                    if response is not None:
+                        await response(scope, receive, send)
+        except TimeoutError:
+            if not until_ended.expired():
+                raise
+            raise ended() from None
+
+
+async def parts(http: HttpRequest) -> AsyncIterator[bytes]:
+    """Yield the parts of the body as they arrive. Raises `ClientDisconnectedError`."""
+    while True:
+        message = await http.receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnectedError
+        if message.get("body"):
+            yield message["body"]
+        if not message.get("more_body"):
+            return
+
+
+async def feed(http: HttpRequest, request: UpstreamCall) -> None:
+    """Send the body as the input of the call, as fast as the sandbox reads it, until the call ends."""
+    async for part in parts(http):
+        if not await request.send(part):
+            return
+    request.end()
+
+
+async def unless_disconnected(http: HttpRequest, work: Coroutine[Any, Any, T], fed: UpstreamCall | None = None) -> T:
+    """Return the value of `work`; cancel it if the client disconnects.
+
+    Args:
+        http: The request.
+        work: What computes the response.
+        fed: The call that gets the request's body as its input.
+
+    Raises:
+        HawseError: Raised by `work`.
+        ClientDisconnectedError: The client has disconnected.
+    """
+    value: T | None = None
+    failure: HawseError | None = None
+
+    async def watch() -> None:
+        with suppress(ClientDisconnectedError):
+            if fed is not None:
+                await feed(http, fed)
+            allow_unlimited_duration(http.scope)
+            while (await http.receive())["type"] != "http.disconnect":
+                pass
+        until_gone.reschedule(0)
+
+    async with asyncio.TaskGroup() as tasks:
+        try:
+            async with asyncio.timeout(None) as until_gone:
+                watching = tasks.create_task(watch(), name="watch for disconnect")
+                value = await work
+        except HawseError as error:
+            failure = error
+        except TimeoutError:
+            pass
+        finally:
+            watching.cancel()
+    if until_gone.expired():
+        raise ClientDisconnectedError
+    if failure is not None:
+        raise failure
+    return cast(T, value)
+
+
+def address_of(scope: Scope) -> str:
+    """Return the address of a request's client, `HOST:PORT`."""
+    client = scope.get("client")
+    return f"{client[0]}:{client[1]}" if client else "?"
+
+
+def allow_unlimited_duration(scope: Scope) -> None:
+    """Lift the time limit of this response: its result may take hours."""
+    extension = scope.get("extensions", {}).get(UNLIMITED_DURATION)
+    if extension is not None:
+        extension["begin"]()

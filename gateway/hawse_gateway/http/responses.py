@@ -1,0 +1,48 @@
+"""Errors as HTTP responses: the fields of the wire, with the status of the table of errors."""
+
+import math
+from typing import Any
+
+import msgspec
+from starlette.responses import Response
+
+from hawse.wire import HawseError
+from hawse.wire.errors import Admitted, sendable
+from hawse_gateway.context import CURRENT
+
+
+class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An error: `code` (docs/wire.md section 8), whether a retry may succeed, and whether the work was begun.
+
+    `request` is the id of the request in the logs of the gateway.
+    """
+
+    code: str
+    message: str
+    retryable: bool
+    admitted: Admitted
+    details: Any = None
+    request: str | None = None
+
+
+def problem(error: HawseError) -> Problem:
+    details = None if error.code == "internal" else error.details  # the details of a bug are not for clients
+    request = error.request or _request()
+    return Problem(error.code, sendable(error.message), error.retryable, error.admitted, details, request)
+
+
+def _request() -> str | None:
+    context = CURRENT.get()
+    return None if context is None else context.request
+
+
+def json_response(value: object, status: int = 200) -> Response:
+    headers = {"cache-control": "no-store"}
+    return Response(msgspec.json.encode(value), status, headers, media_type="application/json")
+
+
+def error_response(error: HawseError) -> Response:
+    response = json_response(problem(error), error.status)
+    if isinstance(error.details, dict) and isinstance(wait := error.details.get("retry_after"), int | float):
+        response.headers["retry-after"] = str(max(1, math.ceil(wait)))  # RFC 9110, 10.2.3: whole seconds
+    return response

@@ -1,0 +1,65 @@
+"""The end of a login at `/v1/login`: where a browser is sent with its new session."""
+
+import re
+from typing import Final
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from hawse_gateway.auth import cookies
+from hawse_gateway.auth.credential_rows import Credential
+from hawse_gateway.auth.credentials import Credentials, name_of
+from hawse_gateway.auth.identity import Identity
+
+RETURN_MAX: Final = 1024  # characters of the address to return to
+# A page of this gateway, perhaps below a path of a proxy: programs in sandboxes answer at `/p/` and `/t/`.
+_PATH: Final = re.compile(r"/(?:(?![pt]/)[A-Za-z0-9_-]+/)*(?:[a-z]+\.html)?(?:\?[!-\[\]-~]*)?")
+_PROOF: Final = re.compile(r"[A-Za-z0-9_-]{16,64}")
+
+
+def valid_return(path: str) -> bool:
+    """Return whether a browser may be sent to `path` after a login: a page of this gateway, without a fragment.
+
+    The fragment will contain the key of a session, which scripts of the page read.
+    """
+    return len(path) <= RETURN_MAX and "#" not in path and _PATH.fullmatch(path) is not None
+
+
+def valid_proof(proof: str) -> bool:
+    """Return whether `proof` is the random text that a page adds to a login, and compares when the browser returns.
+
+    Without it, another page could make a browser complete a login that this browser's user has not started.
+    """
+    return _PROOF.fullmatch(proof) is not None
+
+
+def redirect(address: str) -> Response:
+    """Return a redirection that no cache stores."""
+    return RedirectResponse(address, 303, {"cache-control": "no-store"})
+
+
+async def begin_session(
+    request: Request, credentials: Credentials, login: Identity, path: str, proof: str
+) -> tuple[Response, Credential]:
+    """Start the session of a login. Returns the redirection to `path` and the session's row.
+
+    Args:
+        request: The last request of the login.
+        credentials: Gets the session.
+        login: The user who has signed in.
+        path: The page to return to.
+        proof: The page's proof.
+
+    Raises:
+        HawseError: `limit_exceeded`; `unavailable` if the store cannot be used.
+    """
+    secret, row = await credentials.begin_session(login)
+    left = await credentials.extend(row.id)
+    cookie, key = cookies.halves(secret)
+    name = name_of(row.id)
+    response = redirect(f"{path}#{urlencode({'session': f'{name}.{key}', 'proof': proof})}")
+    headers, scheme = request.scope["headers"], request.scope["scheme"]
+    for value in cookies.keep_session(headers, scheme, name, cookie, left or 0.0):
+        response.headers.append("set-cookie", value)
+    return response, row

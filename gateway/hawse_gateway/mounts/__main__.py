@@ -1,0 +1,183 @@
+"""`python -m hawse_gateway.mounts`: mounts a FUSE file system in a sandbox and becomes the program that serves it.
+
+The gateway starts it, with the plan on standard input. A child enters the sandbox, since a process that has done so
+could not run rclone outside. rclone inherits the FUSE device, and a mount of its own that keeps the file system alive:
+so it can upload what was written also when the sandbox has ended. When rclone ends, however it does, the kernel ends
+the connection, and programs get errors (ENOTCONN). squashfuse, which serves the image below an overlay, does not keep
+it: it ends with the sandbox.
+"""
+
+import errno
+import os
+import socket
+import sys
+
+import msgspec
+
+from hawse_gateway.confinement import confine
+from hawse_gateway.mounts import namespaces, overlay
+from hawse_gateway.mounts.plan import CACHE_FD, DIRECTORY_FD, FUSE_FD, IMAGE_FD, READY, Plan
+
+FAILED = 2
+ERROR_SIZE = 4096  # bytes of the report of a child
+OUTPUT = 1
+LOG_SIZE = 1 << 20  # bytes of a file that squashfuse may write: its log
+
+
+def main() -> int:
+    plan = msgspec.json.decode(sys.stdin.buffer.read(), type=Plan)
+    try:
+        if plan.action == "unmount":
+            return unmount(plan)
+        if plan.action == "check":
+            return check(plan)
+        serve(plan)
+    except OSError as error:
+        print(f"the mount was not made: {error}", file=sys.stderr)
+        report(error)
+    return FAILED
+
+
+def report(error: OSError) -> None:
+    """Write `ERRNO TEXT` to standard output, for the gateway."""
+    os.write(OUTPUT, f"{error.errno or errno.EIO} {error.strerror or error}"[:ERROR_SIZE].encode(errors="replace"))
+
+
+def unmount(plan: Plan) -> int:
+    """Remove the mount from the sandbox, also one whose process has ended. Raises `OSError`."""
+    inside = plan.inside
+    assert inside is not None
+    points = namespaces.mount_points(inside.pid, plan.id)
+    if points or plan.discard:
+        namespaces.enter(inside)
+    for point in points:
+        namespaces.detach(point, inside.workspace, force=plan.force)
+    if plan.discard:
+        for point in points or [f"{inside.workspace}/{inside.path}"]:
+            overlay.remove(point, inside.workspace, plan.id)
+    os.write(OUTPUT, READY)
+    return 0
+
+
+def check(plan: Plan) -> int:
+    """Find out whether programs use the mount. Raises `OSError`: `EBUSY` if they do."""
+    inside = plan.inside
+    assert inside is not None
+    if points := namespaces.mount_points(inside.pid, plan.id):
+        namespaces.enter(inside)
+    for point in points:
+        namespaces.check_unused(point, inside.workspace)
+    os.write(OUTPUT, READY)
+    return 0
+
+
+def serve(plan: Plan) -> None:
+    """Become rclone or squashfuse. Raises `OSError`."""
+    fds = mount(plan)
+    os.dup2(fds[0], FUSE_FD)
+    for kept in fds[1:]:
+        os.set_inheritable(kept, True)
+    for path, fd in ((plan.cache, CACHE_FD), (plan.directory, DIRECTORY_FD)):
+        if path is not None:
+            os.dup2(os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC), fd)
+    if plan.image is not None:
+        os.dup2(os.open(plan.image, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), IMAGE_FD)
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 0)
+    os.dup2(null, OUTPUT)  # the child that waits until it is ready has its own
+    os.chdir("/")
+    os.umask(0o022)
+    if plan.image is not None:
+        user = None if plan.user is None else plan.user[0]
+        confine(user=user, memory=plan.memory, file_size=LOG_SIZE, read=[IMAGE_FD])
+    elif plan.user is not None:
+        user, group = plan.user
+        os.setgroups([])
+        os.setresgid(group, group, group)
+        os.setresuid(user, user, user)
+    os.execve(plan.argv[0], plan.argv, plan.env)
+
+
+def mount(plan: Plan) -> list[int]:
+    """Return the FUSE device and, for rclone, a descriptor that keeps the file system alive. Raises `OSError`.
+
+    The child that has made it stays until it is served, reports that, and ends.
+    """
+    ours, theirs = socket.socketpair()
+    with ours:
+        if (first := os.fork()) == 0:
+            if os.fork() == 0:
+                ours.close()
+                _in_child(plan, theirs)
+            os._exit(0)
+        os.waitpid(first, 0)  # the second one is no child of rclone, which would not wait for it
+        theirs.close()
+        message, fds, _, _ = socket.recv_fds(ours, ERROR_SIZE, 2)
+        if not fds:
+            number, _, text = message.decode(errors="replace").partition(" ")
+            raise OSError(int(number) if number.isdigit() else errno.EIO, text or "the mount was not made")
+        return fds
+
+
+def _in_child(plan: Plan, parent: socket.socket) -> None:
+    """Make the mount, send the descriptors, wait until it is served, and report that. Does not return."""
+    try:
+        proc = os.open("/proc", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            fuse, made, other = _make(plan)
+        except OSError as error:
+            parent.send(f"{error.errno or errno.EIO} {error.strerror or error}".encode(errors="replace"))
+            os._exit(FAILED)
+        socket.send_fds(parent, [b"0"], [fuse] if plan.image is not None else [fuse, other])
+        parent.close()
+        os.close(fuse)  # only the program that serves it has the device: the connection ends with it
+        try:
+            if plan.image is not None:
+                made = overlay.attach(made, other, plan.id, proc)
+            _look(made, listing=plan.check)
+        except OSError as error:
+            report(error)
+            if plan.inside is not None:
+                namespaces.detach(f"{plan.inside.workspace}/{plan.inside.path}", plan.inside.workspace, force=True)
+            os._exit(FAILED)
+        os.write(OUTPUT, READY)
+        os._exit(0)
+    finally:
+        os._exit(FAILED)
+
+
+def _make(plan: Plan) -> tuple[int, int, int]:
+    """Make the FUSE file system. Raises `OSError`.
+
+    Returns:
+        The device; the mount, which is attached unless it is an image; and for an image the directory at which its
+        overlay is to appear, else another mount of the file system, attached nowhere.
+    """
+    if plan.inside is None:
+        namespaces.isolate()
+        fuse = os.open(namespaces.FUSE, os.O_RDWR | os.O_CLOEXEC)
+        made = namespaces.create_fuse(fuse, plan.id, 0, read_only=plan.read_only)
+        return fuse, made, made
+    fuse = namespaces.enter(plan.inside)
+    if plan.image is not None:
+        point = overlay.open_point(plan.inside, plan.id, new=plan.check)
+        return fuse, namespaces.create_fuse(fuse, plan.id, plan.inside.user, read_only=True), point
+    point = namespaces.open_point(plan.inside)
+    made = namespaces.create_fuse(fuse, plan.id, plan.inside.user, read_only=plan.read_only)
+    namespaces.attach(made, point)
+    return fuse, made, namespaces.keep(made)
+
+
+def _look(made: int, *, listing: bool) -> None:
+    """Wait for an answer of the file system. Raises `OSError`."""
+    root = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=made)
+    try:
+        if listing:
+            with os.scandir(root) as entries:
+                next(entries, None)
+    finally:
+        os.close(root)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

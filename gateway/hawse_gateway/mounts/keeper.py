@@ -1,0 +1,383 @@
+"""Keeps mounts as their rows say: mounted while their sandbox runs, uploaded when it has ended, and then removed.
+
+It looks at all mounts when a row changes, and every few seconds at their processes. Several gateways of one machine may
+share the state directory: each mount has a lock there.
+"""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from hawse.api.mounts import MountInfo, MountState
+from hawse.wire import HawseError
+from hawse_gateway.limits.fair_turns import FairTurns
+from hawse_gateway.mounts import rclone
+from hawse_gateway.mounts.locks import MountLocks
+from hawse_gateway.mounts.plan import Inside
+from hawse_gateway.mounts.processes import MountProcesses
+from hawse_gateway.mounts.records import TABLE, MountRecord, MountRecords
+from hawse_gateway.mounts.settings import MountSettings, Source, given_source, named_source
+from hawse_gateway.providers.base import MountPlace, Provider
+from hawse_gateway.sandboxes.records import RUNS, SANDBOXES, Run, read
+from hawse_gateway.store.base import ANY_TABLE, Store, StoreError, store_errors_unavailable
+
+log = logging.getLogger(__name__)
+
+POLL: Final = 1.0  # s between looks at processes and caches: that a file is uploaded is no event
+PROBE: Final = 120.0  # s between looks whether the bucket of a mount still exists: each is a request to the store
+RETRY: Final = 10.0  # s until a mount that has failed is tried again
+AT_ONCE: Final = 4  # mounts that are made at once
+ENSURE_TIMEOUT: Final = 30.0  # s that the first call of a sandbox waits for its mounts
+CACHE_SLACK: Final = 2  # times the size of its cache at which a mount is ended: too much waits to be uploaded
+
+
+class MountKeeper:
+    """The mounts of this machine.
+
+    Args:
+        store: The rows.
+        providers: By name.
+        processes: The processes that serve them.
+        settings: The operator's settings.
+        locks: The directory of the locks.
+        images: The directory of the images of backups, by the ids of the backups.
+        probe: Seconds between looks whether the bucket of a mount still exists.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        providers: Mapping[str, Provider],
+        processes: MountProcesses,
+        settings: MountSettings,
+        locks: Path,
+        images: Path,
+        *,
+        probe: float = PROBE,
+    ) -> None:
+        self._store = store
+        self._records = MountRecords(store)
+        self._providers = providers
+        self._processes = processes
+        self._settings = settings
+        self._locks = MountLocks(locks)
+        self._images = images
+        self._probe = probe
+        self._starts = FairTurns(AT_ONCE)  # a store that does not answer keeps a place for long
+        self._failures: dict[str, tuple[str, float]] = {}  # why a mount has failed, and when it is tried again
+        self._probed: dict[str, float] = {}  # when a mount's bucket was last seen
+        self._wake = asyncio.Event()
+        self._changed = asyncio.Condition()
+
+    async def run(self) -> None:
+        """Keep the mounts until it is cancelled. rclone goes on then, and another gateway finds it."""
+        tables = (TABLE, RUNS, SANDBOXES, ANY_TABLE)
+        stop = self._store.listen(lambda table, key: self._wake.set() if table in tables else None)
+        try:
+            while True:
+                self._wake.clear()
+                busy = await self._look_at_all()
+                async with self._changed:
+                    self._changed.notify_all()
+                try:
+                    async with asyncio.timeout(POLL if busy else None):
+                        await self._wake.wait()
+                except TimeoutError:
+                    pass
+        finally:
+            stop()
+
+    async def describe(self, record: MountRecord) -> MountInfo:
+        """Return a mount with its state."""
+        id = record.info.id
+        cached = await asyncio.to_thread(rclone.look, self._processes.folder(id).cache)
+        state: MountState = "waiting"
+        reason = None
+        if record.deleting:
+            state = "deleting"
+        elif id in self._failures:
+            state, reason = "failed", self._failures[id][0]
+        elif await asyncio.to_thread(self._processes.alive, id) and self._processes.folder(id).mounted_in():
+            state = "mounted"
+        return msgspec.structs.replace(record.info, state=state, reason=reason, pending=cached.pending)
+
+    async def ensure(self, sandbox: str) -> None:
+        """Mount what a running sandbox has. What fails is tried again later."""
+        try:
+            async with asyncio.timeout(ENSURE_TIMEOUT), asyncio.TaskGroup() as tasks:
+                for record in await self._records.of(sandbox):
+                    if record.info.id not in self._failures:
+                        tasks.create_task(self._look_at(record.info.id), name=f"mount {record.info.id}")
+        except (TimeoutError, HawseError) as error:
+            log.warning("! mounts of sandbox %s: %s", sandbox, error, extra={"sandbox": sandbox})
+
+    async def create(self, record: MountRecord) -> None:
+        """Add a mount. The store of the bucket must answer; if it does not, nothing is left. Raises `HawseError`."""
+        async with self._locks.exclusive(record.info.id):
+            await self._records.add(record)
+            try:
+                if (run := await self._run_of(record)) is None:
+                    raise HawseError("unavailable", f"sandbox {record.info.sandbox!r} does not run")
+                await self._start(record, run, check=True)
+            except BaseException as error:
+                tail = await asyncio.to_thread(self._processes.tail, record.info.id)
+                log.warning("! mount of %s was not made: %s: %s", record.info.source, error, tail)
+                await asyncio.shield(self._undo(record))
+                self._locks.remove(record.info.id)
+                raise
+
+    async def _undo(self, record: MountRecord) -> None:
+        """Remove what a creation that has failed has left."""
+        with suppress(HawseError):
+            if record.info.backup is not None and (run := await self._run_of(record)) is not None:
+                await self._remove(record, run, force=True)
+        await self._records.remove(record.info.id)
+
+    async def check(self, sandbox: str) -> None:
+        """Raise `HawseError` `unavailable` if nothing can be mounted in a sandbox."""
+        with store_errors_unavailable():
+            rows = await read(self._store, sandbox)
+        if rows.live is None:
+            raise HawseError("unavailable", f"sandbox {sandbox!r} does not run")
+        await self._place(rows.live.value)
+
+    async def delete(self, record: MountRecord, *, force: bool, discard: bool) -> None:
+        """Begin to delete a mount, which `wait_until_removed` waits for.
+
+        An overlay stays mounted until its row says that it is deleted: half of what was changed must not come back if
+        the deletion ends early.
+
+        Args:
+            record: The mount.
+            force: Whether it is removed although programs use it.
+            discard: Whether it is deleted although not everything is uploaded.
+
+        Raises:
+            HawseError: `conflict` if programs use it, else `unavailable`. It stays as it is.
+        """
+        id = record.info.id
+        async with self._locks.exclusive(id):
+            if (run := await self._run_of(record)) is not None:
+                inside = await self._inside(record, run)
+                if record.info.backup is None:
+                    await self._processes.unmount(id, inside, force=force)
+                elif not force:
+                    await self._processes.check_unused(id, inside)
+            if not await self._records.note_deleting(id, force=force, discard=discard):
+                self._locks.remove(id)  # it was deleted meanwhile
+
+    async def wait_until_removed(self, id: str, timeout: float) -> None:
+        """Wait until the row of a mount is removed. Raises `HawseError` `unavailable`."""
+        self._wake.set()
+        try:
+            async with asyncio.timeout(timeout), self._changed:
+                while await self._records.get(id) is not None:
+                    await self._changed.wait()
+        except TimeoutError:
+            cached = await asyncio.to_thread(rclone.look, self._processes.folder(id).cache)
+            why, _ = self._failures.get(id, ("it takes longer", 0.0))
+            text = (
+                f"{cached.pending} files of mount {id!r} are not uploaded yet; the mount is deleted after that: {why}"
+            )
+            if (record := await self._records.get(id)) is not None and record.info.backup is not None:
+                text = f"what was changed in mount {id!r} is not deleted yet, and the deletion goes on: {why}"
+            raise HawseError("unavailable", text, admitted="yes", details={"pending": cached.pending}) from None
+
+    # ---- one mount
+
+    async def _look_at_all(self) -> bool:
+        """Do what has to be done for each mount. Return whether some have to be looked at again soon."""
+        try:
+            found = await self._records.all()
+        except HawseError as error:
+            log.warning("! mounts: %s", error)
+            return True
+        left = [id for id in await asyncio.to_thread(self._processes.ids) if id not in found and not id.startswith(".")]
+        async with asyncio.TaskGroup() as tasks:
+            for id in (*found, *left):
+                tasks.create_task(self._look_at(id), name=f"mount {id}")
+        for kept in (self._failures, self._probed):
+            for id in kept.keys() - found.keys():
+                del kept[id]
+        return bool(found or left)
+
+    async def _look_at(self, id: str) -> None:
+        """Do what has to be done for one mount. What fails is logged, and tried again."""
+        failed = self._failures.get(id)
+        if failed is not None and asyncio.get_running_loop().time() < failed[1]:
+            return
+        try:
+            async with self._locks.exclusive(id):
+                await self._settle(id)
+            self._failures.pop(id, None)
+        except (HawseError, OSError, StoreError) as error:
+            text = error.message if isinstance(error, HawseError) else str(error)
+            tail = await asyncio.to_thread(self._processes.tail, id)
+            log.warning("! mount %s: %s: %s", id, text, tail.rpartition("\n")[2])
+            self._failures[id] = (text, asyncio.get_running_loop().time() + RETRY)
+        except Exception as error:  # a bug must not end the others
+            log.exception("! mount %s", id)
+            self._failures[id] = (repr(error), asyncio.get_running_loop().time() + RETRY)
+
+    async def _settle(self, id: str) -> None:
+        record = await self._records.get(id)
+        if record is None:  # it was removed, or its creation has failed
+            await self._processes.end(id)
+            await asyncio.to_thread(self._processes.remove, id)
+            self._locks.remove(id)
+            return
+        run = await self._run_of(record)
+        if record.deleting or await self._is_orphan(record):
+            await self._retire(record, run)
+        elif run is None:
+            await self._upload(record)
+        elif self._processes.folder(id).mounted_in() == run.runtime and await asyncio.to_thread(
+            self._processes.alive, id
+        ):
+            await self._check_size(record)
+            await self._check_source(record)
+        else:
+            await self._clear(record, run)
+            await self._start(record, run, check=False)
+
+    async def _clear(self, record: MountRecord, run: Run) -> None:
+        """Remove what a process, or a gateway, that was killed has left in the sandbox.
+
+        An overlay that programs use would live on, with the same directory of changes as the next one, which the kernel
+        does not define: they have to leave it first.
+
+        Raises:
+            HawseError: `conflict` if programs use an overlay.
+        """
+        inside, overlay = await self._inside(record, run), record.info.backup is not None
+        try:
+            await self._processes.unmount(record.info.id, inside, force=not overlay)
+        except HawseError as error:
+            if error.code != "conflict":
+                raise
+            text = "the process that serves it has ended, and it is mounted again when no program uses it any more"
+            raise HawseError("conflict", text) from error
+
+    async def _start(self, record: MountRecord, run: Run, *, check: bool) -> None:
+        id = record.info.id
+        await self._processes.end(id)  # that of an earlier start: its cache is taken over
+        inside, source = await self._inside(record, run), self._source(record)
+        read_only = record.info.read_only or source.read_only
+        async with self._starts.turn(record.info.owner or ""):
+            await self._processes.start(
+                id, source, inside=inside, runtime=run.runtime, read_only=read_only, check=check
+            )
+        log.info("= mount %s of %s at %s", id, record.info.source, record.info.path, extra={"sandbox": run.sandbox})
+
+    async def _remove(self, record: MountRecord, run: Run, *, force: bool) -> None:
+        """Remove a mount from its sandbox; of an overlay, also what was changed: it is where the mount point is now."""
+        inside, discard = await self._inside(record, run), record.info.backup is not None
+        await self._processes.unmount(record.info.id, inside, force=force, discard=discard)
+
+    async def _retire(self, record: MountRecord, run: Run | None) -> None:
+        """Remove a mount that is to be deleted, when everything is uploaded."""
+        id = record.info.id
+        if run is None and record.info.backup is not None and not await self._is_orphan(record):
+            return  # what was changed is deleted when the sandbox runs
+        if run is not None and record.deleting:
+            await self._remove(record, run, force=record.force)
+        if await self._upload(record):
+            await self._processes.end(id)
+            await asyncio.to_thread(self._processes.remove, id)
+            await self._records.remove(id)
+            self._locks.remove(id)
+            log.info("= mount %s is deleted", id, extra={"sandbox": record.info.sandbox})
+
+    async def _upload(self, record: MountRecord) -> bool:
+        """Let rclone run until everything is uploaded, and then end it. Return whether that is so.
+
+        It serves no program any more: the sandbox has ended, or the mount was removed from it.
+        """
+        id = record.info.id
+        folder = self._processes.folder(id)
+        alive = await asyncio.to_thread(self._processes.alive, id)
+        if not record.discard:
+            cached = await asyncio.to_thread(rclone.look, folder.cache)
+            if cached.pending:
+                if not alive:
+                    async with self._starts.turn(record.info.owner or ""):
+                        await self._processes.start(
+                            id, self._source(record), inside=None, runtime=None, read_only=False, check=False
+                        )
+                await self._check_source(record)
+                return False
+        if alive:
+            await self._processes.end(id)
+        return True
+
+    async def _check_size(self, record: MountRecord) -> None:
+        """End a mount whose cache is too large: programs write faster than the store takes it."""
+        id = record.info.id
+        cached = await asyncio.to_thread(rclone.look, self._processes.folder(id).cache)
+        if cached.pending and cached.size > CACHE_SLACK * self._settings.cache:
+            await self._processes.end(id)
+            text = f"{cached.size} bytes were written and not uploaded yet, more than the cache may have"
+            raise HawseError("no_space", text)
+
+    async def _check_source(self, record: MountRecord) -> None:
+        """Report a bucket or directory that was deleted: to programs it looks empty, and nothing is uploaded.
+
+        The mount stays as it is, with what it has not uploaded, in case that the bucket is created again.
+
+        Raises:
+            HawseError: `unavailable`.
+        """
+        id, now = record.info.id, asyncio.get_running_loop().time()
+        if record.info.backup is not None or now < self._probed.get(id, now - self._probe) + self._probe:
+            return
+        if (missing := await self._processes.missing(self._source(record))) is not None:
+            raise HawseError("unavailable", f"{missing}; nothing is uploaded until it exists again")
+        self._probed[id] = now
+
+    # ---- what it needs
+
+    def _source(self, record: MountRecord) -> Source:
+        info = record.info
+        if info.backup is not None:
+            image = self._images / info.backup
+            if not image.is_file():
+                text = (
+                    f"the image of backup {info.backup!r} was deleted: a restore with the mode `overlay` makes it "
+                    "again, unless the backup was deleted, too"
+                )
+                raise HawseError("unavailable", text)
+            return Source(image=image)
+        assert info.bucket is not None
+        if record.credentials is not None:
+            return given_source(info.bucket, info.prefix, record.credentials)
+        return named_source(self._settings, info.bucket, info.prefix, info.owner or "", info.sandbox)
+
+    async def _run_of(self, record: MountRecord) -> Run | None:
+        """Return the run of the sandbox of a mount. None: it does not run."""
+        with store_errors_unavailable():
+            rows = await read(self._store, record.info.sandbox)
+        run = None if rows.live is None else rows.live.value
+        running = run is not None and run.state in ("running", "paused") and run.generation == record.generation
+        return run if running else None
+
+    async def _is_orphan(self, record: MountRecord) -> bool:
+        """Return whether the sandbox of a mount was deleted."""
+        with store_errors_unavailable():
+            rows = await read(self._store, record.info.sandbox)
+        return rows.sandbox is None or rows.sandbox.value.generation != record.generation
+
+    async def _inside(self, record: MountRecord, run: Run) -> Inside:
+        place = await self._place(run)
+        return Inside(pid=place.pid, user=place.user, workspace=place.workspace, path=record.info.path)
+
+    async def _place(self, run: Run) -> MountPlace:
+        """Raises `HawseError` `unavailable` if the provider of the sandbox has no mounts."""
+        provider = self._providers.get(run.provider)
+        if provider is None:
+            raise HawseError("unavailable", f"this gateway has no provider {run.provider!r}")
+        return await provider.mount_place(run.unit)

@@ -1,0 +1,58 @@
+"""Locks of mounts, which several gateways of one machine share: a file for each mount (flock(2))."""
+
+import asyncio
+import fcntl
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from hawse_gateway.keyed_locks import KeyedLocks
+
+POLL: Final = 0.1  # s between looks whether another gateway works on a mount, which is no event
+
+
+class MountLocks:
+    """The locks in one directory."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._own = KeyedLocks()
+
+    @asynccontextmanager
+    async def exclusive(self, id: str) -> AsyncIterator[None]:
+        """Wait until neither this gateway nor another one works on a mount, and keep them from it.
+
+        Raises:
+            OSError: The file cannot be made.
+        """
+        async with self._own[id]:
+            # No event tells that it is free, and a wait in a thread could not be cancelled.
+            while (fd := _locked(self._folder / id)) is None:  # noqa: ASYNC110
+                await asyncio.sleep(POLL)
+            try:
+                yield
+            finally:
+                os.close(fd)
+
+    def remove(self, id: str) -> None:
+        """Remove the file of a mount that is gone. The caller has its lock; who waits for it makes another file."""
+        with suppress(FileNotFoundError):
+            (self._folder / id).unlink()
+
+
+def _locked(path: Path) -> int | None:
+    """Return a descriptor with a lock on a file. None: another gateway has it, or has just removed the file."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    locked = False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        locked = os.fstat(fd).st_nlink > 0
+    except BlockingIOError:
+        pass
+    finally:
+        if not locked:
+            os.close(fd)
+    return fd if locked else None

@@ -1,0 +1,255 @@
+"""The handlers of `mount.*`, and the endpoints of sandboxes that have mounts."""
+
+import posixpath
+import secrets
+import time
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from hawse.api.mounts import MountCreate, MountCredentials, MountDelete, MountInfo, MountList, MountListResult
+from hawse.api.paths import from_text
+from hawse.api.rights import ALL
+from hawse.api.runtime import RuntimeConfigure
+from hawse.api.spec import Nothing
+from hawse.rpc import handles
+from hawse.wire import HawseError, Principal
+from hawse_gateway.limits.in_progress import in_progress
+from hawse_gateway.mounts import squashfuse
+from hawse_gateway.mounts.keeper import MountKeeper
+from hawse_gateway.mounts.records import MountRecord, MountRecords
+from hawse_gateway.mounts.settings import MountSettings, check_named, check_prefix, given_source, read_mount_settings
+from hawse_gateway.providers.base import Endpoint, Report
+from hawse_gateway.sandboxes.lifecycle import Sandboxes
+from hawse_gateway.sandboxes.records import read
+from hawse_gateway.store.base import Store, store_errors_unavailable
+
+WORKSPACE: Final = "/workspace"  # in the sandboxes of all providers that have mounts
+ID_BYTES: Final = 6
+NAME_MAX: Final = 255  # bytes, of Linux
+DEPTH_MAX: Final = 16  # directories of a path
+
+
+@dataclass(frozen=True, kw_only=True)
+class MountOptions:
+    """How a gateway makes mounts.
+
+    Attributes:
+        settings: The operator's settings.
+        root: The directory of the files of all mounts.
+        locks: The directory of their locks.
+        images: The directory of the images of backups.
+        images_size: Bytes that they may have together.
+    """
+
+    settings: MountSettings
+    root: Path
+    locks: Path
+    images: Path
+    images_size: int
+
+    @classmethod
+    def read(cls, file: Path | None, state: Path, *, images_size: int) -> "MountOptions":
+        """Read the operator's file. Raises `SettingsError`.
+
+        Args:
+            file: The file. None: there are no named buckets and directories.
+            state: The state directory.
+            images_size: Bytes that the images of backups may have together.
+        """
+        settings = MountSettings() if file is None else read_mount_settings(file)
+        return cls(
+            settings=settings,
+            root=state / "mounts",
+            locks=state / "mount-locks",
+            images=state / "images",
+            images_size=images_size,
+        )
+
+
+class MountedSandboxes:
+    """Sandboxes whose mounts are made before anything else happens in them: an `EndpointSource` of links.
+
+    Args:
+        sandboxes: The sandboxes.
+        keeper: Makes the mounts.
+    """
+
+    def __init__(self, sandboxes: Sandboxes, keeper: MountKeeper) -> None:
+        self._sandboxes = sandboxes
+        self._keeper = keeper
+
+    async def ensure(self, sandbox: str, report: Report | None = None, *, start: bool = True) -> Endpoint | None:
+        """Return the endpoint of a sandbox, as `Sandboxes.ensure`."""
+        endpoint = await self._sandboxes.ensure(sandbox, report, start=start)
+        if endpoint is not None:
+            await self._keeper.ensure(sandbox)
+        return endpoint
+
+    async def configuration(self, sandbox: str) -> RuntimeConfigure | None:
+        return await self._sandboxes.configuration(sandbox)
+
+
+class MountMethods:
+    """The methods.
+
+    Args:
+        store: The rows.
+        sandboxes: The sandboxes.
+        keeper: Makes the mounts.
+        settings: The operator's settings.
+        limit: How many mounts a user without every right may have in all sandboxes. None: any number.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        sandboxes: Sandboxes,
+        keeper: MountKeeper,
+        settings: MountSettings,
+        *,
+        limit: int | None = None,
+    ) -> None:
+        self._store = store
+        self._records = MountRecords(store)
+        self._sandboxes = sandboxes
+        self._keeper = keeper
+        self._settings = settings
+        self._limit = limit
+        self._creating: Counter[str] = Counter()  # creations in progress, by sandbox
+        self._creators: Counter[str] = Counter()  # the same, by user
+
+    @handles(MountCreate, caller=True)
+    async def create(self, params: MountCreate, caller: Principal) -> MountInfo:
+        path, prefix = mount_path(params.path), _prefix(params.prefix)
+        if params.credentials is None:
+            check_named(self._settings, params.bucket, caller)
+        else:
+            if ALL not in caller.rights:
+                text = "only users with every right may mount a bucket with credentials of their own"
+                raise HawseError("forbidden", text, details={"path": "$.credentials"})
+            given_source(params.bucket, prefix, params.credentials)
+        info = self._info(params.sandbox, path, caller, bucket=params.bucket, prefix=prefix, read_only=params.read_only)
+        async with self._room(info, caller):
+            return await self._add(info, params.credentials)
+
+    async def create_overlay(
+        self, backup: str, sandbox: str, path: str, caller: Principal, image: AbstractAsyncContextManager[None]
+    ) -> MountInfo:
+        """Mount a backup, with a layer above for what is changed.
+
+        Args:
+            backup: The id of the backup.
+            sandbox: The id of the sandbox, in which the caller has the right `operate`.
+            path: The path of the mount.
+            caller: Whose mount it is.
+            image: Has the image of the backup while it is entered.
+
+        Raises:
+            HawseError: As `mount.create`, and `unavailable` where nothing can be mounted.
+        """
+        info = self._info(sandbox, mount_path(path), caller, backup=backup)
+        squashfuse.check_available()
+        async with self._room(info, caller):
+            try:
+                await self._keeper.check(sandbox)
+            except HawseError as error:
+                text = f"{error.message}; the mode `copy` works"
+                raise HawseError(error.code, text, retryable=error.retryable) from error
+            async with image:
+                return await self._add(info, None)
+
+    def _info(self, sandbox: str, path: str, caller: Principal, **shown: Any) -> MountInfo:
+        id = f"m-{secrets.token_hex(ID_BYTES)}"
+        return MountInfo(id=id, sandbox=sandbox, path=path, owner=caller.id, created=time.time(), **shown)
+
+    @asynccontextmanager
+    async def _room(self, info: MountInfo, caller: Principal) -> AsyncIterator[None]:
+        """Start the sandbox of a new mount, and count the mount. Raises `HawseError` if there is no room for it."""
+        with in_progress(self._creating, info.sandbox), in_progress(self._creators, caller.id):
+            await self._sandboxes.ensure(info.sandbox)
+            await self._check_room(info.sandbox, info.path, caller)
+            yield
+
+    async def _add(self, info: MountInfo, credentials: MountCredentials | None) -> MountInfo:
+        record = MountRecord(info=info, generation=await self._generation(info.sandbox), credentials=credentials)
+        await self._keeper.create(record)
+        return await self._keeper.describe(record)
+
+    @handles(MountList)
+    async def list_(self, params: MountList) -> MountListResult:
+        generation = await self._generation(params.sandbox)
+        found = [one for one in await self._records.of(params.sandbox) if one.generation == generation]
+        return MountListResult(mounts=[await self._keeper.describe(record) for record in found])
+
+    @handles(MountDelete)
+    async def delete(self, params: MountDelete) -> Nothing:
+        record = await self._records.get(params.mount)
+        if record is None or record.info.sandbox != params.sandbox:
+            raise HawseError("not_found", f"sandbox {params.sandbox!r} has no mount {params.mount!r}")
+        if record.info.backup is not None:
+            await self._sandboxes.ensure(params.sandbox)  # what was changed is among its files
+        await self._keeper.delete(record, force=params.force, discard=params.discard)
+        await self._keeper.wait_until_removed(params.mount, params.timeout)
+        return Nothing()
+
+    async def _generation(self, sandbox: str) -> str:
+        """Return the generation of a sandbox. Raises `HawseError` (`not_found`)."""
+        with store_errors_unavailable():
+            rows = await read(self._store, sandbox)
+        if rows.sandbox is None or not rows.visible:
+            raise HawseError("not_found", f"unknown sandbox {sandbox!r}")
+        return rows.sandbox.value.generation
+
+    async def _check_room(self, sandbox: str, path: str, caller: Principal) -> None:
+        """Raise `HawseError`: `limit_exceeded` for too many mounts, `conflict` for one inside of another."""
+        everything = await self._records.all()
+        own = [record.info for record in everything.values() if record.info.sandbox == sandbox]
+        creating = self._creating[sandbox] - 1  # beside this one
+        if len(own) + creating >= self._settings.per_sandbox:
+            text = f"a sandbox may have {self._settings.per_sandbox} mounts: delete one"
+            raise HawseError("limit_exceeded", text)
+        if len(everything) + self._creating.total() > self._settings.total:
+            raise HawseError("limit_exceeded", f"this gateway may have {self._settings.total} mounts")
+        if self._limit is not None and ALL not in caller.rights:
+            theirs = sum(record.info.owner == caller.id for record in everything.values())
+            if theirs + self._creators[caller.id] > self._limit:
+                text = f"the user {caller.id!r} has {self._limit} mounts, which is the limit: delete one"
+                raise HawseError("limit_exceeded", text)
+        for other in own:
+            if f"{path}/".startswith(f"{other.path}/") or f"{other.path}/".startswith(f"{path}/"):
+                text = f"mount {other.id!r} is at {other.path!r}: one mount cannot contain another"
+                raise HawseError("conflict", text, details={"mount": other.id})
+
+
+def mount_path(path: str) -> str:
+    """Return the path of a mount relative to the workspace. Raises `HawseError` `invalid_params`."""
+    given = path
+    try:
+        path = inner = from_text(given)
+    except ValueError as error:
+        raise HawseError("invalid_params", str(error), details={"path": "$.path"}) from None
+    if path.startswith("/"):
+        inner = posixpath.relpath(path, WORKSPACE) if path.startswith(f"{WORKSPACE}/") else ".."
+    parts = [part for part in inner.split("/") if part not in ("", ".")]
+    if not parts or len(parts) > DEPTH_MAX or ".." in [*parts, *path.split("/")]:
+        text = f"{path!r} is not the path of a directory below the workspace, such as data or {WORKSPACE}/data"
+        raise HawseError("invalid_params", text, details={"path": "$.path"})
+    try:
+        long = any(len(part.encode()) > NAME_MAX for part in parts)
+    except UnicodeEncodeError:
+        long = True
+    if long or not path.isprintable():
+        text = f"{given[:80]!r} has a name that is too long, or has characters that the path of a mount cannot have"
+        raise HawseError("invalid_params", text, details={"path": "$.path"})
+    return "/".join(parts)
+
+
+def _prefix(prefix: str) -> str:
+    try:
+        return check_prefix(prefix)
+    except ValueError as error:
+        raise HawseError("invalid_params", str(error), details={"path": "$.prefix"}) from None

@@ -1,0 +1,236 @@
+"""Mount a FUSE file system in the mount namespace of a running sandbox (docs/decisions/0235).
+
+The calling process enters the namespaces of the sandbox, so it must be a short-lived one with a single thread. It walks
+to the mount point with descriptors and follows no symbolic link, since programs of the sandbox may change any of them.
+"""
+
+import errno
+import os
+import re
+from collections.abc import Container, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from hawse_gateway.mounts.plan import NAME, Inside
+from hawse_gateway.system_calls import call, check, libc
+
+FUSE: Final = "/dev/fuse"
+_CLONE_NEWNS, _CLONE_NEWUSER = 0x20000, 0x10000000
+# The numbers are the same on all architectures (since Linux 5.2).
+_OPEN_TREE, _MOVE_MOUNT, _FSOPEN, _FSCONFIG, _FSMOUNT = 428, 429, 430, 431, 432
+_SET_FLAG, _SET_STRING, _CREATE = 0, 1, 6  # FSCONFIG_*
+_FSOPEN_CLOEXEC, _FSMOUNT_CLOEXEC = 1, 1
+_RDONLY, _NOSUID, _NODEV = 1, 2, 4  # MOUNT_ATTR_*
+_EMPTY_PATHS = 0x4 | 0x40  # MOVE_MOUNT_F_EMPTY_PATH, MOVE_MOUNT_T_EMPTY_PATH
+_CLONE_HERE = 0x1 | 0x1000 | os.O_CLOEXEC  # OPEN_TREE_CLONE, AT_EMPTY_PATH
+_MNT_DETACH, _MNT_EXPIRE, _UMOUNT_NOFOLLOW = 0x2, 0x4, 0x8
+_WALK = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def mount_points(pid: int, id: str) -> list[str]:
+    """Return where a process sees the mount `id` (proc_pid_mountinfo(5)). One that has ended sees it nowhere.
+
+    It is not always where it was mounted: programs may rename the directories above it.
+    """
+    try:
+        text = Path(f"/proc/{pid}/mountinfo").read_bytes()
+    except OSError:
+        return []
+    found = []
+    for line in text.splitlines():
+        fields, _, rest = line.partition(b" - ")
+        if rest.split(b" ")[1:2] == [os.fsencode(NAME + id)]:
+            point = re.sub(rb"\\([0-7]{3})", _unescaped, fields.split(b" ")[4])
+            found.append(os.fsdecode(point))
+    return found
+
+
+def _unescaped(match: re.Match[bytes]) -> bytes:
+    return bytes([int(match[1], 8)])
+
+
+def enter(inside: Inside) -> int:
+    """Enter the namespaces of a sandbox, as its user; return the descriptor of /dev/fuse, opened in them.
+
+    The kernel mounts only a device that was opened in the user namespace of the mount. The device itself is that of the
+    host: a sandbox has none.
+
+    Raises:
+        OSError: It has ended, or this process may not enter it.
+    """
+    process = os.pidfd_open(inside.pid)
+    try:
+        if os.readlink("/proc/self/ns/user") != os.readlink(f"/proc/{inside.pid}/ns/user"):
+            check(libc.setns(process, _CLONE_NEWUSER), "enter the user namespace of the sandbox")
+        fuse = os.open(FUSE, os.O_RDWR | os.O_CLOEXEC)
+        check(libc.setns(process, _CLONE_NEWNS), "enter the mount namespace of the sandbox")
+    finally:
+        os.close(process)
+    libc.setfsgid(inside.user)
+    libc.setfsuid(inside.user)  # what is created belongs to the user of the programs
+    return fuse
+
+
+def become_mounter() -> None:
+    """Access files with the capabilities of this process again, which `enter` takes away from the superuser.
+
+    In another user namespace it has kept them, and its user may not exist there, so that nothing changes.
+    """
+    libc.setfsuid(os.geteuid())
+    libc.setfsgid(os.getegid())
+
+
+def open_point(inside: Inside, *, create: bool = True, allowed: Container[str] = ()) -> int:
+    """Return a descriptor of the empty directory at which a mount is to appear.
+
+    Args:
+        inside: The place.
+        create: Whether it is created if it is missing.
+        allowed: Names that it may contain nevertheless.
+
+    Raises:
+        OSError: `ENOTEMPTY`, `EBUSY` if another file system is mounted there, or what else keeps it from being opened.
+    """
+    point = os.open(inside.workspace, _WALK)
+    device = os.fstat(point).st_dev
+    for name in inside.path.split("/"):
+        if create:
+            with suppress(FileExistsError):
+                os.mkdir(name, 0o755, dir_fd=point)
+        point = _into(point, name)
+        if os.fstat(point).st_dev != device:
+            raise OSError(errno.EBUSY, "another file system is mounted there")
+    readable = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=point)
+    try:
+        with os.scandir(readable) as entries:
+            if any(entry.name not in allowed for entry in entries):
+                raise OSError(errno.ENOTEMPTY, "the directory is not empty")
+    finally:
+        os.close(readable)
+    return point
+
+
+def open_parent(point: str, workspace: str) -> tuple[int, str]:
+    """Return a descriptor of the directory above a place below the workspace, and the name of the place there.
+
+    Raises:
+        OSError: It cannot be opened, or is not below the workspace.
+    """
+    if not point.startswith(f"{workspace}/"):
+        raise OSError(errno.EINVAL, "the mount is not in the workspace")
+    above, _, name = point.removeprefix(f"{workspace}/").rpartition("/")
+    directory = os.open(workspace, _WALK)
+    for step in filter(None, above.split("/")):
+        directory = _into(directory, step)
+    return directory, name
+
+
+def _into(directory: int, name: str) -> int:
+    """Return a descriptor of a directory in another one, which is closed. Raises `OSError`."""
+    try:
+        return os.open(name, _WALK, dir_fd=directory)
+    finally:
+        os.close(directory)
+
+
+def create_fuse(fuse: int, id: str, user: int, *, read_only: bool) -> int:
+    """Return a mount of a FUSE file system, which is attached nowhere yet. Raises `OSError`.
+
+    Args:
+        fuse: The descriptor of /dev/fuse.
+        id: The id of the mount.
+        user: The user and group in its options. All users may use it: the sandbox is the boundary.
+        read_only: Whether nothing can be written.
+    """
+    options = {"source": NAME + id, "subtype": "hawse", "fd": fuse, "rootmode": "40000"}
+    options |= {"user_id": user, "group_id": user}
+    return create("fuse", options, ("allow_other", "default_permissions"), read_only=read_only)
+
+
+def create(kind: str, options: Mapping[str, object], flags: Sequence[str], *, read_only: bool = False) -> int:
+    """Return a mount of a new file system, which is attached nowhere yet. Raises `OSError`.
+
+    Args:
+        kind: Its type.
+        options: Its options with a value.
+        flags: The others.
+        read_only: Whether nothing can be written.
+    """
+    context = call(_FSOPEN, kind.encode(), _FSOPEN_CLOEXEC)
+    try:
+        for key, value in options.items():
+            call(_FSCONFIG, context, _SET_STRING, key.encode(), str(value).encode(), 0)
+        for flag in flags:
+            call(_FSCONFIG, context, _SET_FLAG, flag.encode(), None, 0)
+        call(_FSCONFIG, context, _CREATE, None, None, 0)
+        return call(_FSMOUNT, context, _FSMOUNT_CLOEXEC, _NOSUID | _NODEV | (_RDONLY if read_only else 0))
+    finally:
+        os.close(context)
+
+
+def attach(mount: int, point: int) -> None:
+    """Attach a mount to a directory. Raises `OSError`."""
+    call(_MOVE_MOUNT, mount, b"", point, b"", _EMPTY_PATHS)
+
+
+def keep(mount: int) -> int:
+    """Return another mount of the file system of a mount, attached nowhere. Raises `OSError`.
+
+    While it is open, the file system lives, also when the sandbox has ended.
+    """
+    return call(_OPEN_TREE, mount, b"", _CLONE_HERE)
+
+
+def detach(point: str, workspace: str, *, force: bool) -> None:
+    """Unmount what is mounted at a place below the workspace. The process must have entered the sandbox.
+
+    Args:
+        point: The path of the place, in the sandbox.
+        workspace: The path of the workspace there.
+        force: Whether it is also removed while programs use it.
+
+    Raises:
+        OSError: `EBUSY` if programs use it.
+    """
+    unmount(_beside(point, workspace), force=force)
+
+
+def check_unused(point: str, workspace: str) -> None:
+    """Find out whether programs use what is mounted at a place below the workspace.
+
+    A mount that was found unused before, and was not used since, is unmounted (umount(2), MNT_EXPIRE).
+
+    Args:
+        point: The path of the place, in the sandbox, which the process must have entered.
+        workspace: The path of the workspace there.
+
+    Raises:
+        OSError: `EBUSY` if programs use it.
+    """
+    name = _beside(point, workspace)
+    with suppress(BlockingIOError):  # EAGAIN: it is marked now
+        check(libc.umount2(os.fsencode(name), _UMOUNT_NOFOLLOW | _MNT_EXPIRE), "check whether programs use it")
+
+
+def _beside(point: str, workspace: str) -> str:
+    """Go to the directory above a place below the workspace; return the name of the place there. Raises `OSError`."""
+    directory, name = open_parent(point, workspace)
+    os.fchdir(directory)
+    os.close(directory)
+    return name
+
+
+def unmount(path: str, *, force: bool) -> None:
+    """Unmount what is mounted at a path. `force`: also while programs use it. Raises `OSError`."""
+    flags = _UMOUNT_NOFOLLOW | (_MNT_DETACH if force else 0)
+    check(libc.umount2(os.fsencode(path), flags), "unmount")
+
+
+def isolate() -> None:
+    """Make a mount namespace of this process' own, in a user namespace if it is not the superuser. Raises `OSError`."""
+    user, group = os.getuid(), os.getgid()
+    check(libc.unshare(_CLONE_NEWNS | (_CLONE_NEWUSER if user else 0)), "unshare")
+    if user:  # the options of the file system name a user, which must exist
+        for name, text in (("setgroups", "deny"), ("uid_map", f"0 {user} 1"), ("gid_map", f"0 {group} 1")):
+            Path(f"/proc/self/{name}").write_text(text)

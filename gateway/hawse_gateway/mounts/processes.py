@@ -1,0 +1,362 @@
+"""The processes that serve mounts as the gateway sees them: started, found again by a later gateway, ended."""
+
+import asyncio
+import errno
+import logging
+import os
+import select
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from hawse.wire import HawseError
+from hawse_gateway.cancellation import in_thread
+from hawse_gateway.mounts import namespaces, rclone, squashfuse
+from hawse_gateway.mounts.plan import READY, Inside, Plan
+from hawse_gateway.mounts.settings import MountSettings, Source
+from hawse_gateway.providers.isolation import host_user
+from hawse_gateway.providers.runtime_process import RuntimeProcess
+
+log = logging.getLogger(__name__)
+
+PROGRAM: Final = (sys.executable, "-I", "-m", "hawse_gateway.mounts")
+USER: Final = host_user.FIRST - 2  # of rclone for buckets, if the gateway is the superuser: no sandbox has it
+START_TIMEOUT: Final = 40.0  # s, in which the store is asked at the creation of a mount
+PROBE_TIMEOUT: Final = 15.0  # s, in which the store is asked whether it has a bucket
+UNMOUNT_TIMEOUT: Final = 10.0  # s
+DISCARD_TIMEOUT: Final = 60.0  # s, in which the changes of an overlay are deleted: it is tried again
+END_GRACE: Final = 3.0  # s from SIGTERM to SIGKILL
+KILL_TIMEOUT: Final = 5.0  # s
+REPORT_MAX: Final = 4096  # bytes
+LOG_MAX: Final = 1 << 20  # bytes of a log, above which it begins anew
+LOG_TAIL: Final = 2000  # bytes of it for the operator
+_CODES: Final = {
+    errno.ENOTEMPTY: "conflict",
+    errno.EBUSY: "conflict",
+    errno.ENOTDIR: "not_directory",
+    errno.ELOOP: "not_directory",
+    errno.EACCES: "permission_denied",
+    errno.EROFS: "permission_denied",
+    errno.EIO: "io_error",
+    errno.ENOSPC: "no_space",
+    errno.EDQUOT: "no_space",
+}
+
+
+class MountFolder:
+    """The files of one mount in the state directory.
+
+    Args:
+        home: The directory. Only the user of the gateway may enter the one above.
+    """
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.cache = home / "cache"
+        self.process = home / "process"  # of rclone or squashfuse
+        self.runtime = home / "runtime"  # the runtime id of the start of the sandbox that it is mounted in
+        self.log = home / "log"
+
+    def mounted_in(self) -> str | None:
+        """Return the runtime id of the start that it was started for. None: for no sandbox."""
+        try:
+            return self.runtime.read_text() or None
+        except OSError:
+            return None
+
+
+class MountProcesses:
+    """Starts and ends rclone and squashfuse.
+
+    Args:
+        root: The directory of all mounts.
+        settings: The operator's settings.
+    """
+
+    def __init__(self, root: Path, settings: MountSettings) -> None:
+        self._root = root
+        self._settings = settings
+        self._children: dict[str, subprocess.Popen[bytes]] = {}  # started here; kept to be reaped
+
+    def folder(self, id: str) -> MountFolder:
+        return MountFolder(self._root / id)
+
+    def ids(self) -> list[str]:
+        """Return the ids of the mounts that have files here. Blocks."""
+        try:
+            return sorted(os.listdir(self._root))
+        except FileNotFoundError:
+            return []
+
+    def alive(self, id: str) -> bool:
+        """Return whether the process of a mount runs. Blocks for a moment."""
+        if (child := self._children.get(id)) is not None and child.poll() is not None:
+            del self._children[id]
+        process = RuntimeProcess.load(self.folder(id).process)
+        return process is not None and process.alive
+
+    async def start(
+        self,
+        id: str,
+        source: Source,
+        *,
+        inside: Inside | None,
+        runtime: str | None,
+        read_only: bool,
+        check: bool,
+    ) -> None:
+        """Mount, and return when programs can use it.
+
+        Args:
+            id: The id of the mount.
+            source: What it shows.
+            inside: Where it appears; None: nowhere, to upload what its cache has.
+            runtime: The runtime id of the start of the sandbox.
+            read_only: Whether nothing can be written.
+            check: Whether it is mounted for the first time: the store must answer, and have the bucket.
+
+        Raises:
+            HawseError: `not_found` if there is no such bucket, `unavailable`, `conflict`, `not_directory`,
+                `permission_denied`, `io_error`, `no_space`.
+        """
+        plan = Plan(id=id, action="mount", inside=inside, read_only=read_only, check=check)
+        try:
+            if source.image is not None:
+                program = squashfuse.check_available()
+                image = source.image
+                await in_thread(lambda: self._start_image(program, plan, image, runtime or ""))
+            else:
+                program = rclone.check_available()
+                if check and (missing := await self.missing(source)) is not None:
+                    raise HawseError("not_found", f"the mount was not made: {missing}")
+                await in_thread(lambda: self._start_rclone(program, plan, source, runtime or ""))
+        except subprocess.TimeoutExpired:
+            raise HawseError("unavailable", "an earlier process of the mount has not ended") from None
+        except OSError as error:
+            raise _typed(error, "the mount was not made") from error
+
+    async def missing(self, source: Source) -> str | None:
+        """Find out whether the bucket of a mount exists.
+
+        Args:
+            source: What the mount shows.
+
+        Returns:
+            A clause that names the bucket. None: it exists, the store does not answer, or the mount shows no bucket.
+        """
+        if source.bucket is None or (program := rclone.find()) is None:
+            return None
+        code = await in_thread(lambda: self._probe(rclone.probe(program, source), source))
+        return f"the store has no bucket {source.bucket!r}" if code == rclone.NO_BUCKET else None
+
+    def _probe(self, command: list[str], source: Source) -> int | None:
+        """Return the exit code of a command of rclone. None: it did not end in time."""
+        user = USER if os.getuid() == 0 else None
+        try:
+            return subprocess.run(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env=rclone.environment(source, self._settings.memory),
+                cwd="/",
+                user=user,
+                group=user,
+                extra_groups=None if user is None else [],
+                timeout=PROBE_TIMEOUT,
+                check=False,
+            ).returncode
+        except subprocess.TimeoutExpired:
+            return None
+
+    async def unmount(self, id: str, inside: Inside, *, force: bool, discard: bool = False) -> None:
+        """Remove a mount from a sandbox. One that is not there is not an error.
+
+        Args:
+            id: The id of the mount.
+            inside: Where it is.
+            force: Whether it is removed although programs use it.
+            discard: Whether what was changed in an overlay is deleted.
+
+        Raises:
+            HawseError: `conflict` if programs use it, else `unavailable`.
+        """
+        await self._change(Plan(id=id, action="unmount", inside=inside, force=force, discard=discard), inside)
+
+    async def check_unused(self, id: str, inside: Inside) -> None:
+        """Find out whether a mount can be removed. One that is not there is not an error.
+
+        Args:
+            id: The id of the mount.
+            inside: Where it is.
+
+        Raises:
+            HawseError: `conflict` if programs use it, else `unavailable`.
+        """
+        await self._change(Plan(id=id, action="check", inside=inside), inside)
+
+    async def _change(self, plan: Plan, inside: Inside) -> None:
+        """Let a process do something with a mount that exists. Raises `HawseError`."""
+        try:
+            if not plan.discard and not await asyncio.to_thread(namespaces.mount_points, inside.pid, plan.id):
+                return
+            await asyncio.to_thread(self._run, plan)
+        except OSError as error:
+            if RuntimeProcess.of_pid(inside.pid) is None:
+                return  # the sandbox has ended, and its mounts with it
+            if error.errno == errno.EBUSY:
+                raise HawseError("conflict", "programs use files of the mount", admitted="yes") from error
+            raise _typed(error, "the mount was not removed") from error
+
+    async def end(self, id: str) -> None:
+        """End the process of a mount. What rclone has not uploaded stays in its cache. Raises `unavailable`."""
+        folder = self.folder(id)
+        process = await asyncio.to_thread(RuntimeProcess.load, folder.process)
+        if process is not None and not await process.end(grace=END_GRACE, timeout=KILL_TIMEOUT):
+            raise HawseError("unavailable", f"the process of the mount (pid {process.pid}) did not end")
+        if (child := self._children.pop(id, None)) is not None:
+            await asyncio.to_thread(child.wait)
+        folder.process.unlink(missing_ok=True)
+        folder.runtime.unlink(missing_ok=True)
+
+    def remove(self, id: str) -> None:
+        """Remove the files of a mount. Blocks. Raises `OSError`."""
+        try:
+            shutil.rmtree(self.folder(id).home)
+        except FileNotFoundError:
+            pass
+
+    def tail(self, id: str) -> str:
+        """Return the end of the log, for the operator, and begin it anew if it is long. Blocks."""
+        path = self.folder(id).log
+        try:
+            with path.open("rb+") as file:
+                size = os.fstat(file.fileno()).st_size
+                file.seek(max(0, size - LOG_TAIL))
+                text = file.read().decode(errors="replace").strip()
+                if size > LOG_MAX:
+                    file.truncate(0)
+                return text
+        except OSError:
+            return ""
+
+    def _start_rclone(self, program: str, plan: Plan, source: Source, runtime: str) -> None:
+        folder = self._prepared(plan.id)
+        folder.cache.mkdir(mode=0o700, parents=True, exist_ok=True)
+        user = None
+        if os.getuid() == 0:
+            user = (USER, USER) if source.directory is None else _owner(source.directory)
+            _give(folder.cache, *user)
+        if repaired := rclone.repair(folder.cache):
+            log.warning(
+                "mount %s: rclone was killed while it noted %d files; they are uploaded", plan.id, len(repaired)
+            )
+        user_inside = 0 if plan.inside is None else plan.inside.user
+        size, read_only = self._settings.cache, plan.read_only
+        self._serve(
+            msgspec.structs.replace(
+                plan,
+                cache=str(folder.cache),
+                directory=source.directory,
+                argv=rclone.arguments(program, source, size=size, user=user_inside, read_only=read_only),
+                env=rclone.environment(source, self._settings.memory),
+                user=user,
+            ),
+            runtime,
+        )
+
+    def _start_image(self, program: str, plan: Plan, image: Path, runtime: str) -> None:
+        self._prepared(plan.id).home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        user = host_user.of_process(plan.id)
+        self._serve(
+            msgspec.structs.replace(
+                plan,
+                image=str(image),
+                memory=self._settings.memory,
+                argv=squashfuse.arguments(program),
+                user=(user, user) if os.getuid() == 0 else None,
+            ),
+            runtime,
+        )
+
+    def _prepared(self, id: str) -> MountFolder:
+        """Return the files of a mount, when an earlier process, which has ended, is reaped."""
+        if (earlier := self._children.pop(id, None)) is not None:
+            earlier.wait(KILL_TIMEOUT)
+        return self.folder(id)
+
+    def _serve(self, plan: Plan, runtime: str) -> None:
+        """Start the process of a mount, and wait until the mount can be used."""
+        id, folder = plan.id, self.folder(plan.id)
+        with folder.log.open("ab") as output:
+            child = self._children[id] = _popen(plan, output.fileno())
+        try:
+            if (process := RuntimeProcess.of_pid(child.pid)) is not None:
+                process.save(folder.process)
+            _wait_until_ready(child, START_TIMEOUT)
+            folder.runtime.write_text(runtime)
+        except BaseException:
+            child.kill()
+            child.wait()
+            del self._children[id]
+            folder.process.unlink(missing_ok=True)
+            folder.runtime.unlink(missing_ok=True)
+            raise
+
+    def _run(self, plan: Plan) -> None:
+        child = _popen(plan, subprocess.DEVNULL)
+        try:
+            _wait_until_ready(child, DISCARD_TIMEOUT if plan.discard else UNMOUNT_TIMEOUT)
+        finally:
+            child.kill()
+            child.wait()
+
+
+def _popen(plan: Plan, errors: int) -> subprocess.Popen[bytes]:
+    """Start the program with its plan in a file in memory, and without the variables of the gateway."""
+    with open(os.memfd_create("plan"), "wb+") as stdin:
+        stdin.write(msgspec.json.encode(plan))
+        stdin.seek(0)  # which also writes what is buffered
+        return subprocess.Popen(
+            PROGRAM, stdin=stdin, stdout=subprocess.PIPE, stderr=errors, cwd="/", env={}, start_new_session=True
+        )
+
+
+def _wait_until_ready(child: subprocess.Popen[bytes], timeout: float) -> None:
+    """Raise `OSError` if the program does not report that its work is done."""
+    assert child.stdout is not None
+    with child.stdout as pipe:
+        readable = select.poll()
+        readable.register(pipe, select.POLLIN)
+        if not readable.poll(timeout * 1000):
+            raise TimeoutError(errno.ETIMEDOUT, f"there was no answer within {timeout:g} s")
+        answer = pipe.read1(REPORT_MAX)  # type: ignore[attr-defined]  # it is buffered
+        if answer != READY:
+            number, _, text = answer.decode(errors="replace").partition(" ")
+            if number.isdigit():
+                raise OSError(int(number), text.strip() or os.strerror(int(number)))
+            raise OSError(errno.ECONNABORTED, "the process that serves it has ended")
+
+
+def _typed(error: OSError, what: str) -> HawseError:
+    code = _CODES.get(error.errno or 0, "unavailable")
+    return HawseError(code, f"{what}: {error.strerror or error}", admitted="yes", details={"errno": error.errno})
+
+
+def _owner(path: str) -> tuple[int, int]:
+    status = os.stat(path)
+    return status.st_uid, status.st_gid
+
+
+def _give(directory: Path, user: int, group: int) -> None:
+    """Make a user the owner of a cache, unless it is that already."""
+    if directory.stat().st_uid == user:
+        return
+    for folder, directories, files in os.walk(directory):
+        for name in (*directories, *files):
+            os.chown(os.path.join(folder, name), user, group, follow_symlinks=False)
+    os.chown(directory, user, group)

@@ -1,0 +1,227 @@
+"""rclone as mounts run it: where it is, its arguments and environment, and what its cache still has to upload."""
+
+import json
+import os
+import posixpath
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+
+from hawse.wire import HawseError
+from hawse_gateway.mounts.plan import CACHE_FD, DIRECTORY_FD, FUSE_FD
+from hawse_gateway.mounts.settings import Source
+
+CONNECT_TIMEOUT: Final = 5  # s
+IDLE_TIMEOUT: Final = 5  # s without a byte from the store
+ATTEMPTS: Final = 1  # of one request. Uploads are repeated by the cache until they succeed.
+WRITE_BACK: Final = 1  # s from the last close of a file to its upload
+SEEN_AFTER: Final = 10  # s after which a change that others have made in the bucket is seen
+PART: Final = "8Mi"  # bytes of a part of an upload, of which `TRANSFERS` x `PARTS` are in memory
+TRANSFERS: Final = 2
+PARTS: Final = 2
+NO_BUCKET: Final = 3  # the exit code of rclone for a bucket, or a directory of other remotes, that does not exist
+NOTHING: Final = ".hawse-probe"
+REMOTE: Final = "STORE"  # the name of the remote in variables
+SYSTEM: Final = "/usr/bin:/bin:/usr/local/bin"
+_VARIABLES: Final = ("PATH", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY")
+
+
+def find() -> str | None:
+    """Return the path of rclone, without symbolic links, since another user may not be able to follow them."""
+    path = shutil.which("rclone") or shutil.which("rclone", path=SYSTEM)
+    return None if path is None else os.path.realpath(path)
+
+
+def check_available() -> str:
+    """Return the path of rclone. Raises `HawseError` `unavailable`, which says what to install."""
+    program = find()
+    if program is None:
+        raise HawseError(
+            "unavailable", "mounts need rclone on the machine of the gateway: apt install rclone", retryable=False
+        )
+    if not os.access("/dev/fuse", os.R_OK | os.W_OK):
+        text = "mounts need /dev/fuse on the machine of the gateway: modprobe fuse, and access for the gateway's user"
+        raise HawseError("unavailable", text, retryable=False)
+    return program
+
+
+def arguments(program: str, source: Source, *, size: int, user: int, read_only: bool) -> list[str]:
+    """Return the command that serves a mount. It contains no credentials.
+
+    Args:
+        program: The path of rclone.
+        source: What the mount shows.
+        size: Bytes that its cache keeps of what is uploaded.
+        user: The owner of its files, as the user namespace of the sandbox counts users.
+        read_only: Whether nothing can be written.
+    """
+    options = {
+        "cache-dir": f"/proc/self/fd/{CACHE_FD}",
+        "vfs-cache-mode": "writes",
+        "vfs-cache-max-size": size,
+        "vfs-cache-poll-interval": "10s",
+        "vfs-write-back": f"{WRITE_BACK}s",
+        "dir-cache-time": f"{SEEN_AFTER}s",
+        "poll-interval": "0",
+        "uid": user,
+        "gid": user,
+        "contimeout": f"{CONNECT_TIMEOUT}s",
+        "timeout": f"{IDLE_TIMEOUT}s",
+        "low-level-retries": ATTEMPTS,
+        "retries": 1,
+        "transfers": TRANSFERS,
+        "buffer-size": "4Mi",
+        "log-level": "NOTICE",
+        "config": "",
+    }
+    flags = [f"--{name}={value}" for name, value in options.items()]
+    if read_only:
+        flags.append("--read-only")
+    remote = f"/proc/self/fd/{DIRECTORY_FD}"
+    if source.bucket is not None:
+        flags.append("--use-server-modtime")
+        remote = f"{REMOTE.lower()}:{_path(source)}"
+    return [program, "mount2", "--allow-non-empty", *flags, remote, f"/dev/fd/{FUSE_FD}"]
+
+
+def probe(program: str, source: Source) -> list[str]:
+    """Return the command that ends with `NO_BUCKET` if there is no bucket: to a mount, it looks like an empty one.
+
+    It lists a directory that does not exist, since a listing of the whole bucket could take long.
+
+    Args:
+        program: The path of rclone.
+        source: What a mount shows: a bucket.
+    """
+    limits = [f"--contimeout={CONNECT_TIMEOUT}s", f"--timeout={IDLE_TIMEOUT}s", f"--low-level-retries={ATTEMPTS}"]
+    path = _path(msgspec.structs.replace(source, prefix=posixpath.join(source.prefix, NOTHING)))
+    return [program, "lsf", *limits, "--retries=1", "--config=", f"{REMOTE.lower()}:{path}"]
+
+
+def environment(source: Source, memory: int) -> dict[str, str]:
+    """Return the whole environment of rclone. Only its user and the superuser can read it (proc_pid_environ(5)).
+
+    Args:
+        source: What the mount shows.
+        memory: Bytes of memory that rclone keeps to.
+    """
+    found = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
+    found |= {"HOME": "/", "GOMEMLIMIT": str(memory), "GOMAXPROCS": "2"}
+    if source.bucket is None:
+        return found
+    options = {
+        "type": "s3",
+        "provider": "AWS" if source.endpoint is None else "Other",
+        "endpoint": source.endpoint,
+        "region": source.region or "us-east-1",
+        "no_check_bucket": "true",
+        "chunk_size": PART,
+        "upload_concurrency": str(PARTS),
+    }
+    if source.credentials is not None:
+        options["access_key_id"] = source.credentials.access_key_id
+        options["secret_access_key"] = source.credentials.secret_access_key
+        options["session_token"] = source.credentials.session_token
+    return found | {
+        f"RCLONE_CONFIG_{REMOTE}_{name.upper()}": value for name, value in options.items() if value is not None
+    }
+
+
+class Cached(NamedTuple):
+    """What a cache has.
+
+    Attributes:
+        pending: Files that are not uploaded yet.
+        size: Bytes on the disk.
+    """
+
+    pending: int
+    size: int
+
+
+def look(cache: Path) -> Cached:
+    """Return what a cache has. It blocks, in proportion to the number of files in it.
+
+    rclone keeps the metadata of each file as JSON below `vfsMeta`, where `Dirty` is set from the first write until the
+    upload is complete. Metadata that cannot be read counts as such a file: see `repair`.
+    """
+    pending = size = 0
+    for folder, _, names in os.walk(cache):
+        for name in names:
+            path = os.path.join(folder, name)
+            try:
+                size += os.lstat(path).st_blocks * 512
+                if os.path.relpath(path, cache).startswith("vfsMeta"):
+                    found = _read(path)
+                    pending += found is None or bool(found.get("Dirty"))
+            except OSError:
+                continue  # it was removed meanwhile
+    return Cached(pending, size)
+
+
+def repair(cache: Path) -> list[str]:
+    """Write the metadata anew that rclone was writing when it was killed, while no rclone uses the cache. Blocks.
+
+    rclone empties the file of the metadata before it writes it, and removes a file whose metadata it cannot read. A
+    file with holes is left to it: parts that rclone had not read from the store would become zeros there.
+
+    Args:
+        cache: The directory of the cache. Its files keep their owners.
+
+    Returns:
+        The paths of the files, below `vfs` in the cache, that are uploaded now.
+
+    Raises:
+        OSError: The metadata cannot be written.
+    """
+    repaired = []
+    for folder, _, names in os.walk(cache / "vfsMeta"):
+        for name in names:
+            path = Path(folder, name)
+            data = cache / "vfs" / (inside := path.relative_to(cache / "vfsMeta"))
+            if _read(path) is not None or not _complete(data):
+                continue
+            with open(os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW), "w") as file:
+                json.dump(_metadata(data.stat()), file)
+            repaired.append(str(inside))
+    return repaired
+
+
+def _complete(path: Path) -> bool:
+    """Return whether there is a file without holes."""
+    try:
+        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            return size == 0 or os.lseek(file.fileno(), 0, os.SEEK_HOLE) == size
+    except OSError:
+        return False
+
+
+def _metadata(status: os.stat_result) -> dict[str, object]:
+    """Return what rclone writes of a file that is complete in its cache and not uploaded."""
+    modified = datetime.fromtimestamp(status.st_mtime, UTC).isoformat().replace("+00:00", "Z")
+    return {
+        "ModTime": modified,
+        "ATime": modified,
+        "Size": status.st_size,
+        "Rs": [{"Pos": 0, "Size": status.st_size}] if status.st_size else [],
+        "Fingerprint": "",
+        "Dirty": True,
+    }
+
+
+def _read(path: str | Path) -> dict[str, object] | None:
+    """Return the metadata of a file, or None if it is damaged. Raises `OSError`."""
+    with open(path, "rb") as file:
+        try:
+            found = json.load(file)
+        except ValueError:
+            return None
+    return found if isinstance(found, dict) else None
+
+
+def _path(source: Source) -> str:
+    return f"{source.bucket}/{source.prefix}" if source.prefix else source.bucket or ""

@@ -1,0 +1,108 @@
+"""What the gateway knows about each mount: rows of its store. Credentials that a caller has given are in them."""
+
+import logging
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+
+from hawse.api.mounts import MountCredentials, MountInfo
+from hawse_gateway.store.base import ABSENT, ConflictError, Delete, Put, Row, Store, store_errors_unavailable
+
+log = logging.getLogger(__name__)
+
+TABLE: Final = "mounts"
+
+
+class MountRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A row.
+
+    Attributes:
+        info: What is known about it, without its state.
+        generation: The generation of the sandbox: a later one with the same id does not have the mount.
+        credentials: What the caller has given. None: `info.bucket` is a name in the settings, or it is an overlay.
+        deleting: Whether it is deleted when everything is uploaded.
+        force: Whether it is then removed although programs use it.
+        discard: Whether it is deleted although not everything is uploaded.
+    """
+
+    info: MountInfo
+    generation: str
+    credentials: MountCredentials | None = None
+    deleting: bool = False
+    force: bool = False
+    discard: bool = False
+
+
+class MountRecords:
+    """The rows. Methods raise `HawseError` `unavailable` if the store cannot be used.
+
+    Args:
+        store: The store.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def add(self, record: MountRecord) -> None:
+        with store_errors_unavailable():
+            await self._store.write(Put(TABLE, record.info.id, msgspec.json.encode(record), ABSENT))
+
+    async def note_deleting(self, id: str, *, force: bool, discard: bool) -> bool:
+        """Write that a mount is to be deleted. Return False if it does not exist any more."""
+        while True:
+            with store_errors_unavailable():
+                row = await self._store.get(TABLE, id)
+                record = None if row is None else _decoded(id, row)
+                if row is None or record is None:
+                    return False
+                new = msgspec.structs.replace(
+                    record, deleting=True, force=force or record.force, discard=discard or record.discard
+                )
+                try:
+                    await self._store.write(Put(TABLE, id, msgspec.json.encode(new), row.version))
+                    return True
+                except ConflictError:
+                    continue  # it was changed meanwhile
+
+    async def get(self, id: str) -> MountRecord | None:
+        with store_errors_unavailable():
+            row = await self._store.get(TABLE, id)
+        return None if row is None else _decoded(id, row)
+
+    async def all(self) -> Mapping[str, MountRecord]:
+        """Return all rows, by id. One that cannot be decoded, such as that of a later version, is passed over."""
+        with store_errors_unavailable():
+            rows = await self._store.rows(TABLE)
+        found = {id: _decoded(id, row) for id, row in rows.items()}
+        return {id: record for id, record in found.items() if record is not None}
+
+    async def backups(self) -> set[str]:
+        """Return the ids of the backups of which there are overlays."""
+        return {record.info.backup for record in (await self.all()).values() if record.info.backup is not None}
+
+    async def of(self, sandbox: str) -> list[MountRecord]:
+        """Return those of a sandbox, in the order of their paths."""
+        found = [record for record in (await self.all()).values() if record.info.sandbox == sandbox]
+        return sorted(found, key=lambda record: record.info.path)
+
+    async def remove(self, id: str) -> None:
+        """Remove a row. A missing one is not an error."""
+        while True:
+            with store_errors_unavailable():
+                row = await self._store.get(TABLE, id)
+                if row is None:
+                    return
+                try:
+                    await self._store.write(Delete(TABLE, id, row.version))
+                    return
+                except ConflictError:
+                    continue  # it was changed meanwhile
+
+
+def _decoded(id: str, row: Row) -> MountRecord | None:
+    try:
+        return msgspec.json.decode(row.value, type=MountRecord)
+    except msgspec.MsgspecError as error:
+        log.warning("! the row of mount %s cannot be decoded: %s", id, error)
+        return None

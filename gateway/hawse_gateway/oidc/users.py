@@ -1,0 +1,93 @@
+"""Who the claims of a token identify, and what the user may do. No I/O."""
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NamedTuple, cast
+
+from hawse.api.rights import OWN, ROLES, Right, Role
+from hawse.wire import HawseError, Principal
+from hawse_gateway.auth import principals
+
+ANYBODY: Final = "*"
+OWN_PREFIX: Final = "own:"
+NAME_MAX: Final = 128  # characters of a name for people
+HASHED: Final = "oidc-"  # begins ids that are made of a hash
+_USER: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@+|:-]{0,127}")
+_OTHERS: Final = (HASHED, "link-", "token-")  # begin the ids of other principals
+_RESERVED: Final = frozenset({principals.OWNER.id, principals.GATEWAY.id, principals.PREVIEW.id, "stranger", "nobody"})
+
+
+class RoleRule(NamedTuple):
+    """Gives a role to users.
+
+    Attributes:
+        value: The value that the claim of roles must have. `ANYBODY`: all users.
+        role: The role.
+        own: Whether it is for the user's own sandboxes only.
+    """
+
+    value: str
+    role: Role
+    own: bool
+
+    @classmethod
+    def parse(cls, text: str) -> "RoleRule":
+        """Parse `VALUE=ROLE` or `VALUE=own:ROLE`. Raises `ValueError`."""
+        value, separator, role = text.rpartition("=")
+        own = role.startswith(OWN_PREFIX)
+        role = role.removeprefix(OWN_PREFIX)
+        if not separator or not value or role not in ROLES:
+            raise ValueError(f"{text!r}: expected VALUE=ROLE or VALUE=own:ROLE, with a role of {', '.join(ROLES)}")
+        return cls(value, cast(Role, role), own)
+
+
+class Users:
+    """The rules of one gateway."""
+
+    def __init__(self, rules: Iterable[RoleRule], *, user_claim: str = "sub", role_claim: str = "groups") -> None:
+        """Create the rules.
+
+        Args:
+            rules: All that match a user give it their rights.
+            user_claim: The claim that is the id of the user. It must never be given to another user.
+            role_claim: The claim that rules are compared with, a text or a list; `a.b` is the member `b` of `a`.
+        """
+        self._rules = list(rules)
+        self._user_claim = user_claim
+        self._role_claim = role_claim
+
+    def principal(self, claims: Mapping[str, Any]) -> Principal:
+        """Return the user that verified claims identify. Raises `HawseError` (`forbidden`)."""
+        id = self._id(claims)
+        values = _values(claims, self._role_claim)
+        rights = dict.fromkeys(
+            str(Right(name, OWN if rule.own else None))
+            for rule in self._rules
+            if rule.value == ANYBODY or rule.value in values
+            for name in ROLES[rule.role]
+        )
+        if not rights:
+            raise HawseError("forbidden", "this gateway gives your account no role")
+        names = (claims.get(name) for name in ("name", "preferred_username", "email"))
+        name = next((name for name in names if isinstance(name, str) and name.isprintable() and name), id)
+        return Principal(id=id, name=name[:NAME_MAX], kind="user", rights=tuple(rights))
+
+    def _id(self, claims: Mapping[str, Any]) -> str:
+        value = claims.get(self._user_claim)
+        if not isinstance(value, str) or not value:
+            raise HawseError("forbidden", f"your account has no {self._user_claim!r}")
+        if self._user_claim == "email" and claims.get("email_verified") is not True:
+            raise HawseError("forbidden", "the address of your account is not verified")
+        if _USER.fullmatch(value) and value.lower() not in _RESERVED and not value.startswith(_OTHERS):
+            return value
+        return HASHED + hashlib.sha256(value.encode("utf-8", "surrogatepass")).hexdigest()[:20]
+
+
+def _values(claims: Mapping[str, Any], path: str) -> set[str]:
+    found: Any = claims.get(path)
+    if found is None:
+        found = claims
+        for name in path.split("."):
+            found = found.get(name) if isinstance(found, Mapping) else None
+    return {value for value in (found if isinstance(found, list) else [found]) if isinstance(value, str)}

@@ -1,0 +1,227 @@
+"""Translate the headers of requests and responses between a browser and a previewed program. No I/O.
+
+The program sees itself at `http://localhost:PORT`, as development servers expect: `Host`, `Origin` and `Referer`
+contain this origin, X-Forwarded-* the public address. A preview by path shares the gateway's origin, so its pages get a
+sandbox (an opaque origin, which cannot read the gateway's storage) and its cookies get names of their own.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
+
+from hawse_gateway.auth.access_policy import AccessPolicy
+from hawse_gateway.preview.addresses import PreviewTarget
+
+Pairs = list[tuple[bytes, bytes]]
+
+HOP: Final = frozenset(
+    b"connection keep-alive proxy-connection proxy-authenticate proxy-authorization te trailer transfer-encoding "
+    b"upgrade".split()
+)
+# Of a request: framing, and what only a proxy may set.
+PROXY_ONLY: Final = frozenset(b"host expect forwarded x-real-ip".split())
+# Of a response: what would affect the whole machine, or other previews. Clear-Site-Data removes the cookies of the
+# registrable domain, which is that of all previews.
+REFUSED: Final = frozenset(b"date alt-svc strict-transport-security set-cookie2 nel report-to clear-site-data".split())
+# Of a response, where the origin is the gateway's.
+REFUSED_BY_PATH: Final = frozenset([b"service-worker-allowed"])
+SANDBOX: Final = b"sandbox allow-scripts allow-forms allow-modals allow-popups allow-downloads allow-pointer-lock"
+# Where a response has none of these, browsers show their copy of a file for a tenth of its age without a request
+# (RFC 9111, 4.2.2). What is previewed is being changed.
+CACHING: Final = frozenset(b"cache-control expires pragma".split())
+STATUS_MAX: Final = 599  # of a response (RFC 9110, 15)
+OPAQUE_ORIGIN: Final = b"null"  # the `Origin` of a page in a sandbox (Fetch, 3.2)
+_LOCAL = re.compile(
+    r"https?://(?:localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0)(?::([0-9]{1,5}))?(?=[/?#]|$)", re.IGNORECASE
+)
+
+
+class PublicAddress(NamedTuple):
+    """The connection a request came by, and the port it goes to."""
+
+    port: int
+    scheme: str  # http or https
+    client: str  # an address; empty if unknown
+
+
+def upstream_host(port: int) -> bytes:
+    return b"localhost:%d" % port
+
+
+def request_headers(
+    given: Iterable[tuple[bytes, bytes]], target: PreviewTarget, public: PublicAddress, access_policy: AccessPolicy
+) -> Pairs:
+    """Translate the headers of a browser's request.
+
+    Args:
+        given: The headers of the request, with names in lower case.
+        target: What the request is for.
+        public: The connection that the request came by.
+        access_policy: Knows the gateway's own tokens, which the program must not see.
+
+    Returns:
+        The headers for the program. The caller adds `transfer-encoding` where it frames the body.
+    """
+    given = list(given)
+    dropped = HOP | PROXY_ONLY | _named(given)
+    result: Pairs = [(b"host", upstream_host(public.port))]
+    for name, value in given:
+        # Programs behind WSGI and CGI cannot distinguish X_Forwarded_For from X-Forwarded-For.
+        hyphenated = name.replace(b"_", b"-")
+        if hyphenated in dropped or hyphenated.startswith(b"x-forwarded-"):
+            continue
+        if name == b"authorization" and access_policy.bearer([(name, value)]) is not None:
+            continue  # it is for the gateway
+        if name == b"origin" and value == OPAQUE_ORIGIN and _is_own_sandbox(target):
+            # The preview's own page, which is in a sandbox. Another page in a sandbox does not know the preview's
+            # token, and the browser sends it no cookie that restricts itself to its site.
+            value = _own_origin(public)
+        elif name in (b"origin", b"referer"):
+            value = _as_the_program_sees_it(value, target, public)
+        if name == b"cookie" and target.by_path:
+            value = _own_cookies(value, target)
+            if not value:
+                continue
+        result.append((name, value))
+    result.append((b"x-forwarded-host", target.host.encode("latin-1")))
+    result.append((b"x-forwarded-proto", public.scheme.encode()))
+    if public.client:
+        result.append((b"x-forwarded-for", public.client.encode()))
+    if target.prefix:
+        result.append((b"x-forwarded-prefix", target.prefix.encode()))
+    return result
+
+
+def response_headers(given: Iterable[tuple[bytes, bytes]], target: PreviewTarget, public: PublicAddress) -> Pairs:
+    """Translate the headers of a program's response for the browser."""
+    given = [(name.lower(), value) for name, value in given]
+    dropped = HOP | REFUSED | _named(given) | (REFUSED_BY_PATH if target.by_path else frozenset())
+    if any(name == b"transfer-encoding" for name, _ in given):
+        dropped |= {b"content-length"}  # transfer-encoding overrides it (RFC 9112, 6.3)
+    result: Pairs = []
+    for name, value in given:
+        if name in dropped or name == b"referrer-policy":
+            continue
+        if name in (b"location", b"content-location"):
+            value = _location(value, target, public)
+        elif name == b"set-cookie":
+            value = _cookie(value, target)
+        elif name == b"access-control-allow-origin" and _is_own_sandbox(target) and value == _own_origin(public):
+            value = OPAQUE_ORIGIN  # the program allows the page that `request_headers` has translated
+        result.append((name, value))
+    # The address contains the preview's token, so it must not reach other sites.
+    result.append((b"referrer-policy", b"same-origin"))
+    if not any(name in CACHING for name, _ in result):
+        result.append((b"cache-control", b"no-cache"))  # the browser asks whether its copy is still the same
+    if target.by_path:
+        result.append((b"content-security-policy", SANDBOX))
+        if _is_own_sandbox(target) and not any(name == b"access-control-allow-origin" for name, _ in result):
+            result.append(
+                (b"access-control-allow-origin", b"*")
+            )  # the page's own scripts are cross-origin in a sandbox
+    return result
+
+
+def preflight_response(given: Iterable[tuple[bytes, bytes]], target: PreviewTarget, method: str) -> Pairs | None:
+    """Return the headers that answer a CORS preflight of a preview's page by path, None for any other request.
+
+    A page in a sandbox is cross-origin to its own program, which expects no preflights from its own pages.
+
+    Args:
+        given: The headers of the request, with names in lower case.
+        target: What the request is for.
+        method: The method of the request.
+    """
+    headers = dict(given)
+    wanted = headers.get(b"access-control-request-method")
+    if method != "OPTIONS" or not _is_own_sandbox(target) or headers.get(b"origin") != OPAQUE_ORIGIN or wanted is None:
+        return None
+    result = [(b"access-control-allow-origin", OPAQUE_ORIGIN), (b"access-control-allow-methods", wanted)]
+    if names := headers.get(b"access-control-request-headers"):
+        result.append((b"access-control-allow-headers", names))
+    return result
+
+
+def _as_the_program_sees_it(value: bytes, target: PreviewTarget, public: PublicAddress) -> bytes:
+    """Replace the preview's own origin by the program's, as in `Host`; servers compare the two against CSRF.
+
+    The scheme is not compared: behind a proxy that terminates TLS, the browser's is https and the gateway's http.
+    """
+    scheme, separator, rest = value.partition(b"://")
+    authority, slash, path = rest.partition(b"/")
+    own = target.host.lower().encode("latin-1")
+    if not separator or scheme.lower() not in (b"http", b"https") or authority.lower() != own:
+        return value
+    prefix = target.prefix.encode()
+    if prefix and f"/{path.decode('latin-1')}".startswith(f"{target.prefix}/"):
+        path = path[len(prefix) :]
+    return _own_origin(public) + slash + path
+
+
+def _is_own_sandbox(target: PreviewTarget) -> bool:
+    """Return whether a page with an opaque origin must be the target's own: only such a page knows a preview's token.
+
+    The name of a tunnel can be guessed, so any web site could send requests from a sandbox.
+    """
+    return target.by_path and not target.tunnel
+
+
+def _own_origin(public: PublicAddress) -> bytes:
+    """The origin that the program believes to have."""
+    return b"http://" + upstream_host(public.port)
+
+
+def _named(pairs: Pairs) -> frozenset[bytes]:
+    """The headers that `Connection` names: they are for one hop as well (RFC 9110, 7.6.1)."""
+    values = b",".join(value for name, value in pairs if name.lower() == b"connection")
+    return frozenset(token.strip().lower() for token in values.split(b",")) - {b"host", b"content-length"}
+
+
+def _location(value: bytes, target: PreviewTarget, public: PublicAddress) -> bytes:
+    """A target of the program's as the browser finds it: relative to the preview's origin, below its prefix."""
+    text = value.decode("latin-1")
+    local = _LOCAL.match(text)
+    own = f"{public.scheme}://{target.host}"
+    if local is not None and int(local[1] or 80) == public.port:
+        text = text[local.end() :] or "/"
+    elif text == own or text.startswith((f"{own}/", f"{own}?")):
+        text = text[len(own) :] or "/"
+        if target.prefix and text.startswith(f"{target.prefix}/"):
+            return text.encode("latin-1")
+    elif text.startswith("//") or not text.startswith("/"):
+        return value
+    if not text.startswith("/"):
+        text = f"/{text}"
+    return f"{target.prefix}{text}".encode("latin-1")
+
+
+def _cookie(value: bytes, target: PreviewTarget) -> bytes:
+    """Restrict a cookie to this preview: without `Domain`, and for a preview by path below its prefix."""
+    first, *attributes = [part.strip() for part in value.split(b";")]
+    kept = [part for part in attributes if part.partition(b"=")[0].strip().lower() != b"domain"]
+    if target.by_path:
+        path = next((part.partition(b"=")[2].strip() for part in kept if _is_path(part)), b"")
+        kept = [part for part in kept if not _is_path(part)]
+        kept.append(b"Path=" + target.prefix.encode() + (path if path.startswith(b"/") else b"/"))
+        first = _mark(target) + first
+    return b"; ".join([first, *kept])
+
+
+def _own_cookies(value: bytes, target: PreviewTarget) -> bytes:
+    mark = _mark(target)
+    return b"; ".join(_unmarked(value, mark))
+
+
+def _unmarked(value: bytes, mark: bytes) -> Iterator[bytes]:
+    for pair in value.split(b";"):
+        pair = pair.strip()
+        if pair.startswith(mark):
+            yield pair[len(mark) :]
+
+
+def _mark(target: PreviewTarget) -> bytes:
+    return target.mark.encode()
+
+
+def _is_path(part: bytes) -> bool:
+    return part.partition(b"=")[0].strip().lower() == b"path"

@@ -1,0 +1,159 @@
+"""Connections of visitors to ports of sandboxes: their limits, the audit log, and the end of their tunnel.
+
+HTTP requests and TCP connections are both visits. A visit does not start a sandbox.
+"""
+
+import hashlib
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, nullcontext
+from typing import NamedTuple, Protocol
+
+import msgspec
+
+from hawse.api.ports import preview_digest
+from hawse.api.rights import OPERATE
+from hawse.wire import HawseError, Principal
+from hawse_gateway.auth.principals import PREVIEW
+from hawse_gateway.limits.pace import ByteRates
+from hawse_gateway.limits.quotas import HeldLimit
+from hawse_gateway.preview.tunnel import PortTunnel
+from hawse_gateway.sandboxes.lifecycle import Sandboxes
+from hawse_gateway.sandboxes.table import read_previews
+from hawse_gateway.tunnels.table import TunnelRecord, TunnelTable
+from hawse_gateway.upstream.links import Links
+from hawse_gateway.upstream.sandbox_link import SandboxLink
+
+
+class VisitAudit(Protocol):
+    """The audit log."""
+
+    def preview(self, visitor: Principal, address: str, sandbox: str, port: int) -> None:
+        """A visitor has connected to a port. It is called for each visit."""
+
+
+class Visit(NamedTuple):
+    """A request or connection, as limits, the audit log and the runtime see it.
+
+    Attributes:
+        visitor: The visitor.
+        sandbox: The id of the sandbox.
+        place: The token of a preview, or the port of a tunnel.
+        caller: On whose behalf the port is connected to.
+        port: The port that the address of a preview names. None: it names none.
+        tunnel: The tunnel. None: it is a preview.
+    """
+
+    visitor: Principal
+    sandbox: str
+    place: str | int
+    caller: Principal
+    port: int | None = None
+    tunnel: TunnelRecord | None = None
+
+
+def visit_preview(sandbox: str, token: str, port: int | None) -> Visit:
+    """Return a visit of a preview. Its token is secret, so a digest of it names the visitor."""
+    digest = hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return Visit(msgspec.structs.replace(PREVIEW, id=f"preview {digest}"), sandbox, token, PREVIEW, port=port)
+
+
+def visit_tunnel(record: TunnelRecord) -> Visit:
+    """Return a visit of a tunnel."""
+    visitor = msgspec.structs.replace(PREVIEW, id=f"tunnel {record.name}", name=record.name)
+    caller = msgspec.structs.replace(visitor, rights=(f"{OPERATE}/{record.sandbox}",))
+    return Visit(visitor, record.sandbox, record.port, caller, tunnel=record)
+
+
+def no_tunnel() -> HawseError:
+    return HawseError("not_found", "no such tunnel")
+
+
+class Visits:
+    """Connects visitors. `links` may be called while the application runs."""
+
+    def __init__(
+        self,
+        sandboxes: Sandboxes,
+        links: Callable[[], Links],
+        tunnels: TunnelTable,
+        *,
+        byte_rates: ByteRates | None = None,
+        connections: HeldLimit | None = None,
+        audit: VisitAudit | None = None,
+    ) -> None:
+        """Create it.
+
+        Args:
+            sandboxes: Says which sandboxes run.
+            links: Returns the links to them.
+            tunnels: The tunnels.
+            byte_rates: Slows down visitors that send and receive too much. None: there is no limit.
+            connections: Limits the visits of each visitor. None: there is no limit.
+            audit: Is notified of visitors. None: nothing is.
+        """
+        self._sandboxes = sandboxes
+        self._links = links
+        self._tunnels = tunnels
+        self._byte_rates = byte_rates or ByteRates()
+        self._connections = connections or HeldLimit()
+        self._audit = audit
+
+    @asynccontextmanager
+    async def connected(
+        self, visit: Visit, address: str, ended: Callable[[], None] = lambda: None
+    ) -> AsyncIterator[PortTunnel]:
+        """Connect to the port of a visit, and close the connection at the end. It breaks when its tunnel ends.
+
+        Args:
+            visit: The visit.
+            address: The address of the visitor, `HOST:PORT`.
+            ended: Is called when the tunnel ends.
+
+        Raises:
+            HawseError: `not_found`, `stale_handle` if the sandbox does not run, `limit_exceeded`, or as `port.connect`.
+        """
+        pace = self._byte_rates.pace(visit.visitor, address)
+        if pace is not None:
+            pace.check()
+        with self._connections.hold(visit.visitor, address):
+            link = await self._link(visit)
+            async with PortTunnel(link, visit.place, pace, principal=visit.caller) as connection:
+                if visit.port not in (None, connection.port):
+                    raise HawseError("not_found", "no such preview")
+
+                def end() -> None:
+                    connection.cut(HawseError("not_found", "the tunnel has ended", admitted="unknown"))
+                    ended()
+
+                if visit.tunnel is not None:
+                    found = self._tunnels.find(visit.tunnel.name)
+                    if found is None or not found.leads_where(visit.tunnel):
+                        raise no_tunnel()  # it has ended meanwhile; another may have its name
+                with nullcontext() if visit.tunnel is None else self._tunnels.hold(visit.tunnel.name, end):
+                    if self._audit is not None:
+                        self._audit.preview(visit.visitor, address, visit.sandbox, connection.port)
+                    yield connection
+
+    async def _link(self, visit: Visit) -> SandboxLink:
+        """The link of a sandbox that runs: a visit does not start one. Raises `HawseError`."""
+        link = self._links().get(visit.sandbox)
+        if link.ready:
+            return link
+        try:
+            info = await self._sandboxes.get(visit.sandbox)
+        except HawseError as error:
+            if error.code != "not_found":
+                raise
+            raise HawseError("not_found", "no such address") from None
+        if info.state != "running":
+            await self._check_preview(visit)
+            raise HawseError("stale_handle", "the sandbox is not running")
+        return link
+
+    async def _check_preview(self, visit: Visit) -> None:
+        """Raise `HawseError` (`not_found`) if a sandbox that sleeps has no such preview, as its runtime would."""
+        if isinstance(visit.place, int):
+            return
+        previews = await read_previews(self._sandboxes.store, visit.sandbox)
+        if previews is not None and preview_digest(visit.place) not in previews:
+            raise HawseError("not_found", "no such preview")

@@ -1,0 +1,329 @@
+"""Build a directory with which the runtime starts in any Linux image, also in one without Python or a C library.
+
+ld            the dynamic linker of this machine's interpreter, started with the path of `lib` and of the interpreter
+lib/          the shared libraries of everything below
+python/       the interpreter and its standard library, whose modules are in `lib/python3XX.zip`
+site/         hawse_runtime, and the packages that it and the kernel of code contexts import
+site.zip      those of them that are Python modules and nothing else, hawse among them
+bin/setpriv   starts programs as another user
+start.py      runs a module, with these directories as the path of modules
+install.py    copies the bundle, out of an image of it
+
+Modules are compiled; those of the standard library and of `site` come without their source. The fewer files there are,
+the sooner they are copied into a pod, so what can be imported from an archive is in one (zipimport). The directory is
+mounted read-only into containers. Its name is a hash of what it is made from, so a change of the interpreter, a package
+or the runtime makes another one.
+"""
+
+import compileall
+import hashlib
+import importlib.util
+import os
+import py_compile
+import re
+import secrets
+import shutil
+import struct
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Final, Literal
+
+from hawse_gateway.providers.bundle import install, start
+
+SCRIPTS: Final = (Path(start.__file__), Path(install.__file__))
+OUR_PACKAGES: Final = ("hawse", "hawse_runtime")
+# Prints the files of all modules that the runtime imports, one per line.
+IMPORTED: Final = """
+import importlib, pkgutil, sys
+sys.path[:0] = sys.argv[1:]
+import hawse_runtime.__main__
+for module in pkgutil.walk_packages(hawse_runtime.__path__, "hawse_runtime."):
+    if not module.name.startswith("hawse_runtime.code.host") and not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
+for module in list(sys.modules.values()):
+    print(getattr(module, "__file__", None) or "")
+"""
+# The kernel of code contexts and what speaks with it, with all that they require except: a debugger, completions of
+# code that has not run (jedi and its type stubs), what draws on a terminal, and what only PyPy uses.
+KERNEL: Final = ("ipykernel", "jupyter_client", "pyzmq", "uvloop")
+LOADED_LATER: Final = ("backports.zstd",)  # by the runtime, when it is first used
+NOT_REQUIRED: Final = frozenset(("cffi", "debugpy", "jedi", "parso", "prompt_toolkit", "wcwidth"))
+# Parts of the standard library that neither the runtime nor code in a kernel without a display needs.
+UNUSED: Final = frozenset(
+    "__pycache__ distutils dist-packages ensurepip idlelib lib2to3 pydoc_data site-packages test tests tkinter"
+    " turtledemo venv".split()
+)
+UNUSED_EXTENSIONS: Final = ("_test", "_tkinter", "_xxtest", "_ctypes_test", "xxlimited", "_dbm", "_gdbm")
+# Files of packages that are needed only to build them, or by type checkers.
+SOURCES: Final = (".a", ".c", ".h", ".pxd", ".pxi", ".pyi", ".pyx")
+TESTS: Final = ("test", "tests")
+MODULES: Final = (".py", ".pyc")
+TIME_ZONES: Final = "tzdata"  # not only modules, but its files are read as an archive allows (importlib.resources)
+# What stays beside the archive of the standard library: extensions, and by what the interpreter finds it.
+KEPT: Final = ("lib-dynload", "os.pyc")
+# Modules whose source is read as a file: text for a kernel, and what a screen is compared with.
+READ: Final = ("ipykernel_setup.py", "_cdef.py", "_ffi.py")
+PT_INTERP: Final = 3  # elf(5): the segment with the path of the dynamic linker
+IMPORT_TIMEOUT: Final = 60.0  # s
+
+
+class BundleError(Exception):
+    """The bundle cannot be built on this machine. The message contains what is missing."""
+
+
+def ensure_bundle(bundles: Path) -> Path:
+    """Return the bundle of the running version. It is built if it is not there yet. Blocks.
+
+    Args:
+        bundles: The directory of bundles, which is created.
+
+    Raises:
+        BundleError: It cannot be built on this machine.
+    """
+    python = Path(os.path.realpath(sys.executable))
+    setpriv = shutil.which("setpriv")
+    if setpriv is None:
+        raise BundleError("setpriv (of util-linux) is not installed")
+    setpriv = os.path.realpath(setpriv)  # the same bundle, by whatever symbolic link of PATH it is found
+    try:
+        packages = sorted(_packages())
+        bundle = bundles / _key(
+            [python, Path(setpriv), *SCRIPTS, Path(__file__)], [*packages, *map(_ours, OUR_PACKAGES)]
+        )
+        if bundle.is_dir():
+            return bundle
+        bundles.mkdir(mode=0o755, parents=True, exist_ok=True)
+        unfinished = bundles / f".{secrets.token_hex(8)}"
+        try:
+            _build(unfinished, python, Path(setpriv), packages)
+            try:
+                unfinished.rename(bundle)
+            except OSError:
+                if not bundle.is_dir():  # else another process has built it meanwhile
+                    raise
+        finally:
+            shutil.rmtree(unfinished, ignore_errors=True)
+    except (OSError, subprocess.SubprocessError) as error:
+        raise BundleError(f"the bundle of the runtime cannot be built in {bundles}: {error}") from error
+    return bundle
+
+
+def command(mounted: str) -> list[str]:
+    """Return the command that runs a module of a bundle; the module and its arguments follow.
+
+    Args:
+        mounted: The path of the bundle in the container.
+    """
+    return [*linked(mounted), f"{mounted}/python/bin/python3", "-I", "-S", "-X", "utf8", f"{mounted}/start.py"]
+
+
+def install_command(mounted: str, target: str, *, what: Literal["copy", "wait"] = "copy") -> list[str]:
+    """Return the command that copies a bundle.
+
+    Args:
+        mounted: The path of the bundle in the container.
+        target: The directory that its files are copied into.
+        what: `wait`: the command only waits, until SIGTERM. It ends with 1 if no other process copies the bundle within
+            a minute.
+    """
+    python = [*linked(mounted), f"{mounted}/python/bin/python3", "-I", "-S", "-X", "utf8"]
+    return [*python, f"{mounted}/install.py", what, target]
+
+
+def linked(mounted: str) -> list[str]:
+    """Return the start of a command with the dynamic linker of a bundle; the path of the program follows."""
+    return [f"{mounted}/ld", "--inhibit-cache", "--library-path", f"{mounted}/lib"]
+
+
+# ---- building
+
+
+def _build(bundle: Path, python: Path, setpriv: Path, packages: Iterable[Path]) -> None:
+    os.makedirs(bundle, mode=0o755)
+    standard = Path(sysconfig.get_path("stdlib"))
+    library = bundle / "python" / "lib" / standard.name
+    _copy_file(python, bundle / "python" / "bin" / "python3")
+    _copy_file(setpriv, bundle / "bin" / "setpriv")
+    for script in SCRIPTS:
+        _copy_file(script, bundle / script.name)
+    shutil.copytree(standard, library, ignore=_unused_of(standard))
+    for package in (*packages, *map(_ours, OUR_PACKAGES)):
+        if package.is_dir():
+            shutil.copytree(package, bundle / "site" / package.name, ignore=_unused)
+        else:
+            _copy_file(package, bundle / "site" / package.name)
+    linker = _linker(python)
+    _copy_file(linker, bundle / "ld")
+    packaged = [path for package in packages for path in _files(package) if ".so" in path.suffixes]
+    extensions = [standard / "lib-dynload" / path.name for path in library.glob("lib-dynload/*.so")]
+    for source in _libraries(linker, [python, setpriv, *extensions, *packaged]):
+        if source not in packaged:
+            _copy_file(source, bundle / "lib" / source.name)
+    _strip(bundle)
+    unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
+    for place in (library, bundle / "site"):
+        compileall.compile_dir(place, quiet=2, legacy=True, invalidation_mode=unchecked, stripdir=str(bundle))
+    for path in library.rglob("*.py"):
+        if path.with_suffix(".pyc").exists():
+            path.unlink()
+    _archive(library.with_name(start.STANDARD), library, [path for path in library.iterdir() if path.name not in KEPT])
+    modules = [path for path in (bundle / "site").iterdir() if _only_modules(path)]
+    _archive(bundle / start.SITE, bundle / "site", modules)
+    for path in (bundle / "site").rglob("*.py"):
+        if path.with_suffix(".pyc").exists() and path.name not in READ:
+            path.unlink()
+    for directory, _, names in os.walk(bundle):  # readable by every user, whatever the umask is
+        os.chmod(directory, 0o755)
+        for name in names:
+            file = Path(directory, name)
+            file.chmod(0o755 if file.stat().st_mode & 0o100 else 0o644)
+
+
+def _only_modules(path: Path) -> bool:
+    """Whether a package can be imported from an archive. Files of others are found by their path, and cannot."""
+    if path.suffix == ".dist-info" or not path.is_dir():
+        return False
+    return path.name == TIME_ZONES or all(
+        file.suffix in MODULES or file.name == "py.typed" for file in path.rglob("*") if file.is_file()
+    )
+
+
+def _archive(target: Path, root: Path, paths: Iterable[Path]) -> None:
+    """Move files and directories below `root` into an archive that modules are imported from."""
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
+        for path in sorted(paths):
+            for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+                if file.is_file():
+                    entry = zipfile.ZipInfo(str(file.relative_to(root)))  # of 1980: the same archive each time
+                    archive.writestr(entry, file.read_bytes())
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def _ours(package: str) -> Path:
+    """Return the directory of one of our packages. In a checkout each is in a folder of its own."""
+    spec = importlib.util.find_spec(package)
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).parent
+
+
+def _copy_file(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(source, target)
+
+
+def _unused(directory: str, names: Sequence[str]) -> list[str]:
+    return [name for name in names if name in ("__pycache__", *TESTS) or name.endswith(SOURCES)]
+
+
+def _unused_of(standard: Path) -> Callable[[str, list[str]], list[str]]:
+    def unused(directory: str, names: list[str]) -> list[str]:
+        if Path(directory) == standard:
+            return [name for name in names if name in UNUSED or name.startswith("config-") or name == "turtle.py"]
+        if Path(directory).name == "lib-dynload":
+            return [name for name in names if name.startswith(UNUSED_EXTENSIONS)]
+        return _unused(directory, names)
+
+    return unused
+
+
+def _packages() -> Iterator[Path]:
+    """Find the packages of others that the runtime imports: directories and modules directly in site-packages."""
+    imported = subprocess.run(
+        [sys.executable, "-I", "-c", IMPORTED, *{str(_ours(package).parent) for package in OUR_PACKAGES}],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=IMPORT_TIMEOUT,
+    )
+    places = {Path(sysconfig.get_path(name)) for name in ("purelib", "platlib")}
+    seen = set()
+    for line in imported.stdout.splitlines():
+        for place in places:
+            if line and Path(line).is_relative_to(place):
+                seen.add(place / Path(line).relative_to(place).parts[0])
+    seen.update(_required((*KERNEL, *LOADED_LATER)))
+    for path in seen:
+        if path.name in (*OUR_PACKAGES, "_distutils_hack", "_virtualenv.py"):
+            continue
+        yield path
+        if (libraries := path.with_name(f"{path.name}.libs")).is_dir():  # where wheels put their shared libraries
+            yield libraries
+
+
+def _required(names: Iterable[str]) -> set[Path]:
+    """Return the files and directories in site-packages of distributions and all that they require, if installed."""
+    found: set[Path] = set()
+    seen = set(NOT_REQUIRED)
+    waiting = list(names)
+    while waiting:
+        name = re.sub(r"[-_.]+", "-", waiting.pop().lower())
+        if name.replace("-", "_") in seen:
+            continue
+        seen.add(name.replace("-", "_"))
+        try:
+            distribution = metadata.distribution(name)
+        except metadata.PackageNotFoundError:
+            continue  # for another system, or this machine has no kernel: code contexts are unavailable then
+        place = Path(os.path.abspath(str(distribution.locate_file(""))))
+        tops = {file.parts[0] for file in distribution.files or ()}
+        found |= {place / top for top in tops if top not in ("..", "__pycache__")}
+        for requirement in distribution.requires or ():
+            if "extra ==" not in requirement and (match := re.match(r"[\w.-]+", requirement)):
+                waiting.append(match[0])
+    return found
+
+
+def _linker(program: Path) -> Path:
+    """Return the dynamic linker that an ELF program names (elf(5)). Raises `BundleError`."""
+    data = program.read_bytes()
+    if data[:4] != b"\x7fELF" or data[4] != 2 or data[5] != 1:
+        raise BundleError(f"{program} is not a 64-bit little-endian ELF program")
+    (headers,) = struct.unpack_from("<Q", data, 32)
+    size, count = struct.unpack_from("<HH", data, 54)
+    for index in range(count):
+        kind, _, offset, _, _, length = struct.unpack_from("<IIQQQQ", data, headers + index * size)
+        if kind == PT_INTERP:
+            return Path(os.fsdecode(data[offset : offset + length].rstrip(b"\0")))
+    raise BundleError(f"{program} is linked statically")
+
+
+def _libraries(linker: Path, programs: Iterable[Path]) -> set[Path]:
+    """Return the shared libraries that programs and extensions are linked with."""
+    found: set[Path] = set()
+    for program in programs:
+        listed = subprocess.run([linker, "--list", program], capture_output=True, text=True, check=False)
+        for line in listed.stdout.splitlines():
+            path = line.partition("=>")[2].partition("(")[0].strip()
+            if path.startswith("/"):
+                found.add(Path(os.path.normpath(path)))
+    return found
+
+
+def _strip(bundle: Path) -> None:
+    """Remove debug symbols, where binutils is installed: without them the bundle has about 75 MB, with them 100."""
+    if (strip := shutil.which("strip")) is None:
+        return
+    for path in _files(bundle):
+        if ".so" in path.suffixes:
+            subprocess.run([strip, "--strip-unneeded", path], check=False, capture_output=True)
+
+
+def _key(files: Iterable[Path], trees: Iterable[Path]) -> str:
+    """Return a hash of the names, sizes and times of the files."""
+    digest = hashlib.sha256(sys.version.encode())
+    for path in (*files, *(path for tree in trees for path in _files(tree))):
+        status = path.stat()
+        digest.update(f"{path}\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
+    return digest.hexdigest()[:24]
+
+
+def _files(tree: Path) -> list[Path]:
+    if tree.is_file():
+        return [tree]
+    return sorted(path for path in tree.rglob("*") if "__pycache__" not in path.parts and path.is_file())

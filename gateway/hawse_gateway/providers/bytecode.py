@@ -1,0 +1,56 @@
+"""Compile the modules of the runtime, where that was not done by the installation.
+
+In an isolated sandbox the modules are read-only. Without bytecode each start would compile them again, which takes
+longer than all the rest of it.
+"""
+
+import importlib.util
+import logging
+import os
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+log = logging.getLogger(__name__)
+
+PACKAGES: Final = ("hawse", "hawse_runtime")
+TIMEOUT: Final = 60.0  # s
+# The import also compiles what the runtime needs of other packages.
+PROGRAM: Final = "import compileall, sys; import hawse_runtime.__main__; compileall.compile_dir(sys.argv[1], quiet=2)"
+
+
+@cache  # once for each gateway
+def compile_runtime() -> None:
+    """Compile what is missing or older than its source, in a process of its own. Blocks; failures are only logged."""
+    for name in PACKAGES:
+        spec = importlib.util.find_spec(name)
+        for place in (spec and spec.submodule_search_locations) or ():
+            package = Path(place)
+            if os.access(package, os.W_OK) and not is_compiled(package):
+                _compile(package)
+
+
+def is_compiled(package: Path) -> bool:
+    """Whether each module of a package has bytecode that is not older than its source."""
+    for source in package.rglob("*.py"):
+        try:
+            compiled = os.stat(importlib.util.cache_from_source(str(source)))
+        except FileNotFoundError:
+            return False
+        if compiled.st_mtime < source.stat().st_mtime:
+            return False
+    return True
+
+
+def _compile(package: Path) -> None:
+    try:
+        subprocess.run(
+            [sys.executable, "-I", "-c", PROGRAM, str(package)],
+            check=True,
+            capture_output=True,
+            timeout=TIMEOUT,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        log.warning("! %s was not compiled, so that sandboxes start slowly: %s", package, error)

@@ -1,0 +1,119 @@
+"""The images of a Docker Engine."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final
+
+import aiodocker
+
+from hawse.api.images import ImageInfo
+from hawse.wire import HawseError
+from hawse_gateway.providers.base import Progress, Report
+from hawse_gateway.providers.docker.engine import IN_PROGRESS, NOT_FOUND, Engine
+
+PULL_TIMEOUT: Final = 1800.0  # s, for the largest image over a slow network
+
+
+class Images:
+    """The images of one engine. Methods raise `HawseError` (`unavailable`) for every error of the engine."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    async def exists(self, image: str) -> bool:
+        async with self._engine.client() as client:
+            try:
+                await client.images.inspect(image)
+            except aiodocker.DockerError as error:
+                if error.status != NOT_FOUND:
+                    raise
+                return False
+            return True
+
+    async def inspect(self, image: str) -> Mapping[str, Any]:
+        """Return what the engine knows of an image. Raises `HawseError` (`not_found`) if it does not have it."""
+        async with self._engine.client() as client:
+            with _refused(NOT_FOUND, "not_found", f"there is no image {image}"):
+                return await client.images.inspect(image)
+
+    async def list(self) -> list[ImageInfo]:
+        """Return all images of the engine that have a name."""
+        async with self._engine.client() as client:
+            found = await client.images.list()
+        named = [each for each in found if _names(each)]
+        return sorted((_info(each, float(each["Created"])) for each in named), key=lambda info: info.names)
+
+    async def remove(self, image: str) -> None:
+        """Remove a name of an image. Raises `HawseError` (`not_found`; `conflict` if a container uses it)."""
+        async with self._engine.client() as client:
+            with (
+                _refused(NOT_FOUND, "not_found", f"there is no image {image}"),
+                _refused(IN_PROGRESS, "conflict", f"the image {image} is used"),
+            ):
+                await client.images.delete(image)
+
+    async def ensure(self, image: str, report: Report) -> None:
+        """Pull an image that the engine does not have.
+
+        Args:
+            image: Its name, with a tag or digest; without one, the tag is `latest`.
+            report: Is called with the progress.
+
+        Raises:
+            HawseError: `invalid_params` if it does not exist, or may not be pulled; otherwise `unavailable`.
+        """
+        if not await self.exists(image):
+            await self.pull(image, report)
+
+    async def pull(self, image: str, report: Report) -> ImageInfo:
+        """Pull an image, also a newer version of one that the engine has. Arguments and errors as of `ensure`."""
+        report(Progress(phase="pulling", message=image, done=0.0))
+        layers: dict[str, float] = {}
+        async with self._engine.client() as client:
+            try:
+                async for status in client.images.pull(image, stream=True, timeout=PULL_TIMEOUT):
+                    _note(layers, status)
+                    done = sum(layers.values()) / len(layers) if layers else 0.0
+                    report(Progress(phase="pulling", message=f"{image}: {status.get('status', '')}", done=done))
+            except aiodocker.DockerError as error:
+                if error.status in (0, NOT_FOUND):  # 0: the registry's answer, within the stream
+                    message = f"the image {image} cannot be pulled: {error.message}"
+                    raise HawseError("invalid_params", message, details={"path": "$.image"}) from error
+                raise
+        return _info(await self.inspect(image))
+
+
+def _note(layers: dict[str, float], status: dict[str, Any]) -> None:
+    """Note how much of a layer is there, 0 to 1: half for the download, half for unpacking it."""
+    layer, text = status.get("id"), status.get("status")
+    if layer is None or text is None:
+        return
+    detail = status.get("progressDetail") or {}
+    part = detail.get("current", 0) / detail["total"] if detail.get("total") else 0.0
+    if text == "Pulling fs layer":
+        layers[layer] = 0.0
+    elif text == "Downloading":
+        layers[layer] = part / 2
+    elif text == "Extracting":
+        layers[layer] = 0.5 + part / 2
+    elif text in ("Pull complete", "Already exists"):
+        layers[layer] = 1.0
+
+
+def _names(image: Mapping[str, Any]) -> list[str]:
+    return [name for name in image.get("RepoTags") or [] if name != "<none>:<none>"]
+
+
+def _info(image: Mapping[str, Any], created: float | None = None) -> ImageInfo:
+    return ImageInfo(id=image["Id"], names=_names(image), size=image.get("Size", 0), created=created)
+
+
+@contextmanager
+def _refused(status: int, code: str, message: str) -> Iterator[None]:
+    """Raise `HawseError` with this code if the engine answers with this status."""
+    try:
+        yield
+    except aiodocker.DockerError as error:
+        if error.status != status:
+            raise
+        raise HawseError(code, f"{message}: {error.message}") from error

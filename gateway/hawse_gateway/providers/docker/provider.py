@@ -1,0 +1,345 @@
+"""The Docker provider: a sandbox is a container, a volume with its files, and a volume of its runtime.
+
+A container exists only while its sandbox runs: `start` creates it, and `stop` removes it. What belongs to this state
+directory is found by labels.
+"""
+
+import asyncio
+import logging
+import os
+import secrets
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from aiodocker.containers import DockerContainer
+
+from hawse.api.egress import EgressPolicy
+from hawse.api.sandboxes import Enforcement, Network, SandboxLimits
+from hawse.sockets import accepts_connections
+from hawse.wire import HawseError
+from hawse_gateway.egress.plan import trusted_certificates
+from hawse_gateway.egress.settings import EgressSettings
+from hawse_gateway.providers.base import Capabilities, Endpoint, MountPlace, Observation, Progress, Report, SandboxSpec
+from hawse_gateway.providers.docker import container
+from hawse_gateway.providers.docker.container import GATEWAY_LABEL, RUNTIME_LABEL, UNIT_LABEL, Place
+from hawse_gateway.providers.docker.engine import Engine
+from hawse_gateway.providers.docker.images import Images
+from hawse_gateway.providers.egress import INSTALL, EgressProcesses, is_available
+from hawse_gateway.providers.isolation import cgroups
+from hawse_gateway.providers.state_directory import SandboxPaths, StateDirectory, StateError
+
+log = logging.getLogger(__name__)
+
+START_TIMEOUT: Final = 30.0  # s for a runtime to accept connections
+PREPARATION: Final = 30.0  # s of a start before that
+POLL_MIN: Final = 0.01  # s between attempts to connect: the creation of a socket in a mounted directory is no event
+POLL_MAX: Final = 0.1
+STOP_GRACE: Final = 10  # s from SIGTERM to SIGKILL
+# Seconds after each attempt to remove a container that the engine has refused: a cancelled start goes on there,
+# and no event says when the engine would accept the removal. 19 s in all, for a busy machine.
+REMOVAL_PAUSES: Final = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 3.2, 3.2, 3.2, 3.2)
+LOG_LINES: Final = 20  # of a runtime that did not start, which the gateway's log repeats
+DEFAULT_IMAGE: Final = "debian:bookworm-slim"
+GATEWAY_ID: Final = "docker-gateway"  # the file in the state directory with the id in labels
+# What the engine reports that it can enforce, by the field of SandboxLimits.
+ENFORCED: Final = {"memory": "MemoryLimit", "cpus": "CpuCfsQuota", "processes": "PidsLimit"}
+
+
+class DockerProvider:
+    """The units of one state directory."""
+
+    def __init__(
+        self,
+        state: StateDirectory,
+        bundle: Path,
+        *,
+        engine: str | None = None,
+        network: Network = "private",
+        image: str | None = None,
+        oci_runtime: str | None = None,
+        arguments: Sequence[str] = (),
+        grace: int = STOP_GRACE,
+        egress: EgressSettings | None = None,
+        start_timeout: float | None = None,
+    ) -> None:
+        """Create the provider. The engine is not asked yet.
+
+        Args:
+            state: The state directory. The engine must see it at the same path.
+            bundle: The directory with the runtime. The engine must see it at the same path.
+            engine: The address of the engine, such as `unix:///run/docker.sock`. None: as the docker command finds it.
+            network: What programs can connect to, unless the sandbox says so.
+            image: The image of sandboxes that name none. None: DEFAULT_IMAGE.
+            oci_runtime: The engine's name of the program that runs containers, such as `runsc`. None: its default.
+            arguments: More arguments of runtimes.
+            grace: Seconds from SIGTERM to SIGKILL.
+            egress: The operator's settings of filtered networks. None: no secrets, and public addresses only.
+            start_timeout: Seconds for a runtime to accept connections. None: START_TIMEOUT.
+        """
+        self._state = state
+        self._engine = Engine(engine)
+        self.images = Images(self._engine)
+        self._network: Network = network
+        self._image = image or DEFAULT_IMAGE
+        self._oci = oci_runtime
+        self._arguments = list(arguments)
+        self._grace = grace
+        self._start_timeout = start_timeout or START_TIMEOUT
+        self._gateway = state.identity(GATEWAY_ID)
+        self._user = os.getuid() or container.RUNTIME_USER
+        self._bundle = bundle
+        self.egress = EgressProcesses(egress or EgressSettings(), state, cgroups.find(), user=self._user)
+
+    async def run(self) -> None:
+        """Follow the proxies of filtered networks, and start those again that have ended."""
+        if is_available():
+            await self.egress.run()
+
+    async def capabilities(self) -> Capabilities:
+        information = await self._engine.information()
+        others: list[Network] = ["private", "host"]
+        others.remove(self._network)
+        installable: dict[Network, str] = {}
+        refused: dict[Network, str] = {}
+        if (reason := self._unfiltered(information)) is not None:
+            refused["filtered"] = reason
+        elif is_available():
+            others.append("filtered")
+        else:
+            installable["filtered"] = INSTALL
+        limits = tuple(name for name, field in ENFORCED.items() if information.get(field))
+        defaults = {"memory": container.MEMORY, "processes": container.PROCESSES}
+        return Capabilities(
+            provider="docker",
+            isolation="docker",
+            images=True,
+            networks=(self._network, *others),
+            installable=installable,
+            refused=refused,
+            limits=limits,
+            start_timeout=PREPARATION + self._start_timeout,
+            enforcement=Enforcement(
+                network=self._network,
+                separated=True,
+                system_calls=any("name=seccomp" in option for option in information.get("SecurityOptions") or ()),
+                memory_files=True,
+                limits=SandboxLimits(**{name: value for name, value in defaults.items() if name in limits}),
+            ),
+            pause=True,
+        )
+
+    async def create(self, unit: str, spec: SandboxSpec, report: Report) -> None:
+        paths = self._paths(unit)
+        if spec.limits.disk is not None:
+            message = "the Docker provider cannot limit the disk of a sandbox"
+            raise HawseError("invalid_params", message, details={"path": "$.limits.disk"})
+        await self.images.ensure(spec.image or self._image, report)
+        report(Progress(phase="creating"))
+        place = self._place(unit)
+        try:
+            await asyncio.to_thread(self._make, paths)
+        except (OSError, StateError) as error:
+            raise HawseError("unavailable", f"the sandbox was not created: {error}") from error
+        for name in (place.private, place.workspace):
+            await self._engine.create_volume(place.volume(name))
+
+    async def start(self, unit: str, spec: SandboxSpec, runtime: str, report: Report) -> Endpoint:
+        place = self._place(unit)
+        report(Progress(phase="starting"))
+        token = secrets.token_hex(16)
+        image = spec.image or self._image
+        command = container.image_command(await self.images.inspect(image), spec) if spec.image_command else []
+        network = spec.network or self._network
+        certificates = await self._start_proxy(unit, spec) if network == "filtered" else None
+        start = container.Start(
+            image=image,
+            network=network,
+            runtime=runtime,
+            token=token,
+            arguments=[*self._arguments, *command],
+            certificates=certificates,
+            oci_runtime=self._oci,
+        )
+        async with self._engine.client() as client:
+            config = container.config(place, spec, start)
+            created = await client.containers.create(config, name=f"hawse-{self._gateway}-{unit}-{runtime}")
+            await created.start()
+        log.info("= unit %s started, container %s", unit, created.id[:12], extra={"sandbox": unit})
+        socket = place.sockets / container.SOCKET_NAME
+        try:
+            async with asyncio.timeout(self._start_timeout):
+                await self._wait_until_it_accepts(created, socket)
+        except TimeoutError:
+            reason = f"the runtime did not accept connections within {self._start_timeout:g} s"
+        except _EndedError as error:
+            reason = f"the runtime ended with exit code {error}; the gateway's log has the reason"
+        else:
+            return Endpoint(socket, token)  # its directory belongs to the runtime's user: no program can listen there
+        async with self._engine.client():
+            lines = await created.log(stdout=True, stderr=True, tail=LOG_LINES)
+        # The log may contain anything that was printed, so it is for the operator and not for the caller.
+        log.error("! the runtime of unit %s: %s", unit, "".join(lines).strip(), extra={"sandbox": unit})
+        raise HawseError("unavailable", reason)
+
+    async def stop(self, unit: str, runtime: str | None = None) -> None:
+        labels = self._labels(unit) if runtime is None else {**self._labels(unit), RUNTIME_LABEL: runtime}
+        for pause in REMOVAL_PAUSES:
+            left = await self._engine.containers(labels)
+            if not left:
+                if runtime is None or not await self._engine.containers(self._labels(unit)):
+                    await self.egress.end(self._paths(unit))
+                log.info("= unit %s stopped", unit, extra={"sandbox": unit})
+                return
+            removed = [await self._engine.remove_container(found, self._grace) for found in left]
+            if not all(removed):
+                await asyncio.sleep(pause)
+        raise HawseError("unavailable", f"container {left[0].id[:12]} has not been removed")
+
+    async def delete(self, unit: str) -> None:
+        await self.stop(unit)
+        for volume in await self._engine.volumes(self._labels(unit)):
+            await self._engine.remove_volume(volume["Name"])
+        if left := await self._engine.volumes(self._labels(unit)):
+            raise HawseError("unavailable", f"volume {left[0]['Name']} has not been removed yet")
+        try:
+            await asyncio.to_thread(shutil.rmtree, self._paths(unit).home)
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            raise HawseError("unavailable", f"the sandbox's files were not removed: {error.strerror}") from error
+
+    async def pause(self, unit: str) -> None:
+        for found in await self._engine.containers(self._labels(unit)):
+            async with self._engine.client():
+                await found.pause()
+
+    async def resume(self, unit: str) -> None:
+        for found in await self._engine.containers(self._labels(unit)):
+            async with self._engine.client():
+                await found.unpause()
+
+    async def observe(self, unit: str, runtime: str | None = None) -> Observation:
+        containers = await self._engine.containers(self._labels(unit))
+        # Of a unit with a container its volumes need not be known: each call of a sandbox may wait for this answer.
+        exists = bool(containers or await self._engine.volumes(self._labels(unit)))
+        return self._observation(unit, containers, exists=exists)
+
+    async def discover(self) -> list[Observation]:
+        ours = {GATEWAY_LABEL: self._gateway}
+        containers = await self._engine.containers(ours)
+        existing = {volume["Labels"][UNIT_LABEL] for volume in await self._engine.volumes(ours)}
+        units: dict[str, list[DockerContainer]] = {unit: [] for unit in existing}
+        for found in containers:
+            units.setdefault(found["Labels"][UNIT_LABEL], []).append(found)
+        seen = [self._observation(unit, found, exists=unit in existing) for unit, found in sorted(units.items())]
+        self.egress.note_running([self._paths(each.unit) for each in seen if each.state == "running"])
+        return seen
+
+    async def mount_place(self, unit: str) -> MountPlace:
+        if os.getuid() != 0:
+            raise HawseError("unavailable", "mounts in containers need a gateway of the superuser", retryable=False)
+        if container.GVISOR in (self._oci or ""):
+            raise HawseError(
+                "unavailable", "nothing can be mounted in gVisor, which has a kernel of its own", retryable=False
+            )
+        for found in await self._engine.containers(self._labels(unit)):
+            async with self._engine.client():
+                pid = (await found.show())["State"].get("Pid", 0)
+            if pid and await asyncio.to_thread(_is_in, found.id, pid):
+                return MountPlace(pid=pid, user=container.PROGRAMS_USER, workspace=container.WORKSPACE)
+        raise HawseError("unavailable", "no container of the sandbox runs on the machine of the gateway")
+
+    async def close(self) -> None:
+        await self._engine.close()
+
+    # ---- state
+
+    def _labels(self, unit: str) -> dict[str, str]:
+        return {GATEWAY_LABEL: self._gateway, UNIT_LABEL: unit}
+
+    def _paths(self, unit: str) -> SandboxPaths:
+        """Raises `HawseError` `invalid_params`."""
+        try:
+            return self._state.sandbox(unit)
+        except ValueError as error:
+            raise HawseError("invalid_params", str(error), details={"path": "$.id"}) from None
+
+    def _place(self, unit: str) -> Place:
+        return Place(
+            gateway=self._gateway, unit=unit, bundle=self._bundle, sockets=self._paths(unit).run, user=self._user
+        )
+
+    def _make(self, paths: SandboxPaths) -> None:
+        """Make the directory of the socket. Only the user of the runtime can reach it, and the superuser."""
+        paths.run.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if os.getuid() != self._user:
+            os.chown(paths.run, self._user, self._user)
+
+    def _unfiltered(self, information: Mapping[str, Any]) -> str | None:
+        """Return why networks cannot be filtered: a listening socket is handed out of the container. None: they can."""
+        if container.GVISOR in (self._oci or information.get("DefaultRuntime") or ""):
+            return "nothing can be handed out of gVisor, which has a network stack of its own"
+        if information.get("KernelVersion") != os.uname().release:
+            return "the Docker Engine is on another machine than the gateway"
+        return None
+
+    async def _start_proxy(self, unit: str, spec: SandboxSpec) -> Path:
+        """Start the proxy of a filtered network; return the file with the certificates that programs trust."""
+        paths = self._paths(unit)
+        if (reason := self._unfiltered(await self._engine.information())) is not None:
+            raise HawseError("unavailable", f"the network cannot be filtered: {reason}", retryable=False)
+        await self.egress.start(paths, spec.egress or EgressPolicy())
+        try:
+            return await asyncio.to_thread(_write_certificates, paths, self.egress.authority(paths))
+        except OSError as error:
+            raise HawseError("unavailable", f"the certificates were not written: {error.strerror}") from error
+
+    def _observation(self, unit: str, containers: list[DockerContainer], *, exists: bool) -> Observation:
+        running = [found for found in containers if found["State"] not in ("exited", "dead", "created")]
+        if not running:
+            return Observation(unit=unit, state="stopped" if exists or containers else "absent")
+        found = running[0]
+        runtime, socket = found["Labels"].get(RUNTIME_LABEL), self._paths(unit).run / container.SOCKET_NAME
+        if found["State"] == "paused":
+            return Observation(unit=unit, state="paused", runtime=runtime, isolation="docker")
+        if found["State"] != "running" or not accepts_connections(socket):
+            reason = f"the runtime in container {found.id[:12]} ({found['State']}) does not accept connections"
+            return Observation(unit=unit, state="unreachable", runtime=runtime, isolation="docker", reason=reason)
+        return Observation(unit=unit, state="running", runtime=runtime, endpoint=Endpoint(socket), isolation="docker")
+
+    async def _wait_until_it_accepts(self, created: DockerContainer, socket: Path) -> None:
+        """Raises `_EndedError` with the exit code if the container has ended."""
+        delay = POLL_MIN
+        while not accepts_connections(socket):
+            async with self._engine.client():
+                state = (await created.show())["State"]
+            if state["Status"] in ("exited", "dead"):
+                raise _EndedError(state["ExitCode"])
+            await asyncio.sleep(delay)
+            delay = min(2 * delay, POLL_MAX)
+
+
+def _write_certificates(paths: SandboxPaths, authority: str) -> Path:
+    """Write what programs of a sandbox trust, which all users of the container may read. Raises `OSError`."""
+    file = paths.egress / "trusted.pem"
+    with file.open("wb") as output:
+        os.fchmod(output.fileno(), 0o644)  # whatever the umask
+        output.write(trusted_certificates(authority))
+    return file
+
+
+def _is_in(id: str, pid: int) -> bool:
+    """Whether a process of this machine is in a container: the pid may be of another machine, or of another namespace.
+
+    The engine binds files of its directory of the container, such as /etc/hostname (proc_pid_mountinfo(5)).
+    """
+    try:
+        return id in Path(f"/proc/{pid}/mountinfo").read_text(errors="replace")
+    except OSError:
+        return False
+
+
+class _EndedError(Exception):
+    """A container has ended before its runtime accepted connections."""

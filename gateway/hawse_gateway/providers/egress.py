@@ -1,0 +1,364 @@
+"""The proxy process of a sandbox as the gateway sees it: started before the runtime, found again, replaced, ended."""
+
+import asyncio
+import fcntl
+import importlib.util
+import logging
+import os
+import select
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import aclosing, contextmanager
+from pathlib import Path
+from typing import Final, TypeVar
+
+import msgspec
+
+from hawse.api.egress import EgressLost, EgressPolicy, EgressRequest
+from hawse.api.sandboxes import SandboxLimits
+from hawse.wire import HawseError
+from hawse_gateway.egress import control
+from hawse_gateway.egress.follower import EgressFollower
+from hawse_gateway.egress.plan import CERTIFICATE_NAME, CONTROL_NAME, READY, SOCKET_NAME, Plan, Terms
+from hawse_gateway.egress.settings import EgressSettings
+from hawse_gateway.keyed_locks import KeyedLocks
+from hawse_gateway.providers.isolation import cgroups, host_user
+from hawse_gateway.providers.isolation.start import cgroup_name
+from hawse_gateway.providers.runtime_process import RuntimeProcess
+from hawse_gateway.providers.state_directory import SandboxPaths, StateDirectory
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+INSTALL: Final = "pip install 'hawse[egress]'"
+PROXY: Final = (sys.executable, "-I", "-m", "hawse_gateway.egress")
+USER: Final = host_user.FIRST - 1  # of all proxies, if the gateway is the superuser: no sandbox has it
+START_TIMEOUT: Final = 20.0  # s
+END_GRACE: Final = 2.0  # s from SIGTERM to SIGKILL
+KILL_TIMEOUT: Final = 5.0  # s
+LOG_NAME: Final = "proxy.log"
+LOG_MAX: Final = 2000  # bytes of it that an error repeats
+AT_ONCE: Final = 4  # proxies that are started again or changed at once
+# What a proxy may use, where cgroups can be made. It is not in the cgroup of its sandbox, whose programs could take all
+# of the memory there and get it killed.
+MEMORY: Final = 512 << 20  # bytes: 40 MB, and about 500 KB for each of 256 connections
+CPUS: Final = 1.0
+THREADS: Final = 64
+CGROUPS_NAME: Final = "cgroups"
+VARIABLES: Final = ("PATH", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR")  # that it gets
+
+
+def is_available() -> bool:
+    """Whether the packages of the proxy are installed."""
+    return importlib.util.find_spec("cryptography") is not None
+
+
+def control_sockets(state: StateDirectory) -> dict[str, Path]:
+    """Return the control sockets of proxies by unit. Blocks."""
+    paths = {unit: state.sandbox(unit).egress / CONTROL_NAME for unit in state.sandboxes()}
+    return {unit: path for unit, path in paths.items() if path.exists()}
+
+
+class EgressProcesses:
+    """Starts and ends proxies, and changes what they let through.
+
+    Attributes:
+        follower: Follows what they refuse, while `run` runs.
+
+    Args:
+        settings: The operator's settings.
+        state: The directory of the sandboxes.
+        tree: Where cgroups of the proxies can be made. None: nowhere, and only their address space is limited.
+        user: Who may hand over a listening socket to all proxies, if that is not a user of each sandbox.
+    """
+
+    def __init__(
+        self,
+        settings: EgressSettings,
+        state: StateDirectory,
+        tree: cgroups.Tree | None = None,
+        *,
+        user: int | None = None,
+    ) -> None:
+        self.follower = EgressFollower(lambda: control_sockets(state))
+        self._settings = settings
+        self._state = state
+        self._tree = tree
+        self._user = user
+        self._wanted: dict[str, EgressPolicy] = {}
+        self._applied: dict[str, tuple[RuntimeProcess, EgressPolicy]] = {}  # what this gateway has sent to which proxy
+        self._changing = KeyedLocks()
+        self._running: list[SandboxPaths] = []
+        self._noted = asyncio.Event()
+        self._children: dict[Path, subprocess.Popen[bytes]] = {}  # started here; kept to be reaped
+
+    async def start(self, paths: SandboxPaths, policy: EgressPolicy, others: Iterable[SandboxPaths] = ()) -> None:
+        """Start the proxy of a sandbox. Its runtime is started when this has returned.
+
+        Args:
+            paths: The sandbox.
+            policy: Its rules and secrets.
+            others: The other sandboxes, which have other users.
+
+        Raises:
+            HawseError: `unavailable`.
+        """
+        try:
+            await asyncio.to_thread(self._start, paths, policy, [other.uid for other in others])
+        except (OSError, ValueError) as error:
+            raise HawseError("unavailable", f"the egress proxy was not started: {error}") from error
+
+    def note_running(self, running: list[SandboxPaths]) -> None:
+        """Note which sandboxes run: `run` looks soon whether their proxies do."""
+        self._running = running
+        self._noted.set()
+
+    def want(self, policies: Mapping[str, EgressPolicy]) -> None:
+        """Note what the proxies of running units have to let through: `run` looks soon whether they do.
+
+        Args:
+            policies: By unit.
+        """
+        self._wanted = dict(policies)
+        self._applied = {unit: known for unit, known in self._applied.items() if unit in policies}
+        self._noted.set()
+
+    async def run(self) -> None:
+        """Follow proxies, start those again that have ended, and send them what they must let through.
+
+        It runs until it is cancelled.
+        """
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self.follower.run(), name="follow egress proxies")
+            while True:
+                await self._noted.wait()
+                self._noted.clear()
+                await self._each(self._running, self.revive)
+                await self._each(list(self._wanted.items()), self._keep)
+
+    async def apply(self, unit: str, policy: EgressPolicy) -> None:
+        """Let the proxy of a unit decide by a policy from now on. Without a proxy, nothing is done.
+
+        Raises:
+            HawseError: `unavailable`, or `invalid_params` for a unit whose name is not valid.
+        """
+        paths = self._paths(unit)
+        async with self._changing[unit]:
+            process = await asyncio.to_thread(self._process_of, paths)
+            if process is None:
+                return
+            try:
+                terms = await asyncio.to_thread(self._terms, policy)
+                await asyncio.to_thread(_write_policy, paths, policy)  # first: a proxy that is started again has it
+                try:
+                    await control.change(paths.egress / CONTROL_NAME, terms)
+                except (OSError, msgspec.MsgspecError) as error:
+                    log.warning("! the egress proxy of %s is replaced, since it was not changed: %s", unit, error)
+                    await self.end(paths)
+                    await self.start(paths, policy)
+                    process = await asyncio.to_thread(self._process_of, paths)
+            except OSError as error:
+                raise HawseError("unavailable", f"the egress proxy was not changed: {error}") from error
+            if process is not None:
+                self._applied[unit] = (process, policy)
+
+    async def status(self, unit: str) -> control.Status | None:
+        """Return what the proxy of a unit has done. None: there is none. Raises `HawseError` as `apply` does."""
+        try:
+            return await control.status(self._paths(unit).egress / CONTROL_NAME)
+        except (OSError, msgspec.MsgspecError):
+            return None
+
+    async def watch(self, unit: str, *, allowed: bool) -> AsyncGenerator[list[EgressRequest | EgressLost], None]:
+        """Yield what the proxy of a unit decides, until it ends; at once if there is none.
+
+        Args:
+            unit: The unit.
+            allowed: Whether requests that are passed on are reported, too.
+
+        Raises:
+            HawseError: As `apply` does.
+        """
+        try:
+            async with aclosing(control.watch(self._paths(unit).egress / CONTROL_NAME, allowed=allowed)) as requests:
+                async for batch in requests:
+                    yield batch
+        except (OSError, msgspec.MsgspecError):
+            return
+
+    async def _each(self, found: Iterable[T], work: Callable[[T], Awaitable[None]]) -> None:
+        """Do something for each, for some at once."""
+        left = iter(found)
+
+        async def some() -> None:
+            for each in left:
+                await work(each)
+
+        async with asyncio.TaskGroup() as tasks:
+            for _ in range(AT_ONCE):
+                tasks.create_task(some(), name="egress proxies")
+
+    async def _keep(self, wanted: tuple[str, EgressPolicy]) -> None:
+        """Send a policy, unless the proxy has it. A failure is logged, and tried again later."""
+        unit, policy = wanted
+        try:
+            process = await asyncio.to_thread(self._process_of, self._paths(unit))
+            if process is not None and self._applied.get(unit) != (process, policy):
+                await self.apply(unit, policy)
+        except HawseError as error:
+            log.error("! the egress proxy of %s was not changed: %s", unit, error)
+
+    def _paths(self, unit: str) -> SandboxPaths:
+        """Raises `HawseError` `invalid_params`."""
+        try:
+            return self._state.sandbox(unit)
+        except ValueError as error:
+            raise HawseError("invalid_params", str(error), details={"path": "$.id"}) from None
+
+    async def revive(self, paths: SandboxPaths) -> None:
+        """Start the proxy of a sandbox that runs again, if it has ended. A failure is logged, and tried again later."""
+        try:
+            if await asyncio.to_thread(lambda: self._process_of(paths) is not None or not _policy(paths).exists()):
+                return
+            policy = msgspec.json.decode(_policy(paths).read_bytes(), type=EgressPolicy)
+            log.warning("! the egress proxy of %s has ended: it is started again", paths.home.name)
+            await self.start(paths, policy)
+        except (OSError, msgspec.MsgspecError, HawseError) as error:
+            log.error("! the egress proxy of %s was not started again: %s", paths.home.name, error)
+
+    async def end(self, paths: SandboxPaths) -> None:
+        """End the proxy of a sandbox. Raises `HawseError` `unavailable` if it does not end."""
+        process = RuntimeProcess.load(_process(paths))
+        if process is not None and not await process.end(grace=END_GRACE, timeout=KILL_TIMEOUT):
+            raise HawseError("unavailable", f"the egress proxy (pid {process.pid}) did not end")
+        if (child := self._children.pop(paths.home, None)) is not None:
+            await asyncio.to_thread(child.wait)
+        try:
+            await cgroups.remove_when_empty(paths.egress / CGROUPS_NAME, KILL_TIMEOUT)
+        except OSError as error:
+            raise HawseError("unavailable", f"the cgroup of the egress proxy was not removed: {error}") from None
+        for path in (_process(paths), _policy(paths), paths.egress / CONTROL_NAME):
+            path.unlink(missing_ok=True)
+
+    def variables(self) -> frozenset[str]:
+        """Return the names of the gateway's variables that are secrets: no runtime gets them."""
+        return frozenset(each.env for each in self._settings.secrets.values() if each.env is not None)
+
+    def authority(self, paths: SandboxPaths) -> str:
+        """Return the certificate of the authority of a sandbox, in PEM. Raises `OSError`."""
+        return (paths.egress / CERTIFICATE_NAME).read_text("ascii")
+
+    def _process_of(self, paths: SandboxPaths) -> RuntimeProcess | None:
+        """Return the process of a proxy, if it runs. Blocks."""
+        if (child := self._children.get(paths.home)) is not None:
+            child.poll()
+        process = RuntimeProcess.load(_process(paths))
+        return process if process is not None and process.alive else None
+
+    def _start(self, paths: SandboxPaths, policy: EgressPolicy, others: Iterable[Path]) -> None:
+        """Start the process, and wait until it is ready. Blocks. Raises `OSError`, `ValueError`, `HawseError`."""
+        paths.egress.mkdir(mode=0o700, exist_ok=True)
+        limits = SandboxLimits(memory=MEMORY, cpus=CPUS, processes=THREADS)
+        with _exclusive(paths.egress / "starting"):
+            if self._process_of(paths) is not None:
+                return  # another gateway has started it
+            if (child := self._children.pop(paths.home, None)) is not None:
+                child.poll()
+            _write_policy(paths, policy)
+            record = paths.egress / CGROUPS_NAME
+            with cgroups.created(self._tree, f"{cgroup_name(paths)}-egress", limits, record) as cgroup:
+                plan = self._plan(paths, policy, others, [*cgroup.tasks, *cgroup.processes])
+                child = self._children[paths.home] = _popen(plan, paths)
+            try:
+                if (process := RuntimeProcess.of_pid(child.pid)) is not None:
+                    process.save(_process(paths))
+                _wait_until_ready(child, paths)
+            except BaseException:
+                child.kill()
+                child.wait()
+                if child.stdout is not None:
+                    child.stdout.close()
+                raise
+
+    def _terms(self, policy: EgressPolicy) -> Terms:
+        """Return what a proxy decides by. Blocks. Raises `HawseError`."""
+        return Terms(
+            policy=policy,
+            secrets=self._settings.secret_values(policy.secrets),
+            networks=self._settings.networks,
+            addresses=self._settings.addresses,
+            trusted=self._settings.trusted(),
+        )
+
+    def _plan(self, paths: SandboxPaths, policy: EgressPolicy, others: Iterable[Path], cgroup: list[int]) -> Plan:
+        root = os.getuid() == 0
+        return Plan(
+            folder=str(paths.egress),
+            socket=str(paths.run / SOCKET_NAME),
+            socket_user=self._socket_user(paths, others) if root else None,
+            user=USER if root else None,
+            cgroup=cgroup,
+            terms=self._terms(policy),
+        )
+
+    def _socket_user(self, paths: SandboxPaths, others: Iterable[Path]) -> int:
+        return host_user.choose(paths.uid, others) if self._user is None else self._user
+
+
+def _popen(plan: Plan, paths: SandboxPaths) -> subprocess.Popen[bytes]:
+    """Start a proxy with its plan in a file in memory, and without the variables of the gateway."""
+    fd = os.memfd_create("plan")
+    with open(fd, "wb+") as stdin, (paths.egress / LOG_NAME).open("wb") as output:
+        stdin.write(msgspec.json.encode(plan))
+        stdin.seek(0)  # which also writes what is buffered
+        return subprocess.Popen(
+            PROXY,
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=output,
+            cwd="/",
+            env={name: value for name, value in os.environ.items() if name in VARIABLES},
+            start_new_session=True,
+            pass_fds=plan.cgroup,
+        )
+
+
+def _wait_until_ready(child: subprocess.Popen[bytes], paths: SandboxPaths) -> None:
+    """Raise `OSError` if a proxy does not report that it is ready."""
+    assert child.stdout is not None
+    with child.stdout as pipe:
+        readable = select.poll()
+        readable.register(pipe, select.POLLIN)
+        if not readable.poll(START_TIMEOUT * 1000):
+            raise OSError(f"it was not ready within {START_TIMEOUT:g} s")
+        if pipe.read(len(READY)) != READY:
+            with (paths.egress / LOG_NAME).open("rb") as file:
+                raise OSError(file.read(LOG_MAX).decode(errors="replace").strip() or "it has ended")
+
+
+@contextmanager
+def _exclusive(path: Path) -> Iterator[None]:
+    """Be the only one, among all gateways, that starts a proxy."""
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(fd)
+
+
+def _policy(paths: SandboxPaths) -> Path:
+    """The policy of the latest start, for a later gateway that has to start the proxy again."""
+    return paths.egress / "policy.json"
+
+
+def _write_policy(paths: SandboxPaths, policy: EgressPolicy) -> None:
+    """Replace it as a whole: what is there stays if the disk is full. Raises `OSError`."""
+    new = paths.egress / "policy.new"
+    new.write_bytes(msgspec.json.encode(policy))
+    new.replace(_policy(paths))
+
+
+def _process(paths: SandboxPaths) -> Path:
+    return paths.egress / "process"

@@ -1,0 +1,88 @@
+"""Find out what isolation this machine can enforce, by running a program in a sandbox and looking at what it has."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from hawse.api.sandboxes import Network
+from hawse_gateway.providers.isolation import host_user, outer
+from hawse_gateway.providers.isolation.outer import HostUser, Outer
+
+TIMEOUT: Final = 10.0  # s
+CHECK: Final = (sys.executable, "-I", "-m", "hawse_runtime.posix.isolation_check", "--private", outer.PRIVATE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checked:
+    """What was found.
+
+    Attributes:
+        reason: Why sandboxes cannot be isolated. None: they can.
+        seccomp: Whether programs have a system-call filter. There is none for some architectures.
+    """
+
+    reason: str | None = None
+    seccomp: bool = False
+
+
+def check(bwrap: str, network: Network) -> Checked:
+    """Start a sandbox as for a runtime, and a program in its inner sandbox.
+
+    Args:
+        bwrap: The path of bwrap.
+        network: The network that sandboxes are to have.
+    """
+    user = HostUser(uid=host_user.FIRST) if os.getuid() == 0 else None
+    try:
+        with tempfile.TemporaryDirectory(prefix="hawse-check-") as folder, outer.user_files() as (passwd, group):
+            for name in ("workspace", "private"):
+                os.mkdir(f"{folder}/{name}", 0o700)
+                if user is not None:
+                    os.chown(f"{folder}/{name}", user.uid, user.uid)
+            place = Outer(
+                workspace=Path(folder, "workspace"),
+                private=Path(folder, "private"),
+                network=network,
+                passwd=passwd,
+                group=group,
+            )
+            argv = [*CHECK, *(["--no-network"] if network == "none" else []), *outer.shared_user()]
+            run = subprocess.run(
+                outer.command(bwrap, place, argv, user),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=TIMEOUT,
+                check=False,
+                cwd="/",
+                pass_fds=(passwd, group),
+            )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Checked(reason=str(error))
+    if run.returncode != 0:
+        return Checked(reason=run.stderr.strip() or f"bwrap ended with exit code {run.returncode}")
+    return judge(run.stdout)
+
+
+def judge(output: str) -> Checked:
+    """Compare what the program found with what an isolated program must find."""
+    try:
+        found = json.loads(output)
+        wrong = [
+            *(["capabilities"] if found["capabilities"] else []),
+            *(["no_new_privileges"] if not found["no_new_privileges"] else []),
+            *(["pids"] if found["pids"][0] != 1 else []),
+            *(["uid"] if found["uid"] != outer.UID else []),
+        ]
+        seccomp = bool(found["seccomp"])
+    except (ValueError, KeyError, IndexError, TypeError) as error:
+        return Checked(reason=f"the check of the isolation failed: {error!r}")
+    if wrong:
+        return Checked(reason=f"a program in a sandbox is not isolated: {', '.join(wrong)}")
+    return Checked(seccomp=seccomp)

@@ -1,0 +1,48 @@
+"""Choose what sandboxes of this machine run in."""
+
+from typing import Literal, NamedTuple
+
+from hawse.api.sandboxes import Isolation, Network
+from hawse_gateway.providers.isolation import check, outer
+from hawse_gateway.providers.state_directory import StateError
+
+RequestedIsolation = Literal["auto", "bubblewrap", "none"]
+
+
+class ChosenIsolation(NamedTuple):
+    """What sandboxes run in.
+
+    Attributes:
+        isolation: The isolation.
+        reason: Why it is not stronger. None: it is the strongest.
+        system_calls: Whether the system calls of programs are filtered.
+    """
+
+    isolation: Isolation
+    reason: str | None = None
+    system_calls: bool = False
+
+
+def choose_isolation(requested: RequestedIsolation, network: Network = "private") -> ChosenIsolation:
+    """Find out which isolation this machine supports.
+
+    Args:
+        requested: What the user asked for.
+        network: What the programs of sandboxes are to connect to.
+
+    Raises:
+        StateError: `requested` is not available.
+    """
+    if requested == "none":
+        return ChosenIsolation("none", "requested by --isolation none")
+    bwrap = outer.find()
+    found = (
+        check.Checked(reason="bwrap is not installed: apt install bubblewrap")
+        if bwrap is None
+        else check.check(bwrap, network)
+    )
+    if found.reason is None:
+        return ChosenIsolation("bubblewrap", system_calls=found.seccomp)
+    if requested == "bubblewrap":
+        raise StateError(f"--isolation bubblewrap: {found.reason}")
+    return ChosenIsolation("none", found.reason)

@@ -1,0 +1,280 @@
+"""Build the command line that runs a runtime in bubblewrap (docs/decisions/0085, 0086).
+
+The root is minimal: /usr and Python read-only, some files of /etc, new /proc, /dev, /tmp and /run, and of the state
+directory only the workspace and the directory of the runtime's own files. The runtime keeps a few capabilities, within
+this user namespace only, with which it separates user code from itself.
+"""
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from hawse.api.sandboxes import Network
+from hawse_gateway.egress.plan import CERTIFICATES, PORT, SYSTEM_CERTIFICATES, proxy_variables, trusted_certificates
+from hawse_gateway.providers.isolation import launch
+
+WORKSPACE: Final = "/workspace"
+PRIVATE: Final = "/run/hawse"
+UID: Final = 1000  # the user inside, whatever its number on the host
+USER: Final = "user"
+PASSWD: Final = f"root:x:0:0:root:/:/bin/sh\n{USER}:x:{UID}:{UID}:{USER}:{WORKSPACE}:/bin/bash\n".encode()
+GROUP: Final = f"root:x:0:\ntty:x:5:\n{USER}:x:{UID}:\nnogroup:x:65534:\n".encode()
+# The first process of the sandbox. It ends when the runtime ends, and the kernel then kills every other process of the
+# namespace; the first process of bwrap itself would wait for all of them. A waiting shell also reaps orphans.
+INIT: Final = ("/bin/sh", "-c", '"$@" & wait $!', "hawse")
+# With which the runtime makes the inner sandbox, before it gives them up. They have no effect outside of the sandbox.
+CAPABILITIES: Final = ("CAP_SYS_ADMIN", "CAP_SYS_CHROOT", "CAP_SETPCAP", "CAP_SYS_RESOURCE")
+SHELLS: Final = ("/bin/bash", "/bin/sh")
+MIB: Final = 1 << 20
+# Bytes of each file system in memory: the kernel's default is half of the memory, for each.
+TMPFS: Final = {"/run": 16 * MIB, "/tmp": 1024 * MIB, "/var/tmp": 512 * MIB, "/dev/shm": 256 * MIB}
+
+# The files of /etc that programs need to run, to look up hosts, and to verify certificates; neither shadow nor keys.
+ETC: Final = (
+    "alternatives bash.bashrc bash_completion.d ca-certificates ca-certificates.conf debian_version fonts gai.conf "
+    "host.conf hosts inputrc issue ld.so.cache ld.so.conf ld.so.conf.d lessfilter locale.alias locale.conf "
+    "localtime login.defs magic mime.types nsswitch.conf os-release pki/ca-trust pki/tls/cert.pem pki/tls/certs "
+    "pki/tls/openssl.cnf profile profile.d protocols resolv.conf services shells skel ssl/cert.pem ssl/certs "
+    "ssl/openssl.cnf terminfo timezone vim xattr.conf zsh"
+).split()
+TOP: Final = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
+
+
+class Sources:
+    """The paths at which bwrap finds what it binds: their own, or (`staged`) those at which launch.py binds them.
+
+    Attributes:
+        staged: The directories that are bound by launch.py, in order.
+        staged_by_launch: Whether launch.py is used.
+    """
+
+    def __init__(self, *, stage: bool) -> None:
+        """`stage`: whether launch.py is used."""
+        self.staged: list[str] = []
+        self.staged_by_launch = stage
+
+    def path(self, source: Path) -> str:
+        """Return the path for the directory `source`."""
+        if not self.staged_by_launch:
+            return str(source)
+        self.staged.append(str(source))
+        return f"{launch.STAGE}/{len(self.staged) - 1}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outer:
+    """What the sandbox of one start consists of.
+
+    Attributes:
+        workspace: The directory of the user's files, on the host.
+        private: That of the runtime's own files.
+        network: What programs can connect to.
+        passwd: The descriptor of a file with `PASSWD`, which bwrap inherits.
+        group: The descriptor of a file with `GROUP`.
+        certificates: Descriptors of as many files with the trusted certificates as `certificate_files` yields, if the
+            network is filtered.
+    """
+
+    workspace: Path
+    private: Path
+    network: Network
+    passwd: int
+    group: int
+    certificates: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostUser:
+    """What the superuser becomes to start a sandbox; the fields of the plan of launch.py.
+
+    Attributes:
+        uid: The user and group.
+        processes: The largest number of processes of this user. None: not limited.
+        disk: The path of mount(8), the file with the file system of the workspace, and the workspace. None: it is a
+            directory.
+    """
+
+    uid: int
+    processes: int | None = None
+    disk: tuple[str, str, str] | None = None
+
+
+def find() -> str | None:
+    """Return the path of bwrap, without symbolic links, since another user may not be able to follow them."""
+    path = shutil.which("bwrap")
+    return None if path is None else os.path.realpath(path)
+
+
+def command(bwrap: str, outer: Outer, argv: Sequence[str], user: HostUser | None = None) -> list[str]:
+    """Return the command that runs `argv` in the sandbox. All processes there end with `argv`.
+
+    Args:
+        bwrap: The path of bwrap.
+        outer: What the sandbox consists of.
+        argv: The program in it and its arguments.
+        user: What the superuser becomes before bwrap runs. None: bwrap runs as the user of this process.
+    """
+    sources = Sources(stage=user is not None)
+    inside = _bwrap(bwrap, outer, argv, sources)
+    if user is None:
+        return inside
+    plan = {"stage": sources.staged, "argv": inside, **asdict(user)}
+    return [sys.executable, "-I", "-S", launch.__file__, json.dumps(plan)]
+
+
+def _bwrap(bwrap: str, outer: Outer, argv: Sequence[str], sources: Sources) -> list[str]:
+    """Return bwrap's command line. The order matters: later mounts cover earlier ones."""
+    return [
+        bwrap,
+        *_namespaces(bwrap, outer.network, ipc=not sources.staged_by_launch),
+        *_system(bwrap),
+        *_users(outer),
+        *_certificates(outer),
+        *_python(sources),
+        *("--bind", sources.path(outer.workspace), WORKSPACE),
+        *("--bind", sources.path(outer.private), PRIVATE),
+        *("--remount-ro", "/", "--chdir", WORKSPACE),
+        "--clearenv",
+        *_environment(outer.network),
+        *("--as-pid-1", "--", *INIT, *argv),
+    ]
+
+
+@contextmanager
+def user_files() -> Iterator[tuple[int, int]]:
+    """Yield the descriptors of `passwd` and `group` for one sandbox: bwrap reads them to their end."""
+    with _memory_file(PASSWD) as passwd, _memory_file(GROUP) as group:
+        yield passwd, group
+
+
+@contextmanager
+def certificate_files(authority: str) -> Iterator[tuple[int, ...]]:
+    """Yield the descriptors of files for one sandbox: the certificates of the system and `authority`, in PEM."""
+    content = trusted_certificates(authority)
+    with _memory_file(content) as first, _memory_file(content) as second:
+        yield (first, second) if Path(SYSTEM_CERTIFICATES).is_file() else (first,)
+
+
+@contextmanager
+def _memory_file(content: bytes) -> Iterator[int]:
+    fd = os.memfd_create("hawse")
+    try:
+        os.write(fd, content)
+        os.lseek(fd, 0, os.SEEK_SET)
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def runtime_options(outer: Outer) -> list[str]:
+    """Return the options with which a runtime in this sandbox separates user code from itself."""
+    network = {"none": ["--no-network"], "filtered": ["--egress", str(PORT)]}.get(outer.network, [])
+    return ["--private", PRIVATE, "--inner", *network, *shared_user()]
+
+
+def shared_user() -> list[str]:
+    """Return the option for a runtime whose user all sandboxes have: only the superuser gives each its own."""
+    return [] if os.getuid() == 0 else ["--shared-user"]
+
+
+def bound() -> list[Path]:
+    """Return the directories of the host that programs can read."""
+    return [Path("/usr"), *(Path("/", name) for name in TOP), *(Path("/etc", name) for name in ETC), *_installed()]
+
+
+def limits_memory_file_systems(bwrap: str) -> bool:
+    """Whether bwrap can limit the size of file systems in memory, which it can from 0.7 on."""
+    return "--size" in _help(bwrap)
+
+
+def _namespaces(bwrap: str, network: Network, *, ipc: bool) -> Iterator[str]:
+    """`ipc`: whether bwrap makes the IPC namespace. Otherwise launch.py has made it, with limits."""
+    yield from ("--unshare-user", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try")
+    if ipc:
+        yield "--unshare-ipc"
+    if network != "host":
+        yield "--unshare-net"
+    yield from ("--uid", str(UID), "--gid", str(UID), "--hostname", "hawse", "--cap-drop", "ALL")
+    for capability in CAPABILITIES:
+        yield from ("--cap-add", capability)
+    if "--disable-userns" in _help(bwrap):  # from 0.8
+        yield "--disable-userns"
+
+
+def _system(bwrap: str) -> Iterator[str]:
+    yield from ("--ro-bind", "/usr", "/usr")
+    for name in TOP:
+        path = Path("/", name)
+        if path.is_symlink():
+            yield from ("--symlink", os.readlink(path), str(path))
+        elif path.is_dir():
+            yield from ("--ro-bind", str(path), str(path))
+    yield from ("--proc", "/proc", "--dev", "/dev")
+    limited = limits_memory_file_systems(bwrap)
+    for target, size in TMPFS.items():
+        yield from ("--perms", "0755" if target == "/run" else "1777")
+        yield from (*(("--size", str(size)) if limited else ()), "--tmpfs", target)
+    yield from ("--remount-ro", "/dev", "--perms", "0755", "--dir", "/etc")
+    for name in ETC:
+        path = Path("/etc", name)
+        if path.exists():
+            yield from ("--ro-bind", os.path.realpath(path), str(path))
+
+
+def _users(outer: Outer) -> Iterator[str]:
+    yield from ("--perms", "0644", "--ro-bind-data", str(outer.passwd), "/etc/passwd")
+    yield from ("--perms", "0644", "--ro-bind-data", str(outer.group), "/etc/group")
+
+
+def _certificates(outer: Outer) -> Iterator[str]:
+    """Bind the trusted certificates where the variables name them, and in place of those of the system."""
+    for fd, path in zip(outer.certificates, (CERTIFICATES, SYSTEM_CERTIFICATES), strict=False):
+        yield from ("--perms", "0644", "--ro-bind-data", str(fd), path)
+
+
+def _python(sources: Sources) -> Iterator[str]:
+    for place in _installed():
+        yield from ("--ro-bind", sources.path(place), str(place))
+
+
+def _installed() -> list[Path]:
+    """The interpreter, what is installed in it, and the packages of a checkout, less what is in /usr."""
+    places = [Path(sys.prefix), Path(sys.base_prefix), *_packages()]
+    places += [place.resolve() for place in places]
+    kept: list[Path] = []
+    for place in sorted(set(places)):  # a parent comes before what is in it
+        if not any(place.is_relative_to(outer) for outer in (Path("/usr"), *kept)):
+            kept.append(place)
+    return kept
+
+
+def _packages() -> Iterator[Path]:
+    for package in ("hawse", "hawse_runtime"):
+        spec = importlib.util.find_spec(package)
+        for place in (spec and spec.submodule_search_locations) or ():
+            yield Path(place)
+
+
+def _environment(network: Network) -> Iterator[str]:
+    shell = next(path for path in SHELLS if path == SHELLS[-1] or os.path.exists(path))  # of those that exist inside
+    path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+    values = {"PATH": path, "HOME": WORKSPACE, "LANG": "C.UTF-8", "SHELL": shell, "USER": USER, "LOGNAME": USER}
+    if network == "filtered":
+        values |= proxy_variables()
+    for name, value in values.items():
+        yield from ("--setenv", name, value)
+
+
+@cache
+def _help(bwrap: str) -> str:
+    run = subprocess.run([bwrap, "--help"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    return run.stdout + run.stderr

@@ -1,0 +1,157 @@
+"""Prepare the start of a runtime in bubblewrap: its user, its files, its socket and its secret.
+
+The socket is bound here, outside of the sandbox, and inherited. The runtime only listens on it, so its path need not
+exist inside, and no program there can replace it.
+"""
+
+import hashlib
+import os
+import secrets
+import socket
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from hawse.api.sandboxes import Network, SandboxLimits
+from hawse.sockets import socket_address
+from hawse_gateway.providers.base import Endpoint
+from hawse_gateway.providers.isolation import cgroups, disk_image, host_user, outer
+from hawse_gateway.providers.isolation.outer import HostUser, Outer
+from hawse_gateway.providers.state_directory import SandboxPaths, StateError
+
+TOKEN_BYTES: Final = 32
+CGROUP_NAME: Final = 32  # hexadecimal digits
+RUNTIME_THREADS: Final = 256  # more than a runtime and the programs around it have
+
+
+@dataclass(frozen=True)
+class PreparedStart:
+    """How a process that becomes the runtime is started.
+
+    Attributes:
+        argv: The command.
+        fds: The descriptors that it inherits.
+    """
+
+    argv: list[str]
+    fds: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """The properties of a sandbox.
+
+    Attributes:
+        network: What its programs can connect to.
+        limits: What they may use.
+        tree: Where cgroups can be made. None: nowhere.
+        authority: The certificate of the authority that its programs trust, in PEM. None: that of no proxy.
+    """
+
+    network: Network
+    limits: SandboxLimits
+    tree: cgroups.Tree | None
+    authority: str | None = None
+
+
+@contextmanager
+def prepared(
+    paths: SandboxPaths, wanted: Wanted, runtime: Sequence[str], others: Sequence[SandboxPaths] = ()
+) -> Iterator[PreparedStart]:
+    """Yield the start of a runtime. Its descriptors are closed at the end of the block.
+
+    Args:
+        paths: The sandbox.
+        wanted: The properties of the sandbox.
+        runtime: The runtime's program and its arguments, except those about the place where it runs.
+        others: The other sandboxes, which have other users.
+
+    Raises:
+        StateError: bwrap is not installed.
+        OSError: The user, a file or the socket could not be prepared.
+    """
+    bwrap = outer.find()
+    if bwrap is None:
+        raise StateError("bwrap is no longer installed")
+    user = None
+    if os.getuid() == 0:
+        uid = host_user.choose(paths.uid, [other.uid for other in others])
+        # Where there is no cgroup. The runtime's threads and the processes around it count as well.
+        count = wanted.limits.processes or cgroups.PROCESSES
+        user = HostUser(uid=uid, processes=count + RUNTIME_THREADS, disk=_disk(paths))
+    _leave_token(paths)
+    if user is not None:
+        for directory in (paths.workspace, paths.run):
+            host_user.give(directory, user.uid)
+        os.chown(paths.run / "token", user.uid, user.uid)
+    with (
+        bound_socket(paths.socket) as listener,
+        outer.user_files() as (passwd, group),
+        nullcontext(()) if wanted.authority is None else outer.certificate_files(wanted.authority) as certificates,
+        cgroups.created(wanted.tree, cgroup_name(paths), wanted.limits, paths.cgroups) as cgroup,
+    ):
+        place = Outer(
+            workspace=paths.workspace,
+            private=paths.run,
+            network=wanted.network,
+            passwd=passwd,
+            group=group,
+            certificates=certificates,
+        )
+        where = ["--listener", str(listener), "--workspace", outer.WORKSPACE, *outer.runtime_options(place)]
+        for option, fds in (("--cgroup-of-thread", cgroup.tasks), ("--cgroup-of-programs", cgroup.processes)):
+            for fd in fds:
+                where += [option, str(fd)]
+        kills = () if cgroup.kills is None else (cgroup.kills,)
+        for fd in kills:
+            where += ["--oom-kills", str(fd)]
+        argv = outer.command(bwrap, place, [*runtime, *where], user)
+        yield PreparedStart(argv, (listener, passwd, group, *certificates, *cgroup.tasks, *cgroup.processes, *kills))
+
+
+def cgroup_name(paths: SandboxPaths) -> str:
+    """Return the name of a sandbox's cgroup: no two sandboxes of this machine have the same directory."""
+    return hashlib.sha256(os.fsencode(paths.home)).hexdigest()[:CGROUP_NAME]
+
+
+def endpoint(paths: SandboxPaths) -> Endpoint:
+    """Return where the runtime of the latest start listens. Without isolation it has no secret, and any user."""
+    try:
+        secret = paths.token.read_text()
+    except OSError:
+        return Endpoint(paths.socket)
+    uid = host_user.assigned(paths.uid) if os.getuid() == 0 else os.getuid()
+    return Endpoint(paths.socket, secret, uid)
+
+
+@contextmanager
+def bound_socket(path: Path) -> Iterator[int]:
+    """Yield the descriptor of a Unix socket at `path`, to which only this user may connect once it listens."""
+    path.unlink(missing_ok=True)  # left by an earlier start
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+        os.fchmod(listener.fileno(), 0o600)  # the mode of the file that `bind` creates (unix(7))
+        with socket_address(path) as address:
+            listener.bind(address)
+        yield listener.fileno()
+
+
+def _disk(paths: SandboxPaths) -> tuple[str, str, str] | None:
+    """How the workspace is mounted, if its size is limited. Raises `StateError`."""
+    if not paths.disk.exists():
+        return None
+    mount = disk_image.find_mount()
+    if mount is None:
+        raise StateError("the file system of a workspace of fixed size can no longer be mounted on this machine")
+    return mount, str(paths.disk), str(paths.workspace)
+
+
+def _leave_token(paths: SandboxPaths) -> None:
+    """Write a new secret where the runtime reads it, and where a later gateway finds it."""
+    secret = secrets.token_urlsafe(TOKEN_BYTES)
+    for path in (paths.token, paths.run / "token"):
+        path.unlink(missing_ok=True)
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        with open(fd, "w", encoding="ascii") as file:
+            file.write(secret)

@@ -1,0 +1,111 @@
+"""The provider of machines that connect by themselves. It starts nothing: a unit runs while its machine is connected.
+
+A machine that was disconnected counts as running for `GRACE` seconds, so that neither a short cut of the network nor a
+restart of the gateway ends anything: calls wait for it meanwhile.
+"""
+
+import time
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from hawse.wire import HawseError
+from hawse_gateway.providers.base import (
+    Capabilities,
+    Endpoint,
+    MachineAddress,
+    MountPlace,
+    Observation,
+    Report,
+    SandboxSpec,
+)
+from hawse_gateway.providers.joined.machines import Machines
+
+JOINED: Final = "joined"  # the name of the provider
+GRACE: Final = 30.0  # s
+OFFLINE: Final = "its machine is not connected"
+
+
+class JoinedProvider:
+    """The machines of one gateway.
+
+    Args:
+        clock: Returns seconds.
+    """
+
+    images: None = None
+    egress: None = None
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.machines = Machines()
+        self._clock = clock
+        self._started = clock()
+        self.why: Callable[[str], Awaitable[str]] | None = None  # returns why a sandbox ends; set by the application
+        self._seen: dict[str, float] = {}  # when a machine was disconnected, by its unit
+
+    async def run(self) -> None:
+        """Nothing is to be followed."""
+
+    async def capabilities(self) -> Capabilities:
+        return Capabilities(
+            provider=JOINED,
+            isolation="none",
+            isolation_reason="it is the machine of the user that joined",
+            remote=True,
+            joined=True,
+        )
+
+    async def create(self, unit: str, spec: SandboxSpec, report: Report) -> None:
+        """Make nothing: everything is on the machine."""
+
+    async def start(self, unit: str, spec: SandboxSpec, runtime: str, report: Report) -> Endpoint:
+        machine = self.machines.get(unit)
+        if machine is None:
+            raise HawseError("unavailable", f"{OFFLINE}: run `hawse join` on it")
+        return Endpoint(MachineAddress(unit), runtime=machine.runtime)
+
+    async def stop(self, unit: str, runtime: str | None = None) -> None:
+        machine = self.machines.get(unit)
+        # A machine that has connected just now is not what has to be stopped.
+        if machine is not None and machine.running and runtime in (None, machine.runtime):
+            await self.machines.quit(
+                unit, "the sandbox was stopped" if self.why is None else await self.why(machine.sandbox)
+            )
+        self._seen.pop(unit, None)
+
+    async def delete(self, unit: str) -> None:
+        await self.machines.quit(unit, "the sandbox was deleted")
+        self._seen.pop(unit, None)
+        self.machines.forget(unit)
+
+    async def pause(self, unit: str) -> None:
+        raise HawseError("unavailable", "a machine that has joined cannot be suspended", retryable=False)
+
+    async def resume(self, unit: str) -> None:
+        raise HawseError("unavailable", "a machine that has joined cannot be suspended", retryable=False)
+
+    async def observe(self, unit: str, runtime: str | None = None) -> Observation:
+        machine = self.machines.get(unit)
+        if machine is not None:
+            return _running(unit, machine.runtime)
+        if self._clock() - self._seen.get(unit, self._started) < GRACE:
+            return _running(unit, runtime)
+        return Observation(unit=unit, state="stopped", reason=OFFLINE)
+
+    async def discover(self) -> list[Observation]:
+        return [_running(machine.unit, machine.runtime) for machine in self.machines.all() if machine.running]
+
+    async def mount_place(self, unit: str) -> MountPlace:
+        text = "nothing can be mounted in a machine that has joined: it mounts what it needs by itself"
+        raise HawseError("unavailable", text)
+
+    async def close(self) -> None:
+        """Release nothing."""
+
+    def disconnected(self, unit: str) -> None:
+        """Note that the machine of a unit was disconnected."""
+        self._seen[unit] = self._clock()
+
+
+def _running(unit: str, runtime: str | None) -> Observation:
+    endpoint = Endpoint(MachineAddress(unit), runtime=runtime)
+    return Observation(unit=unit, state="running", runtime=runtime, endpoint=endpoint, isolation="none")

@@ -1,0 +1,149 @@
+"""What the cluster reports of the objects of one kind: a list that is kept up to date by a watch.
+
+https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Callable
+from typing import Final, Generic, Protocol, TypeVar
+
+from hawse.wire import HawseError
+from hawse_gateway.cancellation import cancellation_kept
+
+log = logging.getLogger(__name__)
+
+RESYNC: Final = 120.0  # s after which everything is listed again: a connection may be lost without a word
+RETRY_MIN: Final = 0.1  # s from an error to the next list, doubled each time
+RETRY_MAX: Final = 10.0
+STEADY: Final = 10.0  # s that a watch has to last, so that the error after it counts as the first one
+REMOVED: Final = 1000  # objects that are remembered after their removal
+
+O = TypeVar("O")  # noqa: E741
+V = TypeVar("V")
+
+
+class ExpiredError(Exception):
+    """The cluster does not have the changes since the list any more (410 Gone)."""
+
+
+class ObjectSource(Protocol[O]):
+    """The objects of one kind that belong to an instance. Both methods raise `HawseError` (`unavailable`)."""
+
+    kind: str  # for people
+
+    def name(self, each: O) -> str:
+        """Return the name of an object."""
+        ...
+
+    async def list(self) -> tuple[list[O], str]:
+        """Return all objects, and the version of the list."""
+        ...
+
+    def watch(self, version: str) -> AsyncIterator[tuple[str, O]]:
+        """Yield `ADDED`, `MODIFIED` or `DELETED` with an object, for each change after that version.
+
+        Raises:
+            ExpiredError: The version is too old.
+        """
+        ...
+
+
+class Informer(Generic[O]):
+    """The objects of one kind, by name. `run` keeps them up to date.
+
+    Attributes:
+        objects: What was seen last, also while the cluster cannot be reached.
+        removed: The last states of objects that were removed, of the last ones only.
+        listed: Whether there was a list since the beginning.
+        current: Whether the cluster reports changes. If not, there may be some that were not seen.
+    """
+
+    def __init__(self, source: ObjectSource[O], resync: float = RESYNC) -> None:
+        """Do nothing until `run`.
+
+        Args:
+            source: The objects.
+            resync: Seconds from one list to the next.
+        """
+        self.objects: dict[str, O] = {}
+        self.removed: dict[str, O] = {}
+        self.listed = False
+        self.current = False
+        self._source = source
+        self._resync = resync
+        self._changed = asyncio.Event()
+
+    async def run(self) -> None:
+        """List and watch, again and again, until it is cancelled."""
+        delay = RETRY_MIN
+        while True:
+            watched: float | None = None  # since when
+            try:
+                with cancellation_kept():
+                    objects, version = await self._source.list()
+                    self._replace({self._source.name(each): each for each in objects})
+                    self.listed = self.current = True
+                    self._notify()
+                    watched = time.monotonic()
+                    async with asyncio.timeout(self._resync):
+                        await self._follow(version)
+            except TimeoutError:
+                delay = RETRY_MIN
+                continue
+            except ExpiredError:
+                if watched is not None and time.monotonic() - watched >= STEADY:  # the usual course of a long watch
+                    delay = RETRY_MIN
+                    continue
+                log.warning("! %s: the cluster has forgotten the version of the list just made", self._source.kind)
+            except HawseError as error:
+                log.warning("! %s cannot be watched: %s", self._source.kind, error.message)
+            self.current = False
+            self._notify()
+            if watched is not None and time.monotonic() - watched >= STEADY:
+                delay = RETRY_MIN
+            await asyncio.sleep(delay)
+            delay = min(2 * delay, RETRY_MAX)
+
+    async def until(self, found: Callable[[], V | None]) -> V:
+        """Wait until a function returns a value, and return that. It is called now and after each change."""
+        while True:
+            changed = self._changed
+            if (value := found()) is not None:
+                return value
+            await changed.wait()
+
+    async def changed(self) -> None:
+        """Wait for the next change."""
+        await self._changed.wait()
+
+    def _replace(self, objects: dict[str, O]) -> None:
+        """Take a list: some of what was known may have been removed, or have a successor, without a report."""
+        for name, each in self.objects.items():
+            if name not in objects:
+                self._remember(name, each)
+        for name in objects:
+            self.removed.pop(name, None)
+        self.objects = objects
+
+    def _remember(self, name: str, removed: O) -> None:
+        self.removed.pop(name, None)
+        self.removed[name] = removed
+        if len(self.removed) > REMOVED:
+            del self.removed[next(iter(self.removed))]
+
+    async def _follow(self, version: str) -> None:
+        async for change, each in self._source.watch(version):
+            name = self._source.name(each)
+            if change == "DELETED":
+                self.objects.pop(name, None)
+                self._remember(name, each)
+            else:
+                self.removed.pop(name, None)
+                self.objects[name] = each
+            self._notify()
+
+    def _notify(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()

@@ -1,0 +1,314 @@
+"""The objects of a unit: its pod, its secret, its claim, and the NetworkPolicies of all. No I/O.
+
+The pods fulfil the Pod Security Standard `restricted`
+(https://kubernetes.io/docs/concepts/security/pod-security-standards/).
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from lightkube.utils.quantity import parse_quantity
+
+from hawse.api.sandboxes import Network
+from hawse_gateway.providers.base import SandboxSpec
+from hawse_gateway.providers.bundle import build as bundle
+from hawse_gateway.providers.kubernetes.certificate import RuntimeCertificate
+from hawse_gateway.providers.kubernetes.settings import KubernetesSettings
+
+INSTANCE_LABEL: Final = "hawse.dev/instance"
+RUNTIME_LABEL: Final = "hawse.dev/runtime"
+NETWORK_LABEL: Final = "hawse.dev/network"
+UNIT_ANNOTATION: Final = "hawse.dev/unit"  # an annotation, because a label has at most 63 characters
+CONTAINER: Final = "sandbox"
+INSTALLER: Final = "runtime"
+
+PORT: Final = 7070  # of the runtime
+IMAGE_BUNDLE: Final = "/hawse/bundle"  # paths in the containers
+BUNDLE: Final = "/hawse/runtime"
+PRIVATE: Final = "/hawse/private"
+WORKSPACE: Final = "/workspace"
+TOKEN: Final = "token"  # keys of the secret
+CERTIFICATE: Final = "certificate"
+
+BUNDLE_SIZE: Final = "256Mi"
+TMP_SIZE: Final = "1Gi"
+GRACE: Final = 10  # s from SIGTERM to SIGKILL
+# What a pod asks for, if the settings do not say: at most what its sandbox may use, which are its limits.
+REQUESTS: Final = {"cpu": "50m", "memory": "128Mi"}
+INSTALLER_RESOURCES: Final = {"requests": {"cpu": "10m", "memory": "16Mi"}}
+# Addresses of a node and of a cloud, with credentials that are no business of a sandbox.
+OF_THE_NODE: Final = {
+    # Link-local; services of clouds for their machines: Alibaba Cloud, Azure, Oracle Cloud
+    "0.0.0.0/0": ["169.254.0.0/16", "100.100.100.200/32", "168.63.129.16/32", "192.0.0.0/24"],
+    # Link-local; AWS, Google Cloud
+    "::/0": ["fe80::/10", "fd00:ec2::254/128", "fd20:ce::254/128"],
+}
+# The cache of NodeLocal DNSCache, at which pods of some clusters resolve names, is link-local too.
+NODE_DNS: Final = {
+    "to": [{"ipBlock": {"cidr": "169.254.20.10/32"}}],
+    "ports": [{"protocol": "UDP", "port": 53}, {"protocol": "TCP", "port": 53}],
+}
+
+Manifest = dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Start:
+    """One start of a unit.
+
+    Attributes:
+        runtime: The runtime id.
+        network: What programs can connect to.
+        arguments: More arguments of the runtime.
+    """
+
+    runtime: str
+    network: Network
+    arguments: Sequence[str] = field(default=())
+
+
+def object_name(instance: str, unit: str) -> str:
+    """Return the name of the objects of a unit, a DNS label.
+
+    Two units never have the same name, so the cluster itself refuses a second pod of a unit.
+    """
+    readable = re.sub(r"[^a-z0-9]+", "-", unit.lower()).strip("-")[:24].strip("-")
+    digest = hashlib.sha256(f"{instance}\0{unit}".encode()).hexdigest()[:16]
+    return "-".join(filter(None, (instance[:16].strip("-"), readable, digest)))
+
+
+def secret_name(instance: str, unit: str, runtime: str) -> str:
+    """Return the name of the secret of one start."""
+    return f"{object_name(instance, unit)}-{runtime}"
+
+
+def labels(instance: str) -> dict[str, str]:
+    """Return what all objects of an instance are found by."""
+    return {"app.kubernetes.io/managed-by": "hawse", INSTANCE_LABEL: instance}
+
+
+def pod(unit: str, spec: SandboxSpec, start: Start, settings: KubernetesSettings) -> Manifest:
+    """Return a pod: our defaults, then `settings.pod`, then what must not be changed.
+
+    Args:
+        unit: The unit.
+        spec: What it is to be.
+        start: How it is started.
+        settings: The settings of the provider.
+    """
+    defaults = {
+        "metadata": {},
+        "spec": {
+            "terminationGracePeriodSeconds": GRACE,
+            "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
+            # The kubelet starts containers in this order, each one after the hook of the one before.
+            "containers": [{"name": INSTALLER}, {"name": CONTAINER, "resources": {"requests": dict(REQUESTS)}}],
+        },
+    }
+    merged: Manifest = merge(merge(defaults, settings.pod), _required(unit, spec, start, settings))
+    for container in merged["spec"]["containers"]:
+        if container["name"] == CONTAINER:
+            container["resources"] = _within_limits(container["resources"])
+    return merged
+
+
+def _within_limits(resources: Manifest) -> Manifest:
+    """Return resources of which no more is requested than a sandbox may use: the cluster refuses anything else."""
+    limits = resources.get("limits", {})
+    requests = {
+        name: limits[name] if name in limits and _is_more(value, limits[name]) else value
+        for name, value in resources["requests"].items()
+    }
+    return {**resources, "requests": requests}
+
+
+def _is_more(quantity: Any, other: Any) -> bool:
+    try:
+        one, two = parse_quantity(str(quantity)), parse_quantity(str(other))
+    except ValueError:  # of the settings: the cluster says what is wrong
+        return False
+    return one is not None and two is not None and one > two
+
+
+def _required(unit: str, spec: SandboxSpec, start: Start, settings: KubernetesSettings) -> Manifest:
+    name = object_name(settings.instance, unit)
+    run_as = {"runAsNonRoot": True, "runAsUser": settings.user, "runAsGroup": settings.user}
+    container_security = {
+        "allowPrivilegeEscalation": False,
+        "capabilities": {"drop": ["ALL"]},
+        "privileged": False,
+        "readOnlyRootFilesystem": True,
+    }
+    limits = {
+        name: value
+        for name, value in (
+            ("memory", None if spec.limits.memory is None else str(spec.limits.memory)),
+            ("cpu", None if spec.limits.cpus is None else f"{max(round(spec.limits.cpus * 1000), 1)}m"),
+        )
+        if value is not None
+    }
+    files = "workspace" if settings.workspace == "claim" else "files"
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": name,
+            "labels": {
+                **labels(settings.instance),
+                RUNTIME_LABEL: start.runtime,
+                NETWORK_LABEL: start.network,
+            },
+            "annotations": {UNIT_ANNOTATION: unit},
+        },
+        "spec": {
+            "restartPolicy": "Never",  # the supervisor decides what is started
+            "automountServiceAccountToken": False,
+            "enableServiceLinks": False,
+            "hostNetwork": False,
+            "hostPID": False,
+            "hostIPC": False,
+            "securityContext": {**run_as, "fsGroup": settings.user, "fsGroupChangePolicy": "OnRootMismatch"},
+            "containers": [
+                # No init container: the kubelet notices the end of one only after a second or two. It waits for a hook.
+                # This one does not end before the pod: see install.py.
+                {
+                    "name": INSTALLER,
+                    "image": settings.runtime_image,
+                    "command": bundle.install_command(IMAGE_BUNDLE, BUNDLE, what="wait"),
+                    "lifecycle": {"postStart": {"exec": {"command": bundle.install_command(IMAGE_BUNDLE, BUNDLE)}}},
+                    "securityContext": container_security,
+                    "resources": INSTALLER_RESOURCES,
+                    "volumeMounts": [{"name": "runtime", "mountPath": BUNDLE}],
+                },
+                {
+                    "name": CONTAINER,
+                    "image": spec.image or settings.image,
+                    "command": bundle.command(BUNDLE),
+                    "args": _arguments(unit, start),
+                    "workingDir": "/",
+                    "env": _environment(secret_name(settings.instance, unit, start.runtime)),
+                    "ports": [{"name": "runtime", "containerPort": PORT}],
+                    "securityContext": container_security,
+                    "resources": {"limits": limits} if limits else {},
+                    "volumeMounts": [
+                        {"name": "runtime", "mountPath": BUNDLE, "readOnly": True},
+                        {"name": "tmp", "mountPath": "/tmp"},
+                        {"name": files, "mountPath": WORKSPACE, "subPath": "workspace"},
+                        {"name": files, "mountPath": PRIVATE, "subPath": "private"},
+                    ],
+                },
+            ],
+            "volumes": [
+                {"name": "runtime", "emptyDir": {"sizeLimit": BUNDLE_SIZE}},
+                {"name": "tmp", "emptyDir": {"sizeLimit": TMP_SIZE}},
+                {"name": "workspace", "persistentVolumeClaim": {"claimName": name}}
+                if settings.workspace == "claim"
+                else {"name": "files", "emptyDir": {"sizeLimit": _size(spec, settings)}},
+            ],
+        },
+    }
+
+
+def _arguments(unit: str, start: Start) -> list[str]:
+    where = ["--listen", f"$(HAWSE_POD_IP):{PORT}", "--private", PRIVATE, "--workspace", WORKSPACE]
+    python = json.dumps(bundle.command(BUNDLE))
+    # `$(` begins a variable in the arguments of a container; `$$(` is the text itself.
+    more = [argument.replace("$(", "$$(") for argument in start.arguments]
+    return ["hawse_runtime", *where, "--python", python, "--sandbox", unit, "--id", start.runtime, *more]
+
+
+def _environment(secret: str) -> list[Manifest]:
+    return [
+        {"name": "HOME", "value": WORKSPACE},
+        {"name": "USER", "value": "user"},
+        {"name": "HAWSE_POD_IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},
+        {"name": "HAWSE_RUNTIME_TOKEN", "valueFrom": {"secretKeyRef": {"name": secret, "key": TOKEN}}},
+        {"name": "HAWSE_RUNTIME_CERTIFICATE", "valueFrom": {"secretKeyRef": {"name": secret, "key": CERTIFICATE}}},
+    ]
+
+
+def secret(unit: str, runtime: str, token: str, made: RuntimeCertificate, settings: KubernetesSettings) -> Manifest:
+    """Return the secret with what proves gateway and runtime to each other."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "type": "Opaque",
+        "metadata": {
+            "name": secret_name(settings.instance, unit, runtime),
+            "labels": {**labels(settings.instance), RUNTIME_LABEL: runtime},
+            "annotations": {UNIT_ANNOTATION: unit},
+        },
+        "stringData": {TOKEN: token, CERTIFICATE: made.with_key},
+    }
+
+
+def owned(manifest: Manifest, pod: str, uid: str) -> Manifest:
+    """Return an object that the cluster deletes when a pod is gone."""
+    owner = {"apiVersion": "v1", "kind": "Pod", "name": pod, "uid": uid}
+    return {**manifest, "metadata": {**manifest["metadata"], "ownerReferences": [owner]}}
+
+
+def claim(unit: str, spec: SandboxSpec, settings: KubernetesSettings) -> Manifest:
+    """Return the claim of the volume with the files of the sandbox and of its runtime."""
+    storage = {} if settings.storage_class is None else {"storageClassName": settings.storage_class}
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {
+            "name": object_name(settings.instance, unit),
+            "labels": labels(settings.instance),
+            "annotations": {UNIT_ANNOTATION: unit},
+        },
+        "spec": {
+            "accessModes": ["ReadWriteOnce"],
+            "resources": {"requests": {"storage": _size(spec, settings)}},
+            **storage,
+        },
+    }
+
+
+def policies(settings: KubernetesSettings) -> list[Manifest]:
+    """Return the NetworkPolicies: only gateways connect to sandboxes, and what these connect to is their network."""
+    everywhere = [{"to": [{"ipBlock": {"cidr": cidr, "except": near}} for cidr, near in OF_THE_NODE.items()]}]
+    egress: Mapping[Network, list[Manifest]] = {"private": [], "host": [*everywhere, NODE_DNS]}
+    return [
+        {
+            "apiVersion": "networking.k8s.io/v1",
+            "kind": "NetworkPolicy",
+            "metadata": {"name": f"{settings.instance}-sandboxes-{network}", "labels": labels(settings.instance)},
+            "spec": {
+                "podSelector": {"matchLabels": {**labels(settings.instance), NETWORK_LABEL: network}},
+                "policyTypes": ["Ingress", "Egress"],
+                "ingress": [{"from": settings.gateways, "ports": [{"protocol": "TCP", "port": PORT}]}],
+                "egress": allowed,
+            },
+        }
+        for network, allowed in egress.items()
+    ]
+
+
+def merge(base: Any, over: Any) -> Any:
+    """Return `base` changed by `over`: objects by key, lists of named objects by name; other lists are joined."""
+    if isinstance(base, Mapping) and isinstance(over, Mapping):
+        return {**base, **{key: merge(base[key], value) if key in base else value for key, value in over.items()}}
+    if isinstance(base, list) and isinstance(over, list):
+        return _merge_lists(base, over)
+    return over
+
+
+def _merge_lists(base: list[Any], over: list[Any]) -> list[Any]:
+    changes = {each["name"]: each for each in over if isinstance(each, Mapping) and "name" in each}
+    merged = []
+    for each in base:
+        name = each.get("name") if isinstance(each, Mapping) else None
+        merged.append(merge(each, changes.pop(name)) if name in changes else each)
+    rest = [each for each in over if not (isinstance(each, Mapping) and "name" in each) or each["name"] in changes]
+    return merged + rest
+
+
+def _size(spec: SandboxSpec, settings: KubernetesSettings) -> str:
+    return settings.workspace_size if spec.limits.disk is None else str(spec.limits.disk)

@@ -1,0 +1,59 @@
+"""The NetworkPolicies of an instance: made before the first pod, and made again if somebody deletes or changes them."""
+
+import asyncio
+import logging
+import time
+from typing import Final
+
+from hawse.wire import HawseError
+from hawse_gateway.cancellation import cancellation_kept
+from hawse_gateway.providers.kubernetes import manifests
+from hawse_gateway.providers.kubernetes.cluster import Cluster
+from hawse_gateway.providers.kubernetes.settings import KubernetesSettings
+
+log = logging.getLogger(__name__)
+
+INTERVAL: Final = 30.0  # s after which they are applied again: pods run for long
+FRESH: Final = 60.0  # s for which policies that were applied need not be applied again before a start
+
+
+class Policies:
+    """Applies the policies, which changes nothing if they are as they should be."""
+
+    def __init__(self, cluster: Cluster, settings: KubernetesSettings, *, interval: float = INTERVAL) -> None:
+        """Do nothing until `ensure` or `run`.
+
+        Args:
+            cluster: The API.
+            settings: What the policies allow, and whether there are any.
+            interval: Seconds after which they are applied again.
+        """
+        self._cluster = cluster
+        self._settings = settings
+        self._interval = interval
+        self._applied: float | None = None
+        self._applying = asyncio.Lock()
+
+    async def ensure(self) -> None:
+        """Apply the policies before a start, unless `run` does it. Raises `HawseError` (`unavailable`)."""
+        async with self._applying:
+            if self._applied is None or time.monotonic() - self._applied > FRESH:
+                await self._apply()
+
+    async def run(self) -> None:
+        """Apply the policies from time to time, once there are any, until it is cancelled."""
+        while True:
+            await asyncio.sleep(self._interval)
+            try:
+                with cancellation_kept():
+                    async with self._applying:
+                        if self._applied is not None:
+                            await self._apply()
+            except HawseError as error:
+                log.warning("! the NetworkPolicies cannot be applied: %s", error)
+
+    async def _apply(self) -> None:
+        if self._settings.network_policies:
+            for policy in manifests.policies(self._settings):
+                await self._cluster.replace(policy)
+        self._applied = time.monotonic()

@@ -1,0 +1,392 @@
+"""The Kubernetes provider: a sandbox is a pod, and a claim of a volume with its files.
+
+A pod exists only while its sandbox runs: `start` creates it, and `stop` deletes it and waits until the cluster has
+verified that its containers have ended. Names are chosen such that the cluster refuses a second pod of a unit.
+"""
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Final, Literal, TypeVar
+
+from lightkube.models.meta_v1 import ObjectMeta
+from lightkube.resources.core_v1 import PersistentVolumeClaim, Pod, Secret
+
+from hawse.api.sandboxes import Enforcement, Network
+from hawse.wire import HawseError
+from hawse_gateway.providers.base import (
+    Capabilities,
+    Endpoint,
+    MountPlace,
+    Observation,
+    Progress,
+    Report,
+    SandboxSpec,
+    TcpAddress,
+)
+from hawse_gateway.providers.kubernetes import manifests, pod_state
+from hawse_gateway.providers.kubernetes.certificate import make_certificate
+from hawse_gateway.providers.kubernetes.cluster import AlreadyExistsError, Cluster, name_of
+from hawse_gateway.providers.kubernetes.informer import Informer
+from hawse_gateway.providers.kubernetes.manifests import PORT, RUNTIME_LABEL, UNIT_ANNOTATION, Start
+from hawse_gateway.providers.kubernetes.policies import Policies
+from hawse_gateway.providers.kubernetes.settings import KubernetesSettings
+from hawse_gateway.providers.pinned import pinned_context
+
+log = logging.getLogger(__name__)
+
+SYNC_TIMEOUT: Final = 15.0  # s to the first list of all objects
+NOTICE_TIMEOUT: Final = 30.0  # s until a node that was chosen begins to start a pod; one that is not loaded needs 0.1
+STOP_TIMEOUT: Final = 45.0  # s for a pod to end; the driver tries again later
+LOOK: Final = 1.0  # s after which an object that is to disappear is looked at again, without a report of a change
+POLL_MIN: Final = 0.01  # s between attempts to connect
+POLL_MAX: Final = 0.2
+RETRY_AFTER: Final = 30.0  # s, if there is no node with room
+LIMITS: Final = ("memory", "cpus", "disk")
+
+K = TypeVar("K", Pod, PersistentVolumeClaim)
+
+
+class KubernetesProvider:
+    """The units of one instance in one namespace."""
+
+    images = None  # nodes pull them
+    egress: None = None
+
+    def __init__(
+        self,
+        settings: KubernetesSettings,
+        *,
+        network: Network = "private",
+        arguments: Sequence[str] = (),
+        cluster: Cluster | None = None,
+    ) -> None:
+        """Create the provider. The cluster is not asked before `run`.
+
+        Args:
+            settings: Where pods are created, and what they are made of.
+            network: What programs can connect to, unless the sandbox says so.
+            arguments: More arguments of runtimes.
+            cluster: The API. None: the one that the kubeconfig names.
+
+        Raises:
+            ProviderError: There is no usable kubeconfig.
+        """
+        self._settings = settings
+        self._network: Network = network
+        self._arguments = list(arguments)
+        self._cluster = cluster or Cluster(settings)
+        self._pods = Informer(self._cluster.objects(Pod))
+        self._claims = Informer(self._cluster.objects(PersistentVolumeClaim))
+        self._policies = Policies(self._cluster, settings)
+
+    async def run(self) -> None:
+        """Follow the pods and the claims of the instance, and keep its policies, until it is cancelled."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._pods.run(), name="watch pods")
+            tasks.create_task(self._claims.run(), name="watch claims")
+            tasks.create_task(self._policies.run(), name="keep policies")
+
+    async def capabilities(self) -> Capabilities:
+        others: list[Network] = ["private", "host"]
+        others.remove(self._network)
+        return Capabilities(
+            provider="kubernetes",
+            isolation="kubernetes",
+            images=True,
+            networks=(self._network, *others),
+            refused={
+                "filtered": "a proxy of the gateway cannot accept connections in a pod, which is on another machine"
+            },
+            limits=LIMITS,
+            enforcement=Enforcement(network=self._network, system_calls=True, memory_files=True),
+            remote=True,
+            start_timeout=self._settings.schedule_timeout + self._settings.start_timeout,
+        )
+
+    async def create(self, unit: str, spec: SandboxSpec, report: Report) -> None:
+        if spec.image_command:
+            message = "the Kubernetes provider cannot run the command of an image"
+            raise HawseError("invalid_params", message, details={"path": "$.image_command"})
+        report(Progress(phase="creating"))
+        await self._policies.ensure()
+        if self._settings.workspace == "claim":
+            claim = manifests.claim(unit, spec, self._settings)
+            try:
+                await self._cluster.create(claim)
+            except AlreadyExistsError:
+                if await self._claim_has_gone(unit):
+                    with suppress(AlreadyExistsError):
+                        await self._cluster.create(claim)
+
+    async def start(self, unit: str, spec: SandboxSpec, runtime: str, report: Report) -> Endpoint:
+        network = spec.network or self._network
+        made, token = make_certificate(f"hawse {runtime}"), secrets.token_hex(16)
+        start = Start(runtime=runtime, network=network, arguments=self._arguments)
+        manifest = manifests.pod(unit, spec, start, self._settings)
+        try:
+            pod = await self._cluster.create(manifest)
+        except AlreadyExistsError:
+            await self._remove_ended(unit)
+            try:
+                pod = await self._cluster.create(manifest)
+            except AlreadyExistsError as error:
+                raise HawseError("unavailable", "another pod of this sandbox has not ended yet") from error
+        log.info("= unit %s: pod %s", unit, name_of(pod), extra={"sandbox": unit})
+        # It belongs to the pod, so that the cluster deletes it with the pod. The container does not need it before the
+        # bundle of the runtime was installed.
+        secret = manifests.secret(unit, runtime, token, made, self._settings)
+        await self._cluster.create(manifests.owned(secret, name_of(pod), str(_metadata(pod).uid)))
+        host = await self._wait_until_it_runs(pod, spec.image or self._settings.image, report)
+        report(Progress(phase="connecting"))
+        endpoint = Endpoint(TcpAddress(host, PORT), token, certificate=made.certificate)
+        await self._wait_until_it_accepts(pod, endpoint)
+        return endpoint
+
+    async def stop(self, unit: str, runtime: str | None = None) -> None:
+        name = self._name(unit)
+        found = await self._cluster.get(Pod, name)
+        if found is not None and (runtime is None or _label(found, RUNTIME_LABEL) == runtime):
+            await self._cluster.delete(found)
+            await self._wait_until_gone(Pod, found, self._pods)
+            runtime = runtime or _label(found, RUNTIME_LABEL)
+        if runtime:  # the cluster deletes it as well, but not always soon after its API server has failed
+            await self._cluster.delete_named(Secret, manifests.secret_name(self._settings.instance, unit, runtime))
+        log.info("= unit %s stopped", unit, extra={"sandbox": unit})
+
+    async def _claim_has_gone(self, unit: str) -> bool:
+        """Wait for the end of a claim that was deleted while a pod used it. Return whether there is none now."""
+        found = await self._cluster.get(PersistentVolumeClaim, self._name(unit))
+        if found is None or _metadata(found).deletionTimestamp is None:
+            return found is None
+        await self._wait_until_gone(PersistentVolumeClaim, found, self._claims)
+        return True
+
+    async def _remove_ended(self, unit: str) -> None:
+        """Remove a pod that has ended and that no row knows, as after the store was lost. One that may run is kept."""
+        found = await self._cluster.get(Pod, self._name(unit))
+        if found is not None and pod_state.has_ended(found):
+            await self.stop(unit, _label(found, RUNTIME_LABEL))
+
+    async def delete(self, unit: str) -> None:
+        await self.stop(unit)
+        name = self._name(unit)
+        found = await self._cluster.get(PersistentVolumeClaim, name)
+        if found is not None:
+            await self._cluster.delete(found)
+            await self._wait_until_gone(PersistentVolumeClaim, found, self._claims)
+
+    async def pause(self, unit: str) -> None:
+        raise HawseError("invalid_params", "the Kubernetes provider cannot suspend sandboxes")
+
+    async def resume(self, unit: str) -> None:
+        raise HawseError("invalid_params", "the Kubernetes provider cannot suspend sandboxes")
+
+    async def observe(self, unit: str, runtime: str | None = None) -> Observation:
+        """Return what was reported last. While the cluster cannot be reached, sandboxes that run can be used.
+
+        What does not run, or is of another start, is looked at: a start by another gateway may not have been reported
+        here yet.
+        """
+        await self._synchronized()
+        name = self._name(unit)
+        exists, reported = name in self._claims.objects, self._pods.objects.get(name)
+        seen = self._observation(unit, reported, exists=exists)
+        if seen.state in ("running", "frozen") and runtime in (None, seen.runtime):
+            return seen
+        return self._observation(unit, await self._cluster.get(Pod, name), exists=exists, last=reported)
+
+    async def discover(self) -> list[Observation]:
+        await self._synchronized()
+        if not (self._pods.current and self._claims.current):
+            raise HawseError("unavailable", "the cluster does not report changes now")
+        found: list[tuple[str, Pod | PersistentVolumeClaim]] = [
+            *self._claims.objects.items(),
+            *self._pods.objects.items(),
+        ]
+        units = {_unit(each): name for name, each in found}
+        return [
+            self._observation(unit, self._pods.objects.get(name), exists=name in self._claims.objects)
+            for unit, name in sorted(units.items())
+        ]
+
+    async def mount_place(self, unit: str) -> MountPlace:
+        text = "nothing can be mounted in pods, which are on other machines: mount volumes with the pod template"
+        raise HawseError("unavailable", text, retryable=False)
+
+    async def close(self) -> None:
+        await self._cluster.close()
+
+    # ---- state
+
+    def _name(self, unit: str) -> str:
+        return manifests.object_name(self._settings.instance, unit)
+
+    async def _synchronized(self) -> None:
+        """Wait until all objects were listed once. Raises `HawseError` (`unavailable`)."""
+        try:
+            async with asyncio.timeout(SYNC_TIMEOUT):
+                for informer in (self._pods, self._claims):
+                    await informer.until(lambda informer=informer: informer.listed or None)  # type: ignore[misc]
+        except TimeoutError:
+            raise HawseError("unavailable", "the cluster has not answered yet") from None
+
+    def _observation(self, unit: str, pod: Pod | None, *, exists: bool, last: Pod | None = None) -> Observation:
+        """Describe a unit by its pod. If it has none, `last` or the one that was removed says why."""
+        if pod is None or (pod_state.has_ended(pod) and not pod_state.is_ending(pod)):
+            last = pod or self._pods.removed.get(self._name(unit)) or last
+            reason = None if last is None else pod_state.end_reason(last)
+            state: Literal["stopped", "absent"] = "stopped" if exists or pod is not None else "absent"
+            return Observation(unit=unit, state=state, reason=reason, keeps=exists)
+        runtime = _label(pod, RUNTIME_LABEL)
+        host = pod_state.address(pod)
+        if host is None:
+            reason = pod_state.end_reason(pod) if pod_state.is_ending(pod) else "its pod does not run yet"
+            return self._seen(unit, "unreachable", runtime, keeps=exists, reason=reason)
+        endpoint = Endpoint(TcpAddress(host, PORT))
+        if pod_state.node_lost(pod):
+            reason = "the node of its pod does not report"
+            return self._seen(unit, "frozen", runtime, endpoint, keeps=exists, reason=reason)
+        return self._seen(unit, "running", runtime, endpoint, keeps=exists)
+
+    def _seen(
+        self,
+        unit: str,
+        state: Literal["running", "frozen", "unreachable"],
+        runtime: str | None,
+        endpoint: Endpoint | None = None,
+        *,
+        keeps: bool,
+        reason: str | None = None,
+    ) -> Observation:
+        return Observation(
+            unit=unit,
+            state=state,
+            runtime=runtime,
+            endpoint=endpoint,
+            isolation="kubernetes",
+            keeps=keeps,
+            reason=reason,
+        )
+
+    # ---- waiting
+
+    async def _wait_until_it_runs(self, created: Pod, image: str, report: Report) -> str:
+        """Return the IP address of the pod, when its sandbox's container runs."""
+        name, reported = name_of(created), Progress(phase="")
+
+        def now() -> Pod | None:
+            pod = self._pods.objects.get(name)
+            return pod if pod is not None and _same(pod, created) else None
+
+        def after(step: Callable[[Pod], bool]) -> Pod | None:
+            """Return the pod when there is no need to wait for a step any more, perhaps because it was removed."""
+            pod = now()
+            if pod is None:
+                removed = self._pods.removed.get(name)
+                return removed if removed is not None and _same(removed, created) else None
+            return pod if step(pod) or pod_state.failure(pod, image) else None
+
+        def decided() -> HawseError | str | None:
+            nonlocal reported
+            if (pod := now()) is None:
+                return HawseError("unavailable", "its pod was deleted")
+            if (progress := pod_state.progress(pod)) != reported:
+                report(progress)
+                reported = progress
+            return pod_state.failure(pod, image) or pod_state.address(pod)
+
+        report(Progress(phase="scheduling"))
+        try:
+            async with asyncio.timeout(self._settings.schedule_timeout):
+                await self._pods.until(lambda: after(pod_state.scheduled))
+        except TimeoutError:
+            if not self._pods.current:
+                raise HawseError("unavailable", "the cluster does not report changes") from None
+            waiting = now() or created
+            reason = pod_state.waiting_for_node(waiting) or "the cluster has not chosen one in time"
+            details = {"retry_after": RETRY_AFTER}
+            raise HawseError("capacity_exceeded", f"no node for the sandbox: {reason}", details=details) from None
+        try:
+            async with asyncio.timeout(NOTICE_TIMEOUT):
+                await self._pods.until(lambda: after(pod_state.noticed))
+        except TimeoutError:
+            reason = "its node may be down" if self._pods.current else "the cluster does not report changes"
+            message = f"no node has begun to start the pod within {NOTICE_TIMEOUT:g} s: {reason}"
+            raise HawseError("unavailable", message) from None
+        try:
+            async with asyncio.timeout(self._settings.start_timeout):
+                outcome: HawseError | str = await self._pods.until(decided)
+        except TimeoutError:
+            reason = reported.message or await self._cluster.warning(created) or ""
+            message = f"the pod has not started within {self._settings.start_timeout:g} s: {reason}"
+            raise HawseError("unavailable", message.rstrip(": ")) from None
+        if isinstance(outcome, HawseError):
+            raise outcome
+        return outcome
+
+    async def _wait_until_it_accepts(self, created: Pod, endpoint: Endpoint) -> None:
+        """Wait until the runtime, and no other program, accepts connections."""
+        assert isinstance(endpoint.address, TcpAddress)
+        assert endpoint.certificate is not None
+        context, delay = pinned_context(endpoint.certificate), POLL_MIN
+        try:
+            async with asyncio.timeout(self._settings.start_timeout):
+                while True:
+                    with suppress(OSError):
+                        _, writer = await asyncio.open_connection(*endpoint.address, ssl=context)
+                        writer.transport.abort()
+                        return
+                    pod = self._pods.objects.get(name_of(created))
+                    if pod is None or not _same(pod, created):
+                        raise HawseError("unavailable", "the runtime has ended: its pod was deleted")
+                    if pod_state.address(pod) is None:
+                        raise HawseError("unavailable", f"the runtime has ended: {pod_state.end_reason(pod)}")
+                    await asyncio.sleep(delay)
+                    delay = min(2 * delay, POLL_MAX)
+        except TimeoutError:
+            raise HawseError("unavailable", "the runtime does not accept connections") from None
+
+    async def _wait_until_gone(self, kind: type[K], before: K, informer: Informer[K]) -> None:
+        """Wait until the cluster has removed an object, which it does when all of it has ended.
+
+        It has also been reported then: `observe` does not return what was before.
+        """
+        name = name_of(before)
+
+        async def exists() -> bool:
+            if (reported := informer.objects.get(name)) is not None and _same(reported, before):
+                return True
+            return (now := await self._cluster.get(kind, name)) is not None and _same(now, before)
+
+        try:
+            async with asyncio.timeout(STOP_TIMEOUT):
+                while await exists():
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(LOOK):
+                            await informer.changed()
+        except TimeoutError:
+            pod = self._pods.objects.get(name)
+            lost = pod is not None and pod_state.node_lost(pod)
+            reason = "its node does not report" if lost else "the cluster has not reported that it has ended"
+            raise HawseError("unavailable", f"{kind.__name__} {name}: {reason}") from None
+
+
+def _same(one: Pod | PersistentVolumeClaim, other: Pod | PersistentVolumeClaim) -> bool:
+    """Whether two descriptions are of one object, and not of a later one with the same name."""
+    return _metadata(one).uid == _metadata(other).uid
+
+
+def _label(pod: Pod, name: str) -> str | None:
+    return (_metadata(pod).labels or {}).get(name)
+
+
+def _unit(each: Pod | PersistentVolumeClaim) -> str:
+    return (_metadata(each).annotations or {}).get(UNIT_ANNOTATION) or name_of(each)
+
+
+def _metadata(each: Pod | PersistentVolumeClaim) -> ObjectMeta:
+    assert each.metadata is not None
+    return each.metadata

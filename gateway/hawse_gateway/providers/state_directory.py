@@ -1,0 +1,116 @@
+"""The state directory: what a restarted gateway finds again. Mode 0700, since it contains the token.
+
+token                       the owner's token; mode 0600, created on first use
+sandboxes/ID/workspace/     the sandbox's files
+sandboxes/ID/workspace.img  the file system that is mounted there, if the size of the workspace is limited
+sandboxes/ID/run/           the runtime's own files: recordings, output, a copy of `token`
+sandboxes/ID/runtime.sock   the runtime's socket
+sandboxes/ID/token          the secret between the gateway and the running runtime
+sandboxes/ID/cgroups        the cgroups of the sandbox
+sandboxes/ID/uid            the host's user of the sandbox, if the gateway is the superuser
+sandboxes/ID/runtime.log    the runtime's output
+sandboxes/ID/isolation      the isolation that the running runtime was started with
+sandboxes/ID/egress/        the proxy of a filtered network: its authority, its policy, its process
+sandboxes/ID/process        pid, start time and boot of the running runtime
+sandboxes/ID/runtime        the runtime id of the last start that was not verified to have ended
+docker-gateway              the id in the labels of containers and volumes of the Docker provider
+mounts/ID/                  the files of a mount (`hawse_gateway.mounts.processes`), and its lock in mount-locks/
+images/ID                   the image of a backup for overlays (`hawse_gateway.backups.images`)
+bundles/HASH/               the runtime as the Docker provider mounts it into containers
+audit/                      the audit log (gateway/hawse_gateway/audit/files.py)
+store.db                    the rows of the sandboxes (gateway/hawse_gateway/store/sqlite.py)
+"""
+
+import os
+import re
+import secrets
+from pathlib import Path
+from typing import Final
+
+TOKEN_BYTES: Final = 32
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+
+
+class StateError(Exception):
+    """The state directory cannot be used. The message contains what to change."""
+
+
+class SandboxPaths:
+    """The paths of one sandbox."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.workspace = home / "workspace"
+        self.disk = home / "workspace.img"
+        self.run = home / "run"
+        self.socket = home / "runtime.sock"
+        self.token = home / "token"
+        self.uid = home / "uid"
+        self.cgroups = home / "cgroups"
+        self.log = home / "runtime.log"
+        self.isolation = home / "isolation"
+        self.process = home / "process"
+        self.runtime = home / "runtime"
+        self.egress = home / "egress"
+
+    def make(self) -> None:
+        """Create the directories. Raises `StateError`."""
+        try:
+            for directory in (self.home, self.workspace, self.run):
+                directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise StateError(f"{self.home}: {error.strerror}") from error
+
+
+class StateDirectory:
+    """The constructor creates the directory. Raises `StateError`."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root.expanduser().absolute()
+        try:
+            self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+            os.chmod(self.root, 0o700)
+        except OSError as error:
+            raise StateError(f"--state {self.root}: {error.strerror}") from error
+
+    def token(self, name: str = "token") -> str:
+        """Return the token in the file `name`, which is created with a random token on first use."""
+        path = self.root / name
+        try:
+            fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:
+            token = path.read_text("ascii").strip()
+            if not token:
+                raise StateError(f"the token file {path} is empty: delete it") from None
+            return token
+        with open(fd, "w", encoding="ascii") as file:
+            token = secrets.token_urlsafe(TOKEN_BYTES)
+            file.write(f"{token}\n")
+        return token
+
+    def identity(self, name: str) -> str:
+        """Return the id in the file `name`, which is created on first use: 8 hexadecimal digits. It is not secret."""
+        path = self.root / name
+        if not path.exists():
+            new = path.with_name(f".{name}-{secrets.token_hex(4)}")
+            new.write_text(f"{secrets.token_hex(4)}\n")
+            try:
+                os.link(new, path)
+            except FileExistsError:
+                pass  # another gateway has created it meanwhile
+            finally:
+                new.unlink()
+        return path.read_text("ascii").strip()
+
+    def sandbox(self, sandbox: str) -> SandboxPaths:
+        """Raises `ValueError` for an id that is not valid."""
+        if not _ID.fullmatch(sandbox):
+            raise ValueError(f"invalid sandbox id {sandbox[:80]!r}: use 1 to 64 letters, digits, `_`, `.`, `-`")
+        return SandboxPaths(self.root / "sandboxes" / sandbox)
+
+    def sandboxes(self) -> list[str]:
+        """The ids of the sandboxes that have a directory, in order."""
+        try:
+            return sorted(name for name in os.listdir(self.root / "sandboxes") if _ID.fullmatch(name))
+        except FileNotFoundError:
+            return []

@@ -1,0 +1,352 @@
+"""Brings sandboxes to the state that is wanted: the only code that calls the changing methods of a provider.
+
+Each step is written to the store before it is taken, and verified before it counts as done. One driver works on a
+sandbox at a time, also among several gateways: it holds the store's lease of that sandbox. A write that fails is
+repeated; it never ends the work, since what runs must not be forgotten.
+"""
+
+import asyncio
+import logging
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from typing import Final
+
+import msgspec
+
+from hawse.wire import HawseError
+from hawse_gateway.cancellation import cancellation_kept
+from hawse_gateway.providers.base import Endpoint, Progress, Provider, SandboxSpec
+from hawse_gateway.sandboxes import records
+from hawse_gateway.sandboxes.records import Failure, R, Rows, Run, SandboxRecord, Stored
+from hawse_gateway.sandboxes.steps import Step, next_step
+from hawse_gateway.sandboxes.vacancy import Vacancy, vacated
+from hawse_gateway.store.base import Change, ConflictError, Lease, LeaseLostError, Store, StoreError
+from hawse_gateway.store.clock import Clock
+
+log = logging.getLogger(__name__)
+
+LEASE_SECONDS: Final = 15.0  # after which another gateway may take over the work of one that has ended
+CREATE_TIMEOUT: Final = 1800.0  # s, for the largest image over a slow network
+RECORD_TIMEOUT: Final = 60.0  # s to write that a runtime accepts links
+STOP_TIMEOUT: Final = 60.0  # s, above what a provider needs to kill everything and verify it
+RETRY_FIRST: Final = 1.0  # s between attempts to end or delete a sandbox, doubled each time
+RETRY_MAX: Final = 60.0
+STORE_RETRY: Final = 0.5  # s between attempts to write
+POLL: Final = 1.0  # s between looks at a lease that another gateway holds: its expiry is not reported
+
+
+class Driver:
+    """Drives sandboxes. `settle` starts the work on one."""
+
+    def __init__(
+        self,
+        store: Store,
+        providers: Mapping[str, Provider],
+        tasks: asyncio.TaskGroup,
+        *,
+        clock: Clock,
+        holder: str,
+        admit: Callable[[SandboxRecord], Awaitable[None]] | None = None,
+        report: Callable[[str, Progress | None], None] = lambda sandbox, progress: None,
+        spec: Callable[[SandboxRecord], SandboxSpec] = lambda record: record.spec,
+    ) -> None:
+        """Create a driver without work.
+
+        Args:
+            store: The rows and leases.
+            providers: By name.
+            tasks: The parent of the tasks that drive.
+            clock: Measures the time until a repeated attempt.
+            holder: Names this gateway in leases.
+            admit: Refuses a sandbox for which there is no room, by raising `HawseError`. None: there is always room.
+            report: Is called with the progress of a sandbox that is being started, and with None at its end.
+            spec: Returns what the provider has to start.
+        """
+        self._store = store
+        self._providers = providers
+        self._group = tasks
+        self._clock = clock
+        self._holder = holder
+        self._report = report
+        self._admit = admit
+        self._spec = spec
+        self._vacancy = Vacancy(store, clock)
+        self._admitting = asyncio.Lock()  # from the look at the capacity until the run is written, which takes some
+        self._work: dict[str, asyncio.Task[None]] = {}
+        self._again: set[str] = set()  # whose rows have changed since their task last read them
+
+    def settle(self, sandbox: str) -> "asyncio.Task[None]":
+        """Drive a sandbox until nothing more can be done now; return the task, which never fails.
+
+        What was reached is in the rows. To wait, shield the task: several callers share it.
+        """
+        self._again.add(sandbox)
+        task = self._work.get(sandbox)
+        if task is None:
+            task = self._work[sandbox] = self._group.create_task(self._run(sandbox), name=f"drive {sandbox}")
+        return task
+
+    async def idle(self) -> None:
+        """Wait until nothing is driven any more."""
+        while self._work:
+            await asyncio.wait(list(self._work.values()))
+
+    async def ended(self, sandboxes: Iterable[str]) -> None:
+        """Wait until these sandboxes are not driven any more."""
+        if tasks := [self._work[sandbox] for sandbox in sandboxes if sandbox in self._work]:
+            await asyncio.wait(tasks)
+
+    def stop(self) -> None:
+        """Stop driving. What is being done is left to the next gateway."""
+        for task in self._work.values():
+            task.cancel()
+
+    # ---- the task
+
+    async def _run(self, sandbox: str) -> None:
+        try:
+            while sandbox in self._again:
+                try:
+                    async with self.lease(f"sandbox/{sandbox}") as lease:
+                        await self._drive(sandbox, lease)
+                except LeaseLostError:
+                    log.warning("! sandbox %s: another gateway has taken over", sandbox, extra={"sandbox": sandbox})
+                except StoreError as error:
+                    log.warning("! sandbox %s: %s", sandbox, error, extra={"sandbox": sandbox})
+                    self._again.add(sandbox)
+                    await asyncio.sleep(STORE_RETRY)
+        finally:
+            del self._work[sandbox]
+
+    async def _drive(self, sandbox: str, lease: Lease) -> None:
+        while True:
+            self._again.discard(sandbox)
+            rows = await records.read(self._store, sandbox)
+            step = next_step(rows)
+            if step is Step.NONE or not self._due(rows, step):
+                return
+            log.info("= sandbox %s: %s", sandbox, step.name.lower(), extra={"sandbox": sandbox})
+            try:
+                await self._take(step, rows, lease)
+            except ConflictError:  # a row was changed since it was read: look again
+                self._again.add(sandbox)
+
+    def _due(self, rows: Rows, step: Step) -> bool:
+        """Whether the time of a repeated attempt has come."""
+        retry_at = None
+        if step is Step.STOP and rows.run is not None:
+            retry_at = rows.run.value.retry_at
+        elif step is Step.DELETE and rows.sandbox is not None:
+            retry_at = rows.sandbox.value.retry_at
+        # A longer wait than any comes from a gateway whose clock is ahead of this one.
+        return retry_at is None or not 0 < self._clock.until(retry_at) <= RETRY_MAX
+
+    async def _take(self, step: Step, rows: Rows, lease: Lease) -> None:
+        match step, rows:
+            case Step.START, Rows(sandbox=Stored() as sandbox):
+                await self._start(sandbox, lease)
+            case Step.STOP, Rows(run=Stored() as run):
+                await self._stop(run, lease)
+            case Step.DELETE, Rows(sandbox=Stored() as sandbox):
+                await self._delete(sandbox, lease)
+            case ((Step.PAUSE | Step.RESUME), Rows(sandbox=Stored() as sandbox, run=Stored() as run)):
+                await self._pause(step, sandbox, run, lease)
+
+    # ---- steps
+
+    async def _start(self, sandbox: Stored[SandboxRecord], lease: Lease) -> None:
+        record = sandbox.value
+        run = Run(
+            unit=record.unit,
+            sandbox=record.id,
+            generation=record.generation,
+            provider=record.provider,
+            runtime=secrets.token_hex(8),
+            state="starting",
+            since=self._clock.now(),
+            unused=True,
+        )
+        try:
+            provider = self._provider(record.provider)
+            async with self._admitting:
+                if self._admit is not None:
+                    await self._admit(record)
+                row = Stored(run, await self._store.write(records.new(run), lease=lease))
+        except HawseError as error:
+            await self._fail(sandbox, error, lease)
+            return
+        try:
+            endpoint = await self._begin(provider, record, run)
+        except HawseError as error:
+            stopping = records.stopping(run, self._clock.now(), "its start failed")
+            await self._store.write(row.put(stopping), lease=lease)  # first of all: something may run
+            await self._fail(sandbox, error, lease)
+            return
+        capabilities = await provider.capabilities()
+        running = msgspec.structs.replace(
+            run.at(endpoint),
+            state="running",
+            since=self._clock.now(),
+            unused=False,
+            isolation=capabilities.isolation,
+            enforcement=capabilities.enforced(record.spec),
+        )
+        await self._record_running(provider, row, running, lease)
+        if record.failure is not None or not record.made or record.reason is not None:
+            await self._store.write(
+                sandbox.put(msgspec.structs.replace(record, failure=None, made=True, reason=None)), lease=lease
+            )
+
+    async def _begin(self, provider: Provider, record: SandboxRecord, run: Run) -> Endpoint:
+        """Create and start the unit. Raises `HawseError` for every failure."""
+
+        def report(progress: Progress) -> None:
+            self._report(record.id, progress)
+
+        try:
+            with cancellation_kept():
+                async with asyncio.timeout(CREATE_TIMEOUT):
+                    await provider.create(record.unit, record.spec, report)
+                async with asyncio.timeout((await provider.capabilities()).start_timeout):
+                    return await provider.start(record.unit, self._spec(record), run.runtime, report)
+        except TimeoutError:
+            raise HawseError("unavailable", "the sandbox did not start in time") from None
+        except HawseError:
+            raise
+        except Exception as error:  # a bug of the provider must not end the supervision of what it may have started
+            log.exception("! sandbox %s: start", record.id, extra={"sandbox": record.id})
+            raise HawseError("internal", "a bug in the provider of the sandbox") from error
+        finally:
+            self._report(record.id, None)
+
+    async def _record_running(self, provider: Provider, row: Stored[Run], running: Run, lease: Lease) -> None:
+        """Write that the runtime accepts links. If that is not possible, another driver has to end it.
+
+        Raises:
+            ConflictError: Another driver has changed the row. What was started has been ended.
+            LeaseLostError: The same, noticed by the lease.
+        """
+        deadline = self._clock.now().after(RECORD_TIMEOUT)
+        while True:
+            try:
+                await self._store.write(row.put(running), lease=lease)
+                return
+            except (ConflictError, LeaseLostError):
+                await provider.stop(running.unit, running.runtime)
+                raise
+            except StoreError:
+                if self._clock.until(deadline) <= 0:
+                    raise  # the run stays `starting`, so whatever reads it next ends it
+                await asyncio.sleep(STORE_RETRY)
+
+    async def _fail(self, sandbox: Stored[SandboxRecord], error: HawseError, lease: Lease) -> None:
+        """Note why the start failed, and do not try again until something wants the sandbox to run."""
+        log.warning("! sandbox %s was not started: %s", sandbox.value.id, error, extra={"sandbox": sandbox.value.id})
+        failed = msgspec.structs.replace(sandbox.value, wanted="sleeping", failure=Failure.of(error))
+        await self._store.write(sandbox.put(failed), lease=lease)
+
+    async def _stop(self, row: Stored[Run], lease: Lease) -> None:
+        run = row.value
+        if run.state != "stopping":
+            run = records.stopping(run, self._clock.now(), run.reason)
+            row = Stored(run, await self._store.write(row.put(run), lease=lease))
+        problem = await self._attempt(run.sandbox, run.provider, lambda provider: provider.stop(run.unit))
+        changes: list[Change] = [self._ended(row, problem)]
+        if problem is None and not run.unused:
+            sandbox = (await records.read(self._store, run.sandbox)).sandbox  # it may have changed meanwhile
+            if sandbox is not None:
+                changes.append(sandbox.put(vacated(sandbox.value, run.refuses_since or await self._vacancy.now())))
+        await self._store.write(*changes, lease=lease)
+
+    async def _delete(self, row: Stored[SandboxRecord], lease: Lease) -> None:
+        record = row.value
+        problem = await self._attempt(record.id, record.provider, lambda provider: provider.delete(record.unit))
+        await self._store.write(self._ended(row, problem), lease=lease)
+
+    def _ended(self, row: Stored[R], problem: str | None) -> Change:
+        """Return the change of a row whose end was attempted: it is removed, or waits for the next attempt."""
+        if problem is None:
+            return row.delete()
+        attempts = row.value.attempts
+        retry_at = self._clock.now().after(_delay(attempts))
+        return row.put(msgspec.structs.replace(row.value, attempts=attempts + 1, retry_at=retry_at, reason=problem))
+
+    async def _pause(self, step: Step, sandbox: Stored[SandboxRecord], run: Stored[Run], lease: Lease) -> None:
+        pausing = step is Step.PAUSE
+        problem = await self._attempt(
+            sandbox.value.id,
+            run.value.provider,
+            lambda provider: (provider.pause if pausing else provider.resume)(run.value.unit),
+        )
+        changes: list[Change] = []
+        if problem is None:
+            state = "paused" if pausing else "running"
+            changes.append(run.put(msgspec.structs.replace(run.value, state=state, since=self._clock.now())))
+        else:  # it goes on as it is
+            failure = Failure(code="unavailable", message=problem)
+            wanted = "running" if pausing else "paused"
+            changes.append(sandbox.put(msgspec.structs.replace(sandbox.value, wanted=wanted, failure=failure)))
+        await self._store.write(*changes, lease=lease)
+
+    async def _attempt(self, sandbox: str, provider: str, work: Callable[[Provider], Awaitable[None]]) -> str | None:
+        """Return None if `work` succeeds, otherwise why not."""
+        try:
+            with cancellation_kept():
+                async with asyncio.timeout(STOP_TIMEOUT):
+                    await work(self._provider(provider))
+        except TimeoutError:
+            problem = f"the provider did not answer within {STOP_TIMEOUT:g} s"
+        except HawseError as error:
+            problem = error.message or error.code
+        except Exception:
+            log.exception("! sandbox %s", sandbox, extra={"sandbox": sandbox})
+            problem = "a bug in the provider"
+        else:
+            return None
+        log.warning("! sandbox %s: %s", sandbox, problem, extra={"sandbox": sandbox})
+        return problem
+
+    def _provider(self, name: str) -> Provider:
+        try:
+            return self._providers[name]
+        except KeyError:
+            raise HawseError("unavailable", f"this gateway has no provider {name!r}") from None
+
+    # ---- the lease
+
+    @asynccontextmanager
+    async def lease(self, name: str) -> AsyncIterator[Lease]:
+        """Wait for a lease and hold it. Raises `StoreError`. `name`: what it is for; `sandbox/ID` is for driving it."""
+        changed = asyncio.Event()
+        stop_listening = self._store.listen(lambda table, key: changed.set() if key == name else None)
+        try:
+            while (lease := await self._store.acquire(name, self._holder, LEASE_SECONDS)) is None:
+                try:
+                    async with asyncio.timeout(POLL):
+                        await changed.wait()
+                except TimeoutError:
+                    pass
+                changed.clear()
+        finally:
+            stop_listening()
+        renewing = self._group.create_task(self._renew(lease), name=f"lease {name}")
+        try:
+            yield lease
+        finally:
+            renewing.cancel()
+            await self._store.release(lease)
+
+    async def _renew(self, lease: Lease) -> None:
+        """Renew the lease until it is lost. The writes of the driver notice the loss."""
+        held = True
+        while held:
+            await asyncio.sleep(LEASE_SECONDS / 3)
+            try:
+                held = await self._store.renew(lease, LEASE_SECONDS)
+            except StoreError as error:
+                log.warning("! %s: %s", lease.name, error)
+
+
+def _delay(attempts: int) -> float:
+    return min(RETRY_FIRST * 2.0 ** min(attempts, 10), RETRY_MAX)

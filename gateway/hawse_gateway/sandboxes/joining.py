@@ -1,0 +1,163 @@
+"""Sandboxes of the provider `joined`: machines of users that connect to the gateway by themselves.
+
+Such a sandbox sleeps until its machine connects, and sleeps again when the machine has left.
+"""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Protocol
+
+import msgspec
+
+from hawse.api.sandboxes import SandboxInfo, SandboxUpdate
+from hawse.wire import HawseError
+from hawse_gateway.providers.base import Capabilities, Provider
+from hawse_gateway.sandboxes import records
+from hawse_gateway.sandboxes.driver import Driver
+from hawse_gateway.sandboxes.records import SandboxRecord
+from hawse_gateway.sandboxes.requests import changed
+from hawse_gateway.sandboxes.table import SandboxTable
+from hawse_gateway.store.base import ConflictError
+from hawse_gateway.store.clock import Clock
+
+
+class Starts(Protocol):
+    """What starts sandboxes (`Sandboxes`)."""
+
+    async def get(self, sandbox: str) -> SandboxInfo: ...
+
+    async def start(self, sandbox: str) -> SandboxInfo: ...
+
+
+class JoinedSandboxes:
+    """What machines do to the rows of their sandboxes."""
+
+    def __init__(
+        self,
+        sandboxes: Starts,
+        table: SandboxTable,
+        driver: Driver,
+        providers: Mapping[str, Provider],
+        capabilities: Mapping[str, Capabilities],
+        clock: Clock,
+    ) -> None:
+        """Create it.
+
+        Args:
+            sandboxes: Starts sandboxes.
+            table: The rows.
+            driver: Ends the run of a machine that has left.
+            providers: By name.
+            capabilities: Those of the providers, by name.
+            clock: The time that rows get.
+        """
+        self._sandboxes = sandboxes
+        self._table = table
+        self._driver = driver
+        self._providers = providers
+        self._capabilities = capabilities
+        self._clock = clock
+
+    def waiting(self, record: SandboxRecord) -> SandboxRecord:
+        """Return the row of a new sandbox: one that waits for its machine if it is to join, else as it is."""
+        if not self._joined(record):
+            return record
+        return msgspec.structs.replace(record, wanted="sleeping", idle_timeout=None)
+
+    def change(self, params: SandboxUpdate) -> Callable[[SandboxRecord], SandboxRecord]:
+        """Return what makes an update of a row. It raises `HawseError` (`invalid_params`)."""
+
+        def change(record: SandboxRecord) -> SandboxRecord:
+            new = changed(record, params, self._clock.now())
+            if new.idle_timeout is not None and self._joined(record):
+                text = "a machine that has joined does not sleep"
+                raise HawseError("invalid_params", text, details={"path": "$.idle_timeout"})
+            return new
+
+        return change
+
+    async def unit(self, sandbox: str) -> str:
+        """Return the unit of a sandbox that a machine may join.
+
+        Raises:
+            HawseError: `not_found`, `stopped`, or `conflict` if it is not one of the provider `joined`.
+        """
+        rows = await self._table.existing(sandbox)
+        assert rows.sandbox is not None
+        record = rows.sandbox.value
+        if record.wanted == "deleted":
+            raise HawseError("not_found", f"sandbox {sandbox!r} was deleted")
+        if not self._joined(record):
+            text = f"sandbox {sandbox!r} is one of the provider {record.provider}: only one of `joined` can be joined"
+            raise HawseError("conflict", text)
+        if record.wanted in ("stopped", "paused"):
+            raise HawseError("stopped", f"sandbox {sandbox!r} is stopped: machines may join it after a start")
+        return record.unit
+
+    async def check_present(self, record: SandboxRecord) -> None:
+        """Raise `HawseError` (`unavailable`) if a call cannot start a sandbox, because its machine is not connected."""
+        if self._joined(record):
+            seen = await self._providers[record.provider].observe(record.unit)
+            if seen.gone:
+                text = f"the machine of sandbox {record.id!r} is not connected: run `hawse join` on it"
+                raise HawseError("unavailable", text)
+
+    async def let_join(self, sandbox: str) -> SandboxInfo | None:
+        """Let machines join a sandbox that was stopped, and return it. None: it is not one that waits for a machine.
+
+        Raises:
+            HawseError: `not_found`.
+        """
+        rows = await self._table.existing(sandbox)
+        assert rows.sandbox is not None
+        record = rows.sandbox.value
+        if not self._joined(record) or record.wanted == "running":
+            return None
+
+        def sleep(now: SandboxRecord) -> SandboxRecord:
+            stopped = now.wanted in ("stopped", "paused")
+            return msgspec.structs.replace(now, wanted="sleeping", reason=None, failure=None) if stopped else now
+
+        await self._table.change(sandbox, sleep)
+        return await self._sandboxes.get(sandbox)
+
+    async def begin(self, sandbox: str) -> SandboxInfo:
+        """Let the machine that has connected be the sandbox, and return it when it runs.
+
+        Raises:
+            HawseError: `not_found`, `stopped`, and why it did not start.
+        """
+        await self.unit(sandbox)
+        await self._sandboxes.get(sandbox)  # a run of another runtime is ended
+        return await self._sandboxes.start(sandbox)
+
+    async def leave(self, sandbox: str, runtime: str, reason: str) -> None:
+        """Note that a machine has left and will not connect again. Nothing happens if another one has joined.
+
+        Raises:
+            HawseError: `unavailable` if the store cannot be used.
+        """
+        rows = await self._table.read(sandbox)
+        if rows.sandbox is None or rows.live is None or rows.live.value.runtime != runtime:
+            return
+        if rows.sandbox.value.wanted == "running":
+            sleeping = msgspec.structs.replace(rows.sandbox.value, wanted="sleeping", reason=reason)
+            with suppress(ConflictError):
+                await self._table.write(rows.sandbox.put(sleeping))
+        if rows.live.value.state != "stopping":
+            with suppress(ConflictError):
+                stopping = records.stopping(rows.live.value, self._clock.now(), reason)
+                await self._table.write(rows.live.put(stopping))
+        self._driver.settle(sandbox)
+
+    async def why(self, sandbox: str) -> str:
+        """Return why a sandbox ends, for the user of its machine. Raises `HawseError` (`unavailable`)."""
+        rows = await self._table.read(sandbox)
+        if rows.sandbox is None or rows.sandbox.value.wanted == "deleted":
+            reason = None if rows.sandbox is None else rows.sandbox.value.reason
+            return f"the sandbox was deleted{f': {reason}' if reason else ''}"
+        return "the sandbox was stopped"
+
+    def _joined(self, record: SandboxRecord) -> bool:
+        capabilities = self._capabilities.get(record.provider)
+        return capabilities is not None and capabilities.joined

@@ -1,0 +1,406 @@
+"""The sandboxes as the methods and the links see them. Everything that changes one goes through here.
+
+An operation writes what is wanted, lets the driver bring it about, and reads from the rows what was reached. So it does
+not matter which gateway did the work, or whether the gateway was replaced meanwhile.
+"""
+
+import asyncio
+import logging
+import secrets
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from typing import Final
+
+import msgspec
+
+from hawse.api.runtime import RuntimeConfigure
+from hawse.api.sandboxes import SandboxCreate, SandboxInfo, SandboxUpdate
+from hawse.wire import HawseError
+from hawse_gateway.egress.settings import EgressSettings
+from hawse_gateway.providers.base import Capabilities, Endpoint, Provider, Report
+from hawse_gateway.sandboxes import records
+from hawse_gateway.sandboxes.admission import Admission
+from hawse_gateway.sandboxes.driver import Driver
+from hawse_gateway.sandboxes.egress import SandboxEgress
+from hawse_gateway.sandboxes.grants import Grants
+from hawse_gateway.sandboxes.joining import JoinedSandboxes
+from hawse_gateway.sandboxes.outcomes import cleanup_pending, not_started, not_wanted, repeated
+from hawse_gateway.sandboxes.pool import MEMBER, Pool, stocks
+from hawse_gateway.sandboxes.progress import ProgressTable
+from hawse_gateway.sandboxes.records import AllRows, Rows, SandboxRecord, Wanted
+from hawse_gateway.sandboxes.requests import (
+    REPLACEMENT,
+    check_request,
+    default_record,
+    fingerprint,
+    free_unit,
+    new_record,
+)
+from hawse_gateway.sandboxes.run_checks import RunChecks
+from hawse_gateway.sandboxes.supervisor import SWEEP, RuntimeCalls, Supervisor
+from hawse_gateway.sandboxes.table import SandboxTable
+from hawse_gateway.sandboxes.templates import Templates
+from hawse_gateway.sandboxes.vacancy import Vacancy
+from hawse_gateway.store.base import ConflictError, Store, store_errors_unavailable
+from hawse_gateway.store.clock import Clock
+
+log = logging.getLogger(__name__)
+ENSURE_ATTEMPTS: Final = 3  # a runtime that ends while it is looked at is started again
+IDLE_TIMEOUT: Final = 600.0  # s, for sandboxes whose creation does not say
+
+
+class Sandboxes:
+    """All sandboxes of a gateway. Use it in `async with sandboxes.running():`.
+
+    Methods raise `HawseError`: `not_found` for an unknown id, `unavailable` if the store cannot be used, and what else
+    they name.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        providers: Mapping[str, Provider],
+        *,
+        clock: Clock | None = None,
+        idle_timeout: float = IDLE_TIMEOUT,
+        sweep: float = SWEEP,
+        admission: Admission | None = None,
+        pool: int = 0,
+        templates: Templates | None = None,
+        egress: EgressSettings | None = None,
+    ) -> None:
+        """Create the table.
+
+        Args:
+            store: The rows.
+            providers: By name; the first is the default. They are closed at the end, and so is the store.
+            clock: Measures backoff and lifetimes.
+            idle_timeout: Seconds without activity after which a sandbox sleeps whose creation does not say.
+            sweep: Seconds between two comparisons of the rows with what the providers see.
+            admission: Refuses sandboxes for which there is no room. None: all are started.
+            pool: How many sandboxes are started in advance.
+            templates: Named settings, each with a pool of its own. None: there are none.
+            egress: The operator's settings of filtered networks. None: there are no secrets.
+        """
+        self.store = store
+        self.progress = ProgressTable()
+        self.rows = AllRows(store)
+        self._table = SandboxTable(store, self.rows)
+        self.calls: RuntimeCalls | None = None  # set by the application: calls to runtimes
+        self.providers = providers
+        self._clock = clock or Clock()
+        self.vacancy = Vacancy(store, self._clock)
+        self._idle_timeout = idle_timeout
+        self._holder = secrets.token_hex(8)
+        self.default = next(iter(providers))
+        self._capabilities: dict[str, Capabilities] = {}
+        self._sweep = sweep
+        self._admission = admission
+        self.templates = templates or Templates()
+        self.egress = SandboxEgress(self._table, providers, Grants(egress or EgressSettings(), self.templates))
+        self._stocks = stocks(self.templates, pool)
+        self._pool: Pool
+        self._driver: Driver
+        self._checks: RunChecks
+        self.joining: JoinedSandboxes  # what machines that join do; set while `running`
+        self._supervisor: Supervisor
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Drive and supervise the sandboxes. Afterwards they go on running, for the next gateway."""
+        try:
+            for name, provider in self.providers.items():
+                self._capabilities[name] = await provider.capabilities()
+            async with asyncio.TaskGroup() as tasks:
+                following = [tasks.create_task(self.store.run(), name="changes of the store")]
+                following += [tasks.create_task(p.run(), name=f"provider {name}") for name, p in self.providers.items()]
+                self._driver = Driver(
+                    self.store,
+                    self.providers,
+                    tasks,
+                    clock=self._clock,
+                    holder=self._holder,
+                    report=self.progress.report,
+                    admit=self._admit,
+                    spec=self.egress.grants.spec,
+                )
+                self._checks = RunChecks(self._table, self.providers, self._driver, self._clock)
+                self.joining = JoinedSandboxes(
+                    self, self._table, self._driver, self.providers, self._capabilities, self._clock
+                )
+                self._pool = Pool(self.store, self._driver, self._stocks, provider=self.default, clock=self._clock)
+                supervisor = self._supervisor = Supervisor(
+                    self.store,
+                    self.providers,
+                    self._driver,
+                    rows=self.rows,
+                    clock=self._clock,
+                    holder=self._holder,
+                    calls=lambda: self.calls,
+                    pool=self._pool,
+                    interval=self._sweep,
+                    begin=self._add_default,
+                    policy=self.egress.grants.effective,
+                )
+                await self._add_default(never=await supervisor.adopt())
+                task = tasks.create_task(supervisor.run(), name="supervise sandboxes")
+                yield
+                task.cancel()
+                for each in following:
+                    each.cancel()
+                self._driver.stop()
+        finally:
+            for provider in self.providers.values():
+                await provider.close()
+            await self.store.close()
+
+    def capabilities(self) -> Capabilities:
+        """What the default provider can do. Known when `running` has been entered."""
+        return self._capabilities[self.default]
+
+    async def sweep(self) -> None:
+        """Compare the rows with what the providers see now, and wait until what follows from it is done."""
+        await self._supervisor.sweep()
+        await self._driver.idle()
+
+    # ---- reading
+
+    async def list(self, labels: Mapping[str, str] | None = None) -> list[SandboxInfo]:
+        """Return all sandboxes that have the labels, as they are stored. None is started or asked."""
+        found = [self.describe(rows) for rows in (await self._table.read_all()).values() if rows.visible]
+        chosen = [info for info in found if records.has_labels(info, labels or {})]
+        return sorted(chosen, key=lambda info: records.order(info.id))
+
+    async def get(self, sandbox: str) -> SandboxInfo:
+        """Return one sandbox, and look at it. It is not started."""
+        rows = await self._table.existing(sandbox)
+        info = self.describe(rows)
+        if rows.live is None or rows.live.value.state != "running":
+            return info
+        seen = await self._checks.observe(rows.live.value)
+        if seen.state == "frozen":
+            return msgspec.structs.replace(info, state="failed", reason=seen.reason)
+        if seen.state != "running":
+            await self._checks.mark_lost(rows.live, seen)
+            return msgspec.structs.replace(info, state="stopping", reason=seen.reason, runtime=None)
+        return info
+
+    def describe(self, rows: Rows) -> SandboxInfo:
+        """Return what clients see of a sandbox that has a row."""
+        assert rows.sandbox is not None
+        record = rows.sandbox.value
+        capabilities = self._capabilities.get(record.provider)
+        return records.describe(rows, capabilities, self.progress.latest(record.id))
+
+    # ---- creating and changing
+
+    async def create(
+        self, params: SandboxCreate, owner: str = "owner", grants: Mapping[str, str] | None = None
+    ) -> SandboxInfo:
+        """Create a sandbox of the principal `owner` and start it; return it when its runtime accepts links.
+
+        Args:
+            params: Its parameters.
+            owner: The id of its owner.
+            grants: Why it may use secrets, as `Grants.check` returns it.
+
+        Raises:
+            HawseError: `conflict` for an id that was created with other parameters, `cleanup_pending` if something of a
+                deleted sandbox with that id still runs, `invalid_params`, and why it did not start.
+        """
+        resolved = self.templates.resolve(params)
+        provider = resolved.provider or self.default
+        check_request(resolved, self._capabilities.get(provider), provider)
+        id = params.id or f"s-{secrets.token_hex(5)}"
+        # Only a member of a pool can be taken, or can have the unit of another id: otherwise one row is enough.
+        members = self._pool.stocked or id.startswith((MEMBER, REPLACEMENT))
+        rows = await self._table.read_all() if members else {id: await self._table.read(id)}
+        record = new_record(resolved, id, provider, self._clock.now(), free_unit(id, rows), self._idle_timeout, owner)
+        # A template may be changed later: the call is still the same then, and new files replace nothing of users.
+        files = bool(self.templates.files(params.template))
+        record = msgspec.structs.replace(
+            record, fingerprint=fingerprint(params, id), files=files, grants=dict(grants or {})
+        )
+        with store_errors_unavailable():
+            record = self.joining.waiting(await self.vacancy.begin(record))
+        if members and id not in rows and await self._pool.take(record, rows):
+            self._supervisor.wake()
+            return self.describe(await self._table.existing(id))
+        generation = record.generation
+        try:
+            await self._table.write(records.new(record))
+        except ConflictError:
+            generation = repeated(await self._table.existing(id), record, self._clock)
+        try:
+            return await self.start(id) if record.wanted == "running" else await self.get(id)
+        except HawseError:
+            await self._discard(id, generation)
+            raise
+
+    async def update(self, params: SandboxUpdate) -> SandboxInfo:
+        """Change the environment, labels and lifetimes of a sandbox."""
+        rows = await self._table.change(params.id, self.joining.change(params))
+        if params.env and self.calls is not None and rows.live is not None and rows.live.value.state == "running":
+            await self.calls.configure(params.id)
+        return self.describe(rows)
+
+    def filling(self, sandbox: str) -> AbstractAsyncContextManager[object]:
+        """Wait until no gateway fills the workspace of a sandbox, and keep them from it. Raises `StoreError`."""
+        return self._driver.lease(f"fill/{sandbox}")
+
+    async def snapshot_of(self, sandbox: str) -> str | None:
+        """Return the backup whose content the workspace still has to get."""
+        found = (await self._table.existing(sandbox)).sandbox
+        return None if found is None else found.value.snapshot
+
+    async def note_filled(self, sandbox: str) -> None:
+        """Note that the workspace has the content of its snapshot."""
+        await self._table.change(sandbox, lambda record: msgspec.structs.replace(record, snapshot=None))
+
+    async def start(self, sandbox: str) -> SandboxInfo:
+        """Start a sandbox, also one that is stopped or paused. Raises why it did not start."""
+        rows = await self._bring(sandbox, "running")
+        if rows.live is None or rows.live.value.state != "running":
+            raise not_started(rows, sandbox, self._clock, lost=await self._supervisor.has_lost_rows())
+        return self.describe(rows)
+
+    async def stop(self, sandbox: str, reason: str | None = None) -> SandboxInfo:
+        """End everything in a sandbox, for a `reason`. Returns when that is verified; no call starts it.
+
+        Raises:
+            HawseError: `cleanup_pending` if something of it still runs; that is tried again.
+        """
+        rows = await self._bring(sandbox, "stopped", reason)
+        if rows.run is not None:
+            raise cleanup_pending(rows, self._clock)
+        return self._reached(rows, sandbox)
+
+    async def pause(self, sandbox: str, reason: str | None = None) -> SandboxInfo:
+        """Suspend a sandbox that runs, for a `reason`.
+
+        Raises:
+            HawseError: `invalid_params` if its provider cannot, `stopped` if it does not run.
+        """
+        rows = await self._table.existing(sandbox)
+        assert rows.sandbox is not None
+        capabilities = self._capabilities.get(rows.sandbox.value.provider)
+        if capabilities is None or not capabilities.pause:
+            raise HawseError("invalid_params", f"provider {rows.sandbox.value.provider} cannot suspend sandboxes")
+        if rows.live is None or rows.live.value.state not in ("running", "paused"):
+            raise HawseError("stopped", f"sandbox {sandbox!r} does not run")
+        rows = await self._bring(sandbox, "paused", reason)
+        if rows.sandbox is not None and rows.sandbox.value.failure is not None:
+            raise rows.sandbox.value.failure.to_exception()
+        return self._reached(rows, sandbox)
+
+    async def delete(self, sandbox: str) -> None:
+        """End everything in a sandbox and remove its files. Concurrent calls share the work.
+
+        Raises:
+            HawseError: `cleanup_pending` if something of it still runs; that is tried again.
+        """
+        rows = await self._bring(sandbox, "deleted")
+        if rows.sandbox is not None or rows.run is not None:
+            raise cleanup_pending(rows, self._clock)
+
+    # ---- for links
+
+    async def ensure(self, sandbox: str, report: Report | None = None, *, start: bool = True) -> Endpoint | None:
+        """Return the endpoint of a sandbox's runtime.
+
+        Args:
+            sandbox: The id of the sandbox.
+            report: Is called with the progress, if it is started.
+            start: Whether it is started if it does not run. If it is not, the result is None then.
+
+        Raises:
+            HawseError: `stopped` if a client has stopped or paused it, and why it did not start.
+        """
+        for _ in range(ENSURE_ATTEMPTS):
+            rows = await self._table.existing(sandbox)
+            assert rows.sandbox is not None
+            wanted = rows.sandbox.value.wanted
+            if wanted == "deleted":
+                raise HawseError("not_found", f"sandbox {sandbox!r} is being deleted")
+            if wanted in ("stopped", "paused"):
+                raise not_wanted(rows.sandbox.value)
+            if wanted == "running" and rows.live is not None and rows.live.value.state == "running":
+                if (endpoint := await self._checks.check(rows.live)) is not None:
+                    return endpoint
+                continue
+            if not start:
+                return None
+            await self.joining.check_present(rows.sandbox.value)
+            with self.progress.observed(sandbox, report):
+                rows = await self._bring(sandbox, "running")
+            if rows.live is not None and (endpoint := rows.live.value.endpoint) is not None:
+                return endpoint
+            if rows.sandbox is None or rows.sandbox.value.wanted != "running":
+                raise not_started(rows, sandbox, self._clock)
+        raise HawseError("unavailable", f"sandbox {sandbox!r} did not start")
+
+    async def configuration(self, sandbox: str) -> RuntimeConfigure | None:
+        """Return what the runtime of a sandbox has to be sent when a link is made, and after a change."""
+        rows = await self._table.read(sandbox)
+        if rows.sandbox is None:
+            return None
+        record = rows.sandbox.value
+        files = dict(self.templates.files(record.template)) if record.files else {}
+        return RuntimeConfigure(revision=rows.sandbox.version, env=record.spec.env, ports=record.ports, files=files)
+
+    # ---- inside
+
+    async def _add_default(self, *, never: bool = False) -> None:
+        """Create the row of the default sandbox, unless it exists. It sleeps until it is needed.
+
+        Args:
+            never: Whether it never existed before: the store is new, and no provider has a unit of this name.
+        """
+        record = default_record(self.default, self._clock.now(), self._idle_timeout)
+        record = await self.vacancy.begin(record, never=never)
+        with suppress(ConflictError):  # it exists
+            await self.store.write(records.new(record))
+
+    async def _admit(self, record: SandboxRecord) -> None:
+        """Refuse a sandbox for which there is no room. Raises `HawseError` `capacity_exceeded`, `StoreError`."""
+        if self._admission is None:
+            return
+        memory, offered = record.spec.limits.memory, self._capabilities.get(record.provider)
+        remote = offered is not None and offered.remote
+        try:
+            await self._admission.check(len(await self.store.rows(records.RUNS)), memory, remote=remote)
+        except HawseError:
+            given_up = [] if record.pool else await self._pool.give_up(await self.rows.read())
+            if not given_up:
+                raise
+            await self._driver.ended(given_up)
+            await self._admission.check(len(await self.store.rows(records.RUNS)), memory, remote=remote)
+
+    async def _discard(self, id: str, generation: str) -> None:
+        """Delete a sandbox whose creation has failed, if it is still the one that was created."""
+        rows = await self._table.read(id)
+        if rows.sandbox is None or rows.sandbox.value.generation != generation or rows.sandbox.value.made:
+            return
+        try:
+            await self._table.write(rows.sandbox.put(msgspec.structs.replace(rows.sandbox.value, wanted="deleted")))
+        except ConflictError:
+            return
+        await asyncio.shield(self._driver.settle(id))
+
+    async def _bring(self, sandbox: str, wanted: Wanted, reason: str | None = None) -> Rows:
+        """Write what is wanted, and wait until nothing more can be done now. Returns the rows after it."""
+
+        def want(record: SandboxRecord) -> SandboxRecord:
+            if record.wanted == wanted:
+                return record
+            return msgspec.structs.replace(record, wanted=wanted, reason=reason, failure=None, previews=None)
+
+        await self._table.change(sandbox, want)
+        await asyncio.shield(self._driver.settle(sandbox))
+        return await self._table.read(sandbox)
+
+    def _reached(self, rows: Rows, sandbox: str) -> SandboxInfo:
+        """Describe a sandbox after an operation. Another client may have deleted it meanwhile."""
+        if rows.sandbox is None:
+            raise HawseError("not_found", f"sandbox {sandbox!r} was deleted")
+        return self.describe(rows)

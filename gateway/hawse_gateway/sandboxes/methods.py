@@ -1,0 +1,248 @@
+"""The handlers of `sandbox.*`."""
+
+import math
+import secrets
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
+from typing import Final, Protocol
+
+import msgspec
+
+from hawse.api.rights import ALL, OPERATE, OWN, Right, allows, covers, in_sandbox, missing_right
+from hawse.api.sandboxes import (
+    Network,
+    SandboxCreate,
+    SandboxDelete,
+    SandboxGet,
+    SandboxInfo,
+    SandboxList,
+    SandboxListResult,
+    SandboxPause,
+    SandboxResume,
+    SandboxStart,
+    SandboxStop,
+    SandboxUpdate,
+    SandboxWatch,
+    TemplateList,
+    TemplateListResult,
+)
+from hawse.api.spec import Nothing
+from hawse.rpc import handles, serves
+from hawse.rpc.call import ServerCall
+from hawse.wire import HawseError, Principal
+from hawse_gateway.limits.in_progress import in_progress
+from hawse_gateway.sandboxes.feed import SandboxFeed
+from hawse_gateway.sandboxes.lifecycle import Sandboxes
+from hawse_gateway.sandboxes.owners import Owners, namespace
+from hawse_gateway.sandboxes.records import order
+from hawse_gateway.store.base import store_errors_unavailable
+
+PAGE_BYTES: Final = 512 << 10  # of one answer of `sandbox.list`: half of what a control message may have
+
+EndLinks = Callable[[str, float], Awaitable[None]]
+
+
+async def _no_links(sandbox: str, before: float) -> None:
+    """For a gateway without links."""
+
+
+class Snapshots(Protocol):
+    """The backups from which sandboxes can be created."""
+
+    async def check(self, snapshot: str, caller: Principal) -> None:
+        """Raise `HawseError` (`not_found`) if it does not exist, or the caller may not use it."""
+
+    async def fill(self, snapshot: str, sandbox: str, caller: Principal) -> None:
+        """Make the workspace of a sandbox what is in a backup. Raises `HawseError`."""
+
+
+class SandboxMethods:
+    """The methods."""
+
+    def __init__(
+        self,
+        sandboxes: Sandboxes,
+        feed: SandboxFeed,
+        owners: Owners,
+        *,
+        limit: int | None = None,
+        end_links: EndLinks = _no_links,
+        snapshots: Snapshots | None = None,
+        user_networks: Collection[Network] | None = None,
+    ) -> None:
+        """Create the handlers.
+
+        Args:
+            sandboxes: The sandboxes.
+            feed: Serves the watches.
+            owners: Knows which sandboxes belong to which caller.
+            limit: How many sandboxes a user without every right may have. None: any number.
+            end_links: Revokes the links of a sandbox that were created before a time.
+            snapshots: The backups. None: there are none.
+            user_networks: The networks that a user without every right may choose, and that of a template. None: all.
+        """
+        self._user_networks = user_networks
+        self._snapshots = snapshots
+        self._end_links = end_links
+        self._limit = limit
+        self._creating: Counter[str] = Counter()  # creations in progress by the user
+        self._sandboxes = sandboxes
+        self._feed = feed
+        self._owners = owners
+
+    @handles(SandboxCreate, caller=True)
+    async def create(self, params: SandboxCreate, caller: Principal) -> SandboxInfo:
+        everywhere = allows(caller.rights, OPERATE)
+        if not everywhere:
+            params = _in_namespace(params, caller)
+        if params.snapshot is not None:
+            if self._snapshots is None:
+                raise HawseError("invalid_params", "this gateway has no backups", details={"path": "$.snapshot"})
+            await self._snapshots.check(params.snapshot, caller)
+        self._check_network(params, caller)
+        grants: dict[str, str] = {}
+        if (egress := self._sandboxes.templates.resolve(params).egress) is not None:
+            # Rules of the caller may allow what those of the template do not, so they get no secret because of it.
+            template = params.template if params.egress is None else None
+            grants = self._sandboxes.egress.grants.check(egress, caller, template)
+        with self._room(params, caller):
+            info = await self._sandboxes.create(params, caller.id, grants)
+            await self._end_surplus(info, caller)
+        if not everywhere and info.owner != caller.id:
+            raise HawseError("conflict", f"sandbox {info.id!r} exists, and belongs to another user")
+        self._owners.note(info.id, info.owner or "")
+        if info.created is not None:
+            await self._end_links(info.id, info.created)  # of an earlier sandbox with this id, whose lifetime was over
+        if params.snapshot is not None and self._snapshots is not None:
+            await self._fill(info.id, params.snapshot, self._snapshots, caller)
+        return info
+
+    def _check_network(self, params: SandboxCreate, caller: Principal) -> None:
+        """Raise `HawseError` (`forbidden`) if the caller may not choose the network. Those of templates are allowed."""
+        network, allowed = params.network, self._user_networks
+        if network is None or allowed is None or network in allowed or ALL in caller.rights:
+            return
+        if self._sandboxes.templates.resolve(msgspec.structs.replace(params, network=None)).network == network:
+            return
+        text = f"this gateway does not let users choose the network {network!r}, only: {', '.join(allowed)}"
+        raise HawseError("forbidden", text, details={"path": "$.network"})
+
+    async def _fill(self, id: str, snapshot: str, snapshots: Snapshots, caller: Principal) -> None:
+        """Give a new sandbox its content, once. If that fails, the sandbox is deleted."""
+        with store_errors_unavailable():
+            await self._fill_once(id, snapshot, snapshots, caller)
+
+    async def _fill_once(self, id: str, snapshot: str, snapshots: Snapshots, caller: Principal) -> None:
+        async with self._sandboxes.filling(id):
+            if await self._sandboxes.snapshot_of(id) is None:
+                return
+            try:
+                await snapshots.fill(snapshot, id, caller)
+                await self._sandboxes.note_filled(id)
+            except BaseException:
+                with suppress(HawseError):  # what has not ended is ended later
+                    await self._sandboxes.delete(id)
+                raise
+
+    @contextmanager
+    def _room(self, params: SandboxCreate, caller: Principal) -> Iterator[None]:
+        """Raise `HawseError` (`limit_exceeded`) if the caller has as many sandboxes as it may have."""
+        exists = params.id is not None and self._owners.owns(caller, params.id)
+        if self._limit is None or ALL in caller.rights or exists:
+            yield
+            return
+        if self._owners.count(caller.id) + self._creating[caller.id] >= self._limit:
+            raise self._too_many(caller, self._limit)
+        with in_progress(self._creating, caller.id):
+            yield
+
+    async def _end_surplus(self, info: SandboxInfo, caller: Principal) -> None:
+        """Delete a new sandbox beyond the limit of the caller, if others were created at other gateways meanwhile.
+
+        Raises:
+            HawseError: `limit_exceeded`. The oldest ones stay, so gateways agree on which is deleted.
+        """
+        self._owners.note(info.id, info.owner or "")
+        if self._limit is None or ALL in caller.rights or self._owners.count(caller.id) <= self._limit:
+            return
+        found = [one for one in await self._sandboxes.list() if one.owner == caller.id]
+        allowed = sorted(found, key=lambda one: (one.created or 0.0, one.id))[: self._limit]
+        if info.owner == caller.id and info.id not in {one.id for one in allowed}:
+            await self._sandboxes.delete(info.id)
+            raise self._too_many(caller, self._limit)
+
+    def _too_many(self, caller: Principal, limit: int) -> HawseError:
+        text = f"{caller.id!r} has {limit} sandboxes, which is the limit: delete one"
+        return HawseError("limit_exceeded", text)
+
+    @handles(SandboxGet)
+    async def get(self, params: SandboxGet) -> SandboxInfo:
+        return await self._sandboxes.get(params.id)
+
+    @handles(SandboxList, caller=True)
+    async def list_(self, params: SandboxList, caller: Principal) -> SandboxListResult:
+        found = await self._sandboxes.list(params.labels)
+        if params.after is not None:
+            found = found[bisect_right(found, order(params.after), key=lambda one: order(one.id)) :]
+        page, size = list[SandboxInfo](), 0
+        for info in found:
+            if not in_sandbox(caller.rights, info.id, own=info.owner == caller.id):
+                continue
+            size += len(msgspec.json.encode(info))
+            if page and (size > PAGE_BYTES or len(page) == params.limit):
+                return SandboxListResult(sandboxes=page, after=page[-1].id)
+            page.append(info)
+        return SandboxListResult(sandboxes=page)
+
+    @handles(SandboxUpdate)
+    async def update(self, params: SandboxUpdate) -> SandboxInfo:
+        return await self._sandboxes.update(params)
+
+    @handles(SandboxStart)
+    async def start(self, params: SandboxStart) -> SandboxInfo:
+        return await self._sandboxes.joining.let_join(params.id) or await self._sandboxes.start(params.id)
+
+    @handles(SandboxStop, caller=True)
+    async def stop(self, params: SandboxStop, caller: Principal) -> SandboxInfo:
+        return await self._sandboxes.stop(params.id, f"stopped by {caller.name or caller.id}")
+
+    @handles(SandboxPause, caller=True)
+    async def pause(self, params: SandboxPause, caller: Principal) -> SandboxInfo:
+        return await self._sandboxes.pause(params.id, f"paused by {caller.name or caller.id}")
+
+    @handles(SandboxResume)
+    async def resume(self, params: SandboxResume) -> SandboxInfo:
+        return await self._sandboxes.start(params.id)
+
+    @handles(SandboxDelete)
+    async def delete(self, params: SandboxDelete) -> Nothing:
+        await self._sandboxes.delete(params.id)
+        await self._end_links(params.id, math.inf)
+        return Nothing()
+
+    @handles(TemplateList)
+    async def templates(self, params: TemplateList) -> TemplateListResult:
+        return TemplateListResult(templates=self._sandboxes.templates.describe())
+
+    @serves(SandboxWatch)
+    def watch(self, call: ServerCall, params: SandboxWatch) -> None:
+        self._feed.serve(call, params.labels)
+
+
+def _in_namespace(params: SandboxCreate, caller: Principal) -> SandboxCreate:
+    """Return the parameters of a caller that may create sandboxes of its own only, with an id in its namespace.
+
+    Raises:
+        HawseError: `forbidden` if it may not, `invalid_params` for an id outside of its namespace.
+    """
+    if not covers(caller.rights, str(Right(OPERATE, OWN))):
+        raise missing_right(caller, OPERATE)
+    prefix = namespace(caller.id)
+    if params.id is None:
+        return msgspec.structs.replace(params, id=prefix + secrets.token_hex(5))
+    if not params.id.startswith(prefix):
+        text = f"the ids of your sandboxes begin with {prefix!r}, not like {params.id!r}"
+        raise HawseError("invalid_params", text, details={"path": "$.id", "prefix": prefix})
+    return params

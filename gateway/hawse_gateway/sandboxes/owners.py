@@ -1,0 +1,73 @@
+"""Which user owns which sandbox: kept in memory, so that each call is checked without waiting for the store.
+
+The look-up takes the same time for a sandbox of another user as for one that does not exist.
+"""
+
+import hashlib
+import logging
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+import msgspec
+
+from hawse.wire import Principal
+from hawse_gateway.sandboxes.records import SANDBOXES
+from hawse_gateway.store.base import Row, Store
+from hawse_gateway.store.table_follower import TableFollower
+
+log = logging.getLogger(__name__)
+
+_PLAIN: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,23}")
+
+
+def namespace(user: str) -> str:
+    """Return what the ids of the sandboxes of a user begin with who has rights in the own sandboxes only.
+
+    So no such user can learn, by creating a sandbox, that another user has one with the same id.
+    """
+    if _PLAIN.fullmatch(user):
+        return f"{user}."
+    return f"0-{hashlib.sha256(user.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}."
+
+
+class _Owned(msgspec.Struct):
+    """What is read of the row of a sandbox."""
+
+    owner: str = "owner"
+    pool: bool = False
+
+
+class Owners:
+    """The owners of all sandboxes. Use it in `async with owners.running():`."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._owners: dict[str, str] = {}  # by the id of the sandbox
+        self._follower = TableFollower(store, SANDBOXES, self._put, lambda: list(self._owners))
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator["Owners"]:
+        """Load the rows and follow them. Raises `StoreError`."""
+        async with self._follower.running():
+            yield self
+
+    def owns(self, principal: Principal, sandbox: str) -> bool:
+        """Return whether a sandbox exists and belongs to the user."""
+        return self._owners.get(sandbox) == principal.id
+
+    def count(self, user: str) -> int:
+        """Return the number of sandboxes that belong to a user."""
+        return sum(owner == user for owner in self._owners.values())
+
+    def note(self, sandbox: str, owner: str) -> None:
+        """Note a sandbox that was created just now."""
+        self._owners[sandbox] = owner
+
+    def _put(self, id: str, row: Row | None) -> None:
+        found = None if row is None else msgspec.json.decode(row.value, type=_Owned)
+        if found is None or found.pool:
+            self._owners.pop(id, None)
+        else:
+            self._owners[id] = found.owner

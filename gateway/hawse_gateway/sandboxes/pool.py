@@ -1,0 +1,161 @@
+"""Sandboxes that are started in advance, so that a creation need not wait for a start.
+
+A member is a sandbox without a client: it has rows like every other, and is driven and supervised like every other, but
+no client sees it. A creation takes one by a single write: the row of the member is deleted, the row of the new sandbox
+gets its unit, and the run gets the new id. Of two creations that want the same member, one write fails.
+"""
+
+import logging
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+import msgspec
+
+from hawse.api.sandboxes import SandboxCreate
+from hawse_gateway.sandboxes import records
+from hawse_gateway.sandboxes.driver import Driver
+from hawse_gateway.sandboxes.records import Rows, SandboxRecord
+from hawse_gateway.sandboxes.requests import new_record
+from hawse_gateway.sandboxes.templates import Templates
+from hawse_gateway.store.base import ConflictError, Store
+from hawse_gateway.store.clock import Clock
+
+log = logging.getLogger(__name__)
+
+MEMBER: Final = "p-"  # begins the ids of members, which are their units also after they were taken
+
+
+class Stock(NamedTuple):
+    """How many members of one kind wait.
+
+    Attributes:
+        params: The parameters of a sandbox that such a member can become.
+        size: Their number.
+    """
+
+    params: SandboxCreate
+    size: int
+
+
+def stocks(templates: Templates, size: int) -> list[Stock]:
+    """Return the stocks of a gateway: `size` sandboxes without a template, and those of each template."""
+    sizes: dict[str | None, int] = {name: template.pool for name, template in templates.by_name.items()}
+    sizes[None] = size
+    return [Stock(templates.resolve(SandboxCreate(template=name)), count) for name, count in sizes.items() if count]
+
+
+class Pool:
+    """Keeps members of each stock."""
+
+    def __init__(self, store: Store, driver: Driver, stocks: Sequence[Stock], *, provider: str, clock: Clock) -> None:
+        """Create a pool, which is filled by `refill`.
+
+        Args:
+            store: The rows.
+            driver: Starts the members.
+            stocks: What is kept. Members of an earlier gateway that belong to none of them are deleted.
+            provider: The name of the provider of a stock that names none.
+            clock: Gives the time of their creation.
+        """
+        self._store = store
+        self._driver = driver
+        self._stocks = [Stock(msgspec.structs.replace(p, provider=p.provider or provider), n) for p, n in stocks]
+        self._clock = clock
+
+    @property
+    def stocked(self) -> bool:
+        """Whether any members are kept."""
+        return bool(self._stocks)
+
+    async def take(self, record: SandboxRecord, rows: Mapping[str, Rows]) -> bool:
+        """Let a new sandbox have a member that runs, instead of a unit of its own.
+
+        Args:
+            record: The row of the new sandbox, which is not written yet.
+            rows: All rows.
+
+        Returns:
+            Whether it was written. If not, no member fits, or a sandbox with that id exists.
+
+        Raises:
+            StoreError: The store cannot be used.
+        """
+        for found in rows.values():
+            if found.sandbox is None or found.live is None or not self._fits(found, record):
+                continue
+            member = found.sandbox.value
+            adopted = msgspec.structs.replace(record, unit=member.unit, generation=member.generation, made=True)
+            run = msgspec.structs.replace(found.live.value, sandbox=record.id)
+            try:
+                await self._store.write(found.sandbox.delete(), records.new(adopted), found.live.put(run))
+            except ConflictError:
+                continue  # another creation has taken it, or the id exists: then every attempt fails
+            return True
+        return False
+
+    async def refill(self, rows: Mapping[str, Rows]) -> None:
+        """Start missing members, and delete those that failed or are too many. Raises `StoreError`."""
+        members = [found for found in rows.values() if found.sandbox is not None and found.sandbox.value.pool]
+        for stock in self._stocks:
+            sample = self._member(stock)
+            mine = [found for found in members if _same_kind(found, sample)]
+            usable = [found for found in mine if found.sandbox is not None and found.sandbox.value.wanted == "running"]
+            kept = usable[: stock.size]
+            failed = any(found.sandbox is not None and found.sandbox.value.failure is not None for found in mine)
+            members = [found for found in members if found not in kept]
+            for _ in range(0 if failed else stock.size - len(kept)):  # after a failure, not before the next sweep
+                member = self._member(stock)
+                await self._store.write(records.new(member))
+                self._driver.settle(member.id)
+        for found in members:
+            assert found.sandbox is not None
+            if found.sandbox.value.wanted != "deleted":
+                await self._delete(found)
+
+    async def give_up(self, rows: Mapping[str, Rows]) -> list[str]:
+        """Begin to delete all members, since a sandbox of a client needs their room.
+
+        Returns:
+            The ids of those of which something may run.
+        """
+        members = [found for found in rows.values() if found.sandbox is not None and found.sandbox.value.pool]
+        for found in members:
+            await self._delete(found)
+        return [found.id for found in members if found.run is not None]
+
+    def _fits(self, found: Rows, record: SandboxRecord) -> bool:
+        assert found.sandbox is not None
+        assert found.live is not None
+        member = found.sandbox.value
+        running = member.wanted == "running" and found.live.value.state == "running"
+        return member.pool and running and _same_kind(found, record)
+
+    def _member(self, stock: Stock) -> SandboxRecord:
+        """Return the row of a new member."""
+        id = f"{MEMBER}{secrets.token_hex(8)}"
+        assert stock.params.provider is not None
+        params = msgspec.structs.replace(stock.params, id=id, keep_alive=True, timeout=None)
+        record = new_record(params, id, stock.params.provider, self._clock.now(), id, 0.0)
+        return msgspec.structs.replace(record, pool=True)
+
+    async def _delete(self, found: Rows) -> None:
+        assert found.sandbox is not None
+        member = msgspec.structs.replace(found.sandbox.value, wanted="deleted")
+        try:
+            await self._store.write(found.sandbox.put(member))
+        except ConflictError:
+            return  # it was taken
+        self._driver.settle(member.id)
+
+
+def _same_kind(found: Rows, record: SandboxRecord) -> bool:
+    """Whether a member can become a sandbox.
+
+    Its variables may differ, since the runtime gets them with its configuration; but a command of its image has been
+    started with those of the member.
+    """
+    assert found.sandbox is not None
+    member = found.sandbox.value
+    env = record.spec.env if record.spec.image_command else member.spec.env
+    return member.provider == record.provider and member.spec == msgspec.structs.replace(record.spec, env=env)

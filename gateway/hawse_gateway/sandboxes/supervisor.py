@@ -1,0 +1,349 @@
+"""Finds what has gone wrong with sandboxes, or is due, and lets the driver deal with it.
+
+It compares the rows with what the providers see, from both sides: rows whose processes are gone, and processes that no
+row knows. Only one gateway supervises at a time. It decides by what it reads, not by what it remembers, so it may be
+killed at any moment.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from typing import Final, Protocol
+
+import msgspec
+
+from hawse.api.egress import EgressPolicy
+from hawse.api.runtime import RuntimeActivityResult
+from hawse.wire import HawseError
+from hawse_gateway.providers.base import Observation, Provider, SandboxSpec, TcpAddress
+from hawse_gateway.sandboxes import records
+from hawse_gateway.sandboxes.driver import Driver
+from hawse_gateway.sandboxes.pool import MEMBER, Pool
+from hawse_gateway.sandboxes.records import AllRows, Rows, Run, SandboxRecord, Wanted
+from hawse_gateway.sandboxes.steps import Step, next_step
+from hawse_gateway.sandboxes.vacancy import Vacancy
+from hawse_gateway.store.base import Change, ConflictError, Put, Store, StoreError, store_errors_unavailable
+from hawse_gateway.store.clock import Clock, Moment
+
+log = logging.getLogger(__name__)
+
+SWEEP: Final = 5.0  # s between comparisons
+LEASE_MARGIN: Final = 15.0  # s beyond the interval, after which another gateway supervises
+ORPHAN_GRACE: Final = 30.0  # s that what no row knows may run: a row may be about to be written
+AFTER_LOSS: Final[Mapping[Wanted, Wanted]] = {"running": "sleeping", "paused": "stopped"}  # its runtime has ended
+ADOPTED: Final = "adopted"  # the row of table `meta` that says that the units of an earlier version have rows
+
+
+class RuntimeCalls(Protocol):
+    """Calls to runtimes."""
+
+    async def activity(self, sandbox: str, sleep_after: float) -> RuntimeActivityResult | None:
+        """Ask a runtime for how long it has been idle; one that is idle for `sleep_after` seconds refuses calls then.
+
+        Returns None if it did not answer.
+        """
+        ...
+
+    async def configure(self, sandbox: str) -> None:
+        """Send the configuration of a sandbox that runs to its runtime. Raises `HawseError`."""
+        ...
+
+
+class Supervisor:
+    """Supervises the sandboxes of a store."""
+
+    def __init__(
+        self,
+        store: Store,
+        providers: Mapping[str, Provider],
+        driver: Driver,
+        *,
+        rows: AllRows,
+        clock: Clock,
+        holder: str,
+        calls: Callable[[], "RuntimeCalls | None"] = lambda: None,
+        interval: float = SWEEP,
+        pool: Pool | None = None,
+        begin: Callable[[], Awaitable[None]] | None = None,
+        policy: Callable[[SandboxRecord], EgressPolicy] | None = None,
+    ) -> None:
+        """Create a supervisor that does nothing until `run`.
+
+        Args:
+            store: The rows.
+            providers: By name.
+            driver: Does the work.
+            rows: Reads the rows of all sandboxes.
+            clock: Measures graces.
+            holder: Names this gateway in leases.
+            calls: Returns what makes calls to runtimes. None: nothing sleeps.
+            interval: Seconds between comparisons.
+            pool: The sandboxes that are started in advance. None: there are none.
+            begin: Writes the rows that every store has. Called when the store was emptied.
+            policy: Returns what the proxy of a sandbox with a filtered network lets through. None: proxies stay as they
+                are.
+        """
+        self._store = store
+        self._providers = providers
+        self._driver = driver
+        self._rows = rows
+        self._clock = clock
+        self._holder = holder
+        self._calls = calls
+        self._interval = interval
+        self._pool = pool
+        self._begin = begin
+        self._policy = policy
+        self._woken = asyncio.Event()
+        self._sweeping = asyncio.Lock()
+        self._asked: dict[str, Moment] = {}  # when a runtime may be idle for long enough, by its id
+        self._orphans: dict[tuple[str, str], Moment] = {}  # since when, by provider and unit
+
+    async def adopt(self) -> bool:
+        """Give rows to the units that an empty store does not know: of a version without one, or before it was lost.
+
+        What runs of them goes on running, if the provider can say how it is reached; otherwise it is ended. Members of
+        pools without files of their own are deleted then: only the store knew which sandboxes they were.
+
+        Returns:
+            Whether the store was empty.
+
+        Raises:
+            HawseError: A provider cannot list its units.
+            StoreError: The store cannot be used.
+        """
+        if await self._store.get("meta", ADOPTED) is not None:
+            return False
+        puts = [Put("meta", ADOPTED, b"true")]
+        units = {name: await provider.discover() for name, provider in self._providers.items()}
+        rows = await self._rows.read()  # after the look: what was created meanwhile has rows
+        known = {found.sandbox.value.unit for found in rows.values() if found.sandbox is not None}
+        known |= rows.keys()
+        for name, found in units.items():
+            for seen in found:
+                if seen.unit not in known:
+                    puts += [records.new(value) for value in self._adopted(name, seen)]
+        try:
+            await self._store.write(*puts)
+        except ConflictError:
+            return False  # another gateway has done it, or creates one of them now: then the next sweep does it
+        return True
+
+    async def has_lost_rows(self) -> bool:
+        """Whether the store was emptied, and units have no rows yet. Raises `HawseError` (`unavailable`)."""
+        with store_errors_unavailable():
+            return await self._store.get("meta", ADOPTED) is None
+
+    def _adopted(self, provider: str, seen: Observation) -> list[SandboxRecord | Run]:
+        now = self._clock.now()
+        # What listens at a TCP address wants a token, which was in the store.
+        lost = seen.endpoint is None or (isinstance(seen.endpoint.address, TcpAddress) and seen.endpoint.token is None)
+        wanted: Wanted = "sleeping" if seen.gone or lost else "running"
+        if wanted == "sleeping" and not seen.keeps and seen.unit.startswith(MEMBER):
+            wanted = "deleted"
+        record = SandboxRecord(
+            id=seen.unit,
+            unit=seen.unit,
+            provider=provider,
+            spec=SandboxSpec(),
+            wanted=wanted,
+            generation=ADOPTED,
+            created=now,
+            made=True,
+        )
+        if seen.gone:
+            return [record]
+        run = Run(
+            unit=seen.unit,
+            sandbox=seen.unit,
+            generation=ADOPTED,
+            provider=provider,
+            runtime=seen.runtime or "",
+            state="stopping" if lost else "running",
+            since=now,
+            isolation=seen.isolation,
+        )
+        return [record, run if lost or seen.endpoint is None else run.at(seen.endpoint)]
+
+    async def run(self) -> None:
+        """Compare again and again, while no other gateway does."""
+        while True:
+            try:
+                lease = await self._store.acquire("supervisor", self._holder, self._interval + LEASE_MARGIN)
+                held = lease is not None
+                while lease is not None and held:
+                    await self.sweep()
+                    self._woken.clear()
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(self._interval):
+                            await self._woken.wait()
+                    held = await self._store.renew(lease, self._interval + LEASE_MARGIN)
+            except StoreError as error:
+                log.warning("! supervisor: %s", error)
+            await asyncio.sleep(self._interval)
+
+    def wake(self) -> None:
+        """Compare soon: the pool has lost a member."""
+        self._woken.set()
+
+    async def sweep(self) -> None:
+        """Compare the rows with what the providers see, and start what has to be done. Raises `StoreError`."""
+        async with self._sweeping:
+            await self._compare()
+
+    async def _compare(self) -> None:
+        if await self._store.get("meta", ADOPTED) is None:
+            log.warning("! the store is empty: sandboxes that exist get rows again")
+            try:
+                await self.adopt()
+            except HawseError as error:  # nothing may be concluded from rows that are missing
+                log.warning("! %s", error)
+                return
+            if self._begin is not None:
+                await self._begin()
+        seen: dict[str, dict[str, Observation]] = {}
+        for name, provider in self._providers.items():
+            try:
+                seen[name] = {found.unit: found for found in await provider.discover()}
+            except HawseError as error:  # without a complete list, nothing may be concluded from what is missing
+                log.warning("! provider %s: %s", name, error)
+        rows = await self._rows.read()  # after the look: a run that is written meanwhile is not an orphan
+        for id, found in rows.items():
+            if await self._expire(found) or next_step(found) is not Step.NONE:
+                self._driver.settle(id)
+            elif found.live is not None and await self._alive(found, seen):
+                await self._sleep_if_idle(found)
+        running = {found.live.value.runtime for found in rows.values() if found.live is not None}
+        self._asked = {runtime: due for runtime, due in self._asked.items() if runtime in running}
+        self._want_policies(rows)
+        await self._end_orphans(rows, seen)
+        if self._pool is not None:
+            await self._pool.refill(rows)
+
+    def _want_policies(self, rows: Mapping[str, Rows]) -> None:
+        """Let each provider know what the proxies of its running sandboxes have to let through."""
+        if self._policy is None:
+            return
+        wanted: dict[str, dict[str, EgressPolicy]] = {}
+        for found in rows.values():
+            if found.sandbox is not None and found.live is not None and found.live.value.state == "running":
+                record = found.sandbox.value
+                if record.spec.network == "filtered":
+                    wanted.setdefault(record.provider, {})[record.unit] = self._policy(record)
+        for name, provider in self._providers.items():
+            if provider.egress is not None:
+                provider.egress.want(wanted.get(name, {}))
+
+    async def _expire(self, rows: Rows) -> bool:
+        """Delete a sandbox whose lifetime is over. Returns whether it is."""
+        if rows.sandbox is None or rows.sandbox.value.wanted == "deleted" or rows.sandbox.value.expires is None:
+            return False
+        if self._clock.until(rows.sandbox.value.expires) > 0:
+            return False
+        log.info("= sandbox %s: its lifetime is over", rows.id, extra={"sandbox": rows.id})
+        return await self._want(rows, "deleted", "its lifetime is over")
+
+    async def _alive(self, rows: Rows, seen: Mapping[str, Mapping[str, Observation]]) -> bool:
+        """Whether the runtime of a run is there and not suspended. If it is gone, note that, and end what is left."""
+        assert rows.run is not None
+        run = rows.run.value
+        if run.provider not in seen:
+            return False  # it is not known
+        found = seen[run.provider].get(run.unit)
+        if found is not None and not found.gone and found.state != "unreachable":
+            return found.state == "running"
+        try:
+            # The list may be older than the row.
+            now = await self._providers[run.provider].observe(run.unit, run.runtime)
+        except HawseError:
+            return False
+        if not now.gone and now.state != "unreachable":
+            return now.state == "running"
+        reason = now.reason or "the runtime has ended"
+        log.warning("! sandbox %s: %s", run.sandbox, reason, extra={"sandbox": run.sandbox})
+        changes: list[Change] = [rows.run.put(records.stopping(run, self._clock.now(), reason))]
+        if rows.sandbox is not None and rows.sandbox.value.wanted in AFTER_LOSS:
+            wanted = AFTER_LOSS[rows.sandbox.value.wanted]
+            changes.append(rows.sandbox.put(msgspec.structs.replace(rows.sandbox.value, wanted=wanted, reason=reason)))
+        try:
+            await self._store.write(*changes)
+        except ConflictError:
+            return False
+        self._driver.settle(run.sandbox)
+        return False
+
+    async def _sleep_if_idle(self, rows: Rows) -> None:
+        """Let a sandbox sleep in which nothing has gone on for its idle timeout.
+
+        The runtime decides, since only it sees the calls of all gateways, and refuses calls from then on.
+        """
+        assert rows.sandbox is not None
+        assert rows.live is not None
+        record, run, calls = rows.sandbox.value, rows.live.value, self._calls()
+        if record.idle_timeout is None or calls is None or record.wanted != "running":
+            return
+        due = self._asked.setdefault(run.runtime, run.since.after(record.idle_timeout))
+        # A longer wait than its timeout comes from a gateway whose clock is ahead of this one.
+        if 0 < self._clock.until(due) <= record.idle_timeout:
+            return
+        answer = await calls.activity(record.id, record.idle_timeout)
+        if answer is None:
+            return
+        self._asked[run.runtime] = self._clock.now().after(max(record.idle_timeout - answer.idle, 1.0))
+        if answer.asleep:
+            log.info("= sandbox %s: idle for %.0f s", record.id, answer.idle, extra={"sandbox": record.id})
+            run = msgspec.structs.replace(run, refuses_since=await Vacancy(self._store, self._clock).now())
+            ending = rows.live.put(records.stopping(run, self._clock.now(), "idle"))
+            record = msgspec.structs.replace(record, wanted="sleeping", reason="idle", previews=answer.previews)
+            sleeping = rows.sandbox.put(record)
+            try:
+                await self._store.write(ending, sleeping)
+            except ConflictError:  # a call wants it to run, or it was updated: it is started again
+                await self._store.write(ending)
+            self._driver.settle(record.id)
+
+    async def _want(self, rows: Rows, wanted: Wanted, reason: str) -> bool:
+        """Write what is wanted of a sandbox, unless its row has changed. Returns whether it was written."""
+        assert rows.sandbox is not None
+        try:
+            record = msgspec.structs.replace(rows.sandbox.value, wanted=wanted, reason=reason)
+            await self._store.write(rows.sandbox.put(record))
+        except ConflictError:
+            return False
+        return True
+
+    async def _end_orphans(self, rows: Mapping[str, Rows], seen: Mapping[str, Mapping[str, Observation]]) -> None:
+        """End what runs in units without a run, when it has done so for `ORPHAN_GRACE`. Files are never removed.
+
+        It gets a run that is `stopping`: so it is ended like any other, until that is verified, and nothing else can be
+        started in its unit before.
+        """
+        known = {(found.run.value.provider, found.run.value.unit) for found in rows.values() if found.run is not None}
+        orphans = {
+            (provider, unit): found
+            for provider, units in seen.items()
+            for unit, found in units.items()
+            if not found.gone and (provider, unit) not in known
+        }
+        self._orphans = {key: self._orphans.get(key) or self._clock.now() for key in orphans}
+        owners = {found.sandbox.value.unit: id for id, found in rows.items() if found.sandbox is not None}
+        for (provider, unit), since in self._orphans.items():
+            if self._clock.until(since.after(ORPHAN_GRACE)) > 0:
+                continue
+            log.warning("! unit %s of %s runs without a row and is ended", unit, provider)
+            run = Run(
+                unit=unit,
+                sandbox=owners.get(unit, unit),
+                generation="",
+                provider=provider,
+                runtime=orphans[provider, unit].runtime or "",
+                state="stopping",
+                since=self._clock.now(),
+                reason="no row of the store knows it",
+            )
+            try:
+                await self._store.write(records.new(run))
+            except ConflictError:
+                continue  # a start has begun meanwhile
+            self._driver.settle(run.sandbox)

@@ -1,0 +1,67 @@
+"""How long no runtime but the present one has been in a sandbox: in that time, no call can have run in it.
+
+Gateways may have different clocks. A store that several of them share therefore gives the time.
+"""
+
+from typing import Final
+
+import msgspec
+
+from hawse_gateway.sandboxes import records
+from hawse_gateway.sandboxes.records import Rows, SandboxRecord
+from hawse_gateway.store.base import Store, store_errors_unavailable
+from hawse_gateway.store.clock import Clock, Moment
+
+STORE_TIME: Final = "store"  # in place of a boot, in moments of the store's clock
+
+
+class Vacancy:
+    """Takes the moments when sandboxes become vacant, and measures the time since."""
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        """Measure by the clock of `store`; by `clock` if the store has none, because only this gateway uses it."""
+        self._store = store
+        self._clock = clock
+
+    async def now(self) -> Moment:
+        """Return the present moment. Raises `StoreError`."""
+        seconds = await self._store.time()
+        return self._clock.now() if seconds is None else Moment(seconds, STORE_TIME, seconds)
+
+    async def begin(self, record: SandboxRecord, *, never: bool = False) -> SandboxRecord:
+        """Return the row of a new sandbox, whose id may have belonged to one that was deleted.
+
+        Args:
+            record: Its row.
+            never: Whether there never was a runtime with its id.
+
+        Raises:
+            StoreError: The store cannot be used.
+        """
+        now = await self.now()
+        since = msgspec.structs.replace(now, wall=0.0, uptime=0.0) if never else now
+        return msgspec.structs.replace(record, vacant_since=since)
+
+    async def seconds(self, sandbox: str) -> float:
+        """Return how long no runtime but that of the present run has been in a sandbox; 0 if that is not known.
+
+        Raises:
+            HawseError: `unavailable` if the store cannot be used.
+        """
+        with store_errors_unavailable():
+            return await self._seconds(await records.read(self._store, sandbox))
+
+    async def _seconds(self, rows: Rows) -> float:
+        since = None if rows.sandbox is None else rows.sandbox.value.vacant_since
+        if since is None:
+            return 0.0
+        now = await self.now()
+        if since.boot == now.boot:
+            return max(now.uptime - since.uptime, 0.0)
+        # The machine was started since, or the rows were brought here from another one, whose clock may differ.
+        return max(min(now.wall - since.wall, now.uptime), 0.0)
+
+
+def vacated(record: SandboxRecord, now: Moment) -> SandboxRecord:
+    """Return the row of a sandbox whose runtime is verified to have ended."""
+    return msgspec.structs.replace(record, vacant_since=now)

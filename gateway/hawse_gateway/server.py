@@ -1,0 +1,364 @@
+"""The gateway's process: uvicorn with our protocols, signals and shutdown. The `hawse` command calls `serve`."""
+
+import asyncio
+import contextlib
+import errno
+import gc
+import logging
+import resource
+import signal
+import socket
+import sys
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from importlib import import_module
+from typing import Any, Final, Protocol, cast
+from urllib.parse import quote
+
+import uvicorn
+import uvloop
+from starlette.applications import Starlette
+from uvicorn.config import STARTUP_FAILURE
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
+
+from hawse_gateway import log_config as logs
+from hawse_gateway.app import SignOn, create_app
+from hawse_gateway.audit.files import AuditFiles
+from hawse_gateway.audit.log import AuditLog
+from hawse_gateway.auth.access_policy import split_host
+from hawse_gateway.auth.credentials import Credentials
+from hawse_gateway.auth.proxy_user import SCOPE_KEY, ProxyUser
+from hawse_gateway.backups.stores import BackupStore, open_store
+from hawse_gateway.connection.endpoint import ConnectEndpoint
+from hawse_gateway.egress.settings import EgressSettings, EgressSettingsError, read_egress_settings
+from hawse_gateway.http.endpoint import REQUESTS
+from hawse_gateway.isolation_lines import isolation_lines
+from hawse_gateway.join import MACHINES
+from hawse_gateway.limits.guesses import Guesses
+from hawse_gateway.mounts.methods import MountOptions
+from hawse_gateway.preview.proxy import AT_ONCE
+from hawse_gateway.providers.base import ProviderError
+from hawse_gateway.providers.registry import ProviderOptions, create_providers
+from hawse_gateway.providers.state_directory import StateDirectory, StateError
+from hawse_gateway.proxy_sign_on import ProxySignOn
+from hawse_gateway.sandboxes.admission import Admission, Capacity
+from hawse_gateway.sandboxes.lifecycle import Sandboxes
+from hawse_gateway.sandboxes.templates import TemplateError, read_templates
+from hawse_gateway.settings import OidcSettings, Settings, SettingsError
+from hawse_gateway.store.base import Store, StoreError
+from hawse_gateway.store.sqlite import SqliteStore
+from hawse_gateway.transport import listener as sockets, tls
+from hawse_gateway.transport.forwarded import ForwardedHeader
+from hawse_gateway.transport.proxy_user import ProxyUserHeaders, UserHeaders
+from hawse_gateway.transport.tls import Certificate, CertificateError
+from hawse_gateway.transport.uvicorn_http import HttpProtocol
+from hawse_gateway.transport.uvicorn_websocket import WebSocketProtocol
+from hawse_gateway.upstream.observer import CallObserver
+
+log = logging.getLogger(__name__)
+
+# Sockets beside those of clients: pages, tickets, clients that are refused with 4429, the HTTP API, previews, machines.
+SPARE_CONNECTIONS: Final = 256 + REQUESTS + AT_ONCE + MACHINES
+SPARE_FILES: Final = 64  # beside sockets
+RETRY_AFTER: Final = 1.0  # s, in `goaway`
+GOAWAY_TIMEOUT: Final = 1.0  # s for clients to receive `goaway`
+PING: Final = 20.0  # s between WebSocket pings, and for a sign of life after one
+CLOSE_TIMEOUT: Final = 1.0  # s for their connections to end
+END_TIMEOUT: Final = 0.5  # s for their requests to end by themselves
+POLL: Final = 0.01  # s
+TICK: Final = 1.0  # s between updates of the `Date` header
+SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+
+
+def serve(settings: Settings, *, verbose: bool = False) -> int:
+    """Serve until a signal arrives; return the exit code. Settings that cannot be used are reported on stderr."""
+    try:
+        settings.check()
+        logs.configure(verbose=verbose, form=settings.log_format)
+        state = StateDirectory(settings.state)
+        token = settings.token or state.token()
+        egress = EgressSettings() if settings.egress is None else read_egress_settings(settings.egress)
+        options = ProviderOptions(
+            state=state,
+            isolation=settings.isolation,
+            image=settings.image,
+            oci_runtime=settings.oci_runtime,
+            network=settings.network,
+            quota=settings.quota,
+            log_format=settings.log_format,
+            max_contexts=settings.max_contexts,
+            max_terminals=settings.quotas().number("user", "terminals"),
+            code_pool=settings.code_pool,
+            kubernetes=settings.kubernetes,
+            start_timeout=settings.start_timeout,
+            egress=egress,
+        )
+        providers = create_providers(settings.provider, options, alone=settings.store is None)
+        store = SqliteStore(state.root / "store.db") if settings.store is None else _store_of(settings.store)
+        sandboxes = Sandboxes(
+            store,
+            providers,
+            idle_timeout=settings.idle_timeout,
+            pool=settings.pool,
+            templates=None if settings.templates is None else read_templates(settings.templates),
+            egress=egress,
+            admission=Admission(Capacity(sandboxes=settings.max_sandboxes), state.root),
+        )
+        mounts = MountOptions.read(settings.mounts, state.root, images_size=settings.overlays_size)
+        backups = _backups(settings.backups or str(state.root / "backups"))
+        certificate = None if settings.tls_cert is None else Certificate(settings.tls_cert, settings.tls_key)
+        credentials = Credentials(token, store)
+        spans = _spans() if settings.otel else None
+        sign_on = None if settings.oidc.issuer is None else _sign_on(settings.oidc, credentials)
+        if settings.proxy_user_header is not None:
+            sign_on = ProxySignOn(settings.proxy_roles, credentials)
+        tunnels = settings.resolved_tunnels(state.root / "tunnels")
+        listener = _listen(settings.host, settings.port)
+    except CertificateError as error:
+        print(f"hawse: --tls-cert, --tls-key: {error}", file=sys.stderr)
+        return 2
+    except (SettingsError, StateError, ProviderError, StoreError, TemplateError, EgressSettingsError) as error:
+        print(f"hawse: {error}", file=sys.stderr)
+        return 2
+    app = create_app(
+        credentials,
+        sandboxes,
+        sign_on=sign_on,
+        observers=[] if spans is None else [spans],
+        hosts=[settings.host, *settings.hosts],
+        origins=settings.origins,
+        limits=settings.limits,
+        max_connections=settings.max_connections,
+        preview_host=settings.preview_host,
+        quotas=settings.quotas(),
+        guesses=Guesses(burst=settings.wrong_tokens),
+        audit=AuditLog(AuditFiles(state.root / "audit")),
+        backups=backups,
+        user_networks=settings.user_networks or None,
+        backups_size=settings.backups_size,
+        mounts=mounts,
+        tunnel_options=tunnels,
+    )
+
+    async def announce() -> None:
+        for line in isolation_lines(sandboxes.capabilities(), await sandboxes.list()):
+            print(line)
+        # Logs in JSON are collected and stored, so a token that was given as a setting is not printed.
+        known = settings.token is not None and settings.log_format == "json"
+        print(f"  {_address(settings, listener)}/{'' if known else '#token=' + quote(token, safe='')}", flush=True)
+
+    _allow_files(settings.max_connections + SPARE_CONNECTIONS + SPARE_FILES + tunnels.sockets)
+    gc.freeze()  # the garbage collector need not visit what is loaded for ever
+    try:
+        with listener:
+            uvloop.run(GatewayServer(app, settings, announce, certificate).serve(sockets=[listener]))
+    finally:
+        if spans is not None:
+            spans.close()
+    return 0
+
+
+class GatewayServer(uvicorn.Server):
+    """A uvicorn server for one application."""
+
+    def __init__(
+        self,
+        app: Starlette,
+        settings: Settings,
+        announce: Callable[[], Awaitable[None]] | None = None,
+        certificate: Certificate | None = None,
+    ) -> None:
+        """Create a server; `serve` runs it.
+
+        Args:
+            app: The application.
+            settings: The settings of the gateway.
+            announce: Is called when it accepts connections.
+            certificate: Its certificate. None: it serves without TLS.
+        """
+        super().__init__(config(app, settings))
+        self._certificate = certificate
+        self._connect: ConnectEndpoint = app.state.connect
+        self._announce = announce
+        self._shutdown_requested = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen on `sockets`. uvicorn's own does not limit the time of a TLS handshake to less than 60 s."""
+        await self.lifespan.startup()
+        if self.lifespan.should_exit:
+            sys.exit(STARTUP_FAILURE)
+        loop, certificate = asyncio.get_running_loop(), self._certificate
+        self.servers = [
+            await loop.create_server(
+                self._create_protocol,
+                sock=listener,
+                backlog=self.config.backlog,
+                ssl=None if certificate is None else certificate.context,
+                ssl_handshake_timeout=None if certificate is None else tls.HANDSHAKE_TIMEOUT,
+            )
+            for listener in sockets or ()
+        ]
+        self.started = True
+        if self._announce is not None:
+            await self._announce()
+
+    def _create_protocol(self) -> asyncio.Protocol:
+        protocol: asyncio.Protocol = self.config.http_protocol_class(  # type: ignore[call-arg]
+            config=self.config, server_state=self.server_state, app_state=self.lifespan.state
+        )
+        return protocol
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop accepting, ask clients to reconnect, and close connections that remain. Runtimes continue."""
+        for server in self.servers:
+            server.close()
+        log.info("= shutting down, %d clients", self._connect.client_count)
+        self._connect.go_away("the gateway restarts", RETRY_AFTER)
+        await self._wait(GOAWAY_TIMEOUT, lambda: not self._connect.client_count)
+        for connection in list(self.server_state.connections):
+            connection.shutdown()
+        await self._wait(CLOSE_TIMEOUT, lambda: not (self.server_state.connections or self.server_state.tasks))
+        for connection in self.server_state.connections:
+            connection.transport.abort()
+        await self._wait(END_TIMEOUT, lambda: not self.server_state.tasks)  # they see that their client has left
+        for task in self.server_state.tasks:
+            task.cancel("the gateway ends")
+        await self.lifespan.shutdown()
+
+    async def _wait(self, seconds: float, condition: Callable[[], bool]) -> None:
+        """Wait until `condition` holds, at most `seconds`, or until a second signal."""
+        deadline = time.monotonic() + seconds
+        while not (condition() or self.force_exit or time.monotonic() > deadline):  # noqa: ASYNC110  # uvicorn's sets
+            await asyncio.sleep(POLL)
+
+    async def main_loop(self) -> None:
+        looked = time.monotonic()
+        while not self.should_exit:
+            await self.on_tick(0)
+            if self._certificate is not None and time.monotonic() - looked >= tls.POLL:
+                looked = time.monotonic()
+                await asyncio.to_thread(self._certificate.reload)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(TICK):
+                    await self._shutdown_requested.wait()
+
+    def begin_shutdown(self) -> None:
+        """Shut down; when called again, without waiting for clients."""
+        self.force_exit = self.should_exit
+        self.should_exit = True
+        self._shutdown_requested.set()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Handle signals without raising them again afterwards, as uvicorn does, so that the exit code is 0.
+
+        SIGINT is handled even if it is ignored, as by a shell's `&`; SIGHUP stays ignored, as after `nohup`."""
+        loop = asyncio.get_running_loop()
+        handled = [n for n in SIGNALS if n != signal.SIGHUP or signal.getsignal(n) is not signal.SIG_IGN]
+        for number in handled:
+            loop.add_signal_handler(number, self.begin_shutdown)
+        try:
+            yield
+        finally:
+            for number in handled:
+                loop.remove_signal_handler(number)
+
+
+def config(app: Starlette, settings: Settings) -> uvicorn.Config:
+    return uvicorn.Config(
+        _behind_proxies(app, settings),
+        http=HttpProtocol,
+        ws=WebSocketProtocol,
+        ws_max_size=settings.limits.text,
+        ws_per_message_deflate=False,
+        ws_ping_interval=PING,
+        ws_ping_timeout=PING,
+        lifespan="on",
+        interface="asgi3",
+        log_config=None,
+        access_log=False,  # it would log tickets
+        proxy_headers=False,  # `_behind_proxies` reads those of trusted proxies
+        server_header=False,
+        limit_concurrency=settings.max_connections + SPARE_CONNECTIONS,
+        backlog=sockets.BACKLOG,
+    )
+
+
+def _behind_proxies(app: Any, settings: Settings) -> Any:
+    """Wrap the application so that it sees what trusted proxies say about the client. That of others is ignored."""
+    if not settings.proxies:
+        return app
+    if settings.proxy_headers == "forwarded":
+        app = ForwardedHeader(app, settings.proxies)
+    else:
+        app = ProxyHeadersMiddleware(app, trusted_hosts=list(settings.proxies))
+    if settings.proxy_user_header is not None:  # outermost: it looks at the address of the proxy
+        names = UserHeaders(settings.proxy_user_header, settings.proxy_groups_header)
+        app = ProxyUserHeaders(app, settings.proxies, names, SCOPE_KEY, ProxyUser)
+    return app
+
+
+def _sign_on(settings: OidcSettings, credentials: Credentials) -> SignOn:
+    try:
+        service = import_module("hawse_gateway.oidc.service")  # only then: it needs packages that are optional
+    except ModuleNotFoundError as error:
+        raise SettingsError(f"--oidc-issuer needs {error.name}: pip install 'hawse[oidc]'") from error
+    found: SignOn = service.SingleSignOn(settings, credentials)
+    return found
+
+
+class Spans(CallObserver, Protocol):
+    """What exports a span of each call (`hawse_gateway.telemetry`)."""
+
+    def close(self) -> None:
+        """Export what waits, for a short time."""
+
+
+def _store_of(url: str) -> Store:
+    from hawse_gateway.store.redis import RedisStore  # 0.25 s of processor time, and most gateways are alone
+
+    try:
+        return RedisStore(url)
+    except ValueError as error:
+        raise SettingsError(f"--store: {error}") from error  # without the URL, which may have a password
+
+
+def _backups(place: str) -> BackupStore:
+    try:
+        return open_store(place)
+    except ValueError as error:
+        raise SettingsError(f"--backups {error}") from error
+
+
+def _spans() -> Spans:
+    try:
+        telemetry = import_module("hawse_gateway.telemetry")  # only then: it needs packages that are optional
+    except ModuleNotFoundError as error:
+        raise SettingsError(f"--otel needs {error.name}: pip install 'hawse[otel]'") from error
+    return cast(Spans, telemetry.CallSpans())
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        return sockets.listen(host, port)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise SettingsError(f"port {port} on {host} is already in use: choose another with --port") from error
+        raise SettingsError(f"cannot listen on {host}:{port}: {error.strerror or error}") from error
+
+
+def _allow_files(count: int) -> None:
+    """Raise the limit of open files: each client is one, and the usual limit of a shell is below `count`."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = count if hard == resource.RLIM_INFINITY else min(count, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def _address(settings: Settings, listener: socket.socket) -> str:
+    """Return the URL to open. A certificate is seldom for an address, so with TLS an allowed name is preferred."""
+    name = "127.0.0.1" if settings.host in ("0.0.0.0", "::", "") else settings.host
+    if settings.tls_cert is not None and settings.hosts:
+        name = split_host(settings.hosts[0], "https")[0]
+    scheme = "http" if settings.tls_cert is None else "https"
+    return f"{scheme}://{f'[{name}]' if ':' in name else name}:{listener.getsockname()[1]}"

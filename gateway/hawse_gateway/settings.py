@@ -1,0 +1,308 @@
+"""The settings of a gateway, and the check of their values."""
+
+import ipaddress
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+from hawse.api.code_pool import parse_pools
+from hawse.api.sandboxes import Network
+from hawse.logs import FORMS, Form
+from hawse.wire import Limits
+from hawse_gateway.auth.access_policy import split_host, split_origin
+from hawse_gateway.backups.space import OF_ALL, OF_IMAGES
+from hawse_gateway.limits.quotas import Quotas
+from hawse_gateway.providers.isolation.choice import RequestedIsolation
+from hawse_gateway.sandboxes.lifecycle import IDLE_TIMEOUT
+from hawse_gateway.tunnels.options import TunnelOptions
+
+DEFAULT_STATE = Path("~/.local/state/hawse")
+STORES = ("redis://", "rediss://", "redis+sentinel://", "unix://")
+MAX_CONNECTIONS = 1024  # clients at once
+CALLS_PER_SECOND = 500  # of one user: far more than a person or a usual program makes
+WRONG_TOKENS = 100  # at once: many programs behind one address may have an old token
+TOKEN_MIN = 16  # characters: any program of this machine may try to guess the token
+
+ProxyHeaders = Literal["x-forwarded", "forwarded"]
+
+_HEADER = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,187}[A-Za-z0-9])?")  # a label of 63 characters stands before it
+
+
+class SettingsError(Exception):
+    """The settings cannot be used. The message names the option and the values that are allowed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OidcSettings:
+    """Sign-in with an OpenID provider.
+
+    Attributes:
+        issuer: The identifier of the provider. None: there is none.
+        audience: What bearer tokens of the provider must be for. None: none are accepted.
+        client_id: The id of this gateway at the provider. None: no browser can sign in.
+        client_secret: The secret of this gateway at the provider. None: it is a public client.
+        user_claim: The claim that is the id of the user.
+        role_claim: The claim that `roles` are compared with.
+        roles: `VALUE=ROLE` or `VALUE=own:ROLE`: the roles of users by that claim; the VALUE `*` is everybody.
+        lifetime: Seconds until a user has to sign in again.
+        ca: The file of the certificates that are trusted. None: those of the system.
+    """
+
+    issuer: str | None = None
+    audience: str | None = None
+    client_id: str | None = None
+    client_secret: str | None = field(default=None, repr=False)
+    user_claim: str = "sub"
+    role_claim: str = "groups"
+    roles: Sequence[str] = ()
+    lifetime: float = 12 * 3600.0
+    ca: Path | None = None
+
+    def check(self) -> None:
+        """Raise `SettingsError` for values that are not allowed."""
+        if self.issuer is None:
+            if self != OidcSettings():
+                raise SettingsError("options that begin with --oidc- need --oidc-issuer")
+            return
+        if self.audience is None and self.client_id is None:
+            raise SettingsError(
+                "--oidc-issuer needs --oidc-client-id for browsers, --oidc-audience for programs, or both"
+            )
+        if not self.roles:
+            raise SettingsError("--oidc-issuer needs --oidc-role: without one, no user may do anything")
+        if self.lifetime <= 0:
+            raise SettingsError(f"--oidc-lifetime must be above 0, not {self.lifetime:g}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What `hawse serve` is started with.
+
+    Attributes:
+        state: The state directory.
+        host: The address to listen on.
+        port: The port. 0: a free one.
+        token: The owner's token. None: the one in the state directory.
+        provider: The name of the provider of sandboxes.
+        isolation: What sandboxes of the local provider run in.
+        image: The image of sandboxes that name none. None: the provider's default.
+        oci_runtime: The Docker Engine's name of the program that runs containers. None: its default.
+        network: What the programs of isolated sandboxes can connect to.
+        user_networks: The networks that users without every right may choose. Empty: all.
+        kubernetes: The file with the settings of the Kubernetes provider. None: there is none.
+        egress: The file with the settings of filtered networks, secrets among them. None: there is none.
+        mounts: The file with the buckets and directories that users may mount. None: there are none.
+        tls_cert: The certificate chain, in PEM. None: the gateway serves without TLS.
+        tls_key: The key of the certificate. None: it is in the same file.
+        oidc: The OpenID provider.
+        hosts: Names that the gateway is reached by, beside localhost, IP addresses and `host`.
+        origins: Origins whose pages may call, beside the gateway's own.
+        proxies: IP addresses and networks of reverse proxies, whose forwarded headers are used.
+        proxy_headers: Which headers the proxies set: X-Forwarded-For and X-Forwarded-Proto, or Forwarded.
+        proxy_user_header: In which the proxies name the user that they have authenticated. None: they do not.
+        proxy_groups_header: In which they list the groups of the user, separated by commas. None: they do not.
+        proxy_roles: `GROUP=ROLE` or `GROUP=own:ROLE`: the roles of these users; the GROUP `*` is every user.
+        preview_host: The name below which previews have host names of their own. None: previews by path only.
+        tunnel_ports: The ports that TCP tunnels may have, as `[ADDRESS:]FIRST-LAST`. None: there are no such tunnels.
+        tunnel_tls_port: The port of TLS tunnels, as `[ADDRESS:]PORT`. None: there are no such tunnels.
+        tunnel_host: The name or address by which others reach the ports. None: that of the gateway.
+        tunnel_cloudflared: Whether tunnels may have addresses of Cloudflare (quick tunnels).
+        tunnel_ssh: The SSH server whose ports tunnels may have, as `[USER@]HOST` or a URL. None: there is none.
+        max_connections: How many clients may be connected at once.
+        calls_per_second: How many calls a user without every right may make in a second; ten times as many at once.
+        limit: Limits of users, links and addresses, as `WHO:WHAT=NUMBER`.
+        wrong_tokens: How many wrong tokens one address may send before it has to wait a second for each.
+        quota: Bytes that the API may leave in a workspace. None: unlimited.
+        store: The URL of a Redis server that several gateways share. None: SQLite in the state directory.
+        backups: The directory or bucket (`s3://BUCKET/PREFIX`) of backups. None: `backups` in the state directory.
+        backups_size: Bytes that all backups together may have.
+        overlays_size: Bytes that the images of backups, which overlays show, together may have.
+        max_sandboxes: How many sandboxes may run at once. None: as many as there is memory and disk for.
+        pool: How many sandboxes are started in advance, for creations without an image, network or limits.
+        templates: The TOML file of the templates. None: there are none.
+        idle_timeout: Seconds without activity after which a sandbox sleeps whose creation does not say.
+        start_timeout: Seconds that a runtime may take until it accepts connections. None: the provider's default.
+        max_contexts: How many code contexts of one language a sandbox may have. None: any number.
+        code_pool: How many executors wait for code contexts in each sandbox (`hawse.api.code_pool`).
+        otel: Whether spans of calls are exported (OpenTelemetry).
+        log_format: The format of the logs of the gateway and of the runtimes.
+        limits: What `welcome` announces.
+    """
+
+    state: Path = DEFAULT_STATE
+    host: str = "127.0.0.1"
+    port: int = 8080
+    token: str | None = None
+    provider: str = "local"
+    isolation: RequestedIsolation = "auto"
+    image: str | None = None
+    oci_runtime: str | None = None
+    network: Network = "private"
+    user_networks: Sequence[Network] = ()
+    kubernetes: Path | None = None
+    egress: Path | None = None
+    mounts: Path | None = None
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+    oidc: OidcSettings = field(default_factory=OidcSettings)
+    hosts: Sequence[str] = ()
+    origins: Sequence[str] = ()
+    proxies: Sequence[str] = ()
+    proxy_headers: ProxyHeaders = "x-forwarded"
+    proxy_user_header: str | None = None
+    proxy_groups_header: str | None = None
+    proxy_roles: Sequence[str] = ()
+    preview_host: str | None = "localhost"
+    tunnel_ports: str | None = None
+    tunnel_tls_port: str | None = None
+    tunnel_host: str | None = None
+    tunnel_cloudflared: bool = False
+    tunnel_ssh: str | None = None
+    max_connections: int = MAX_CONNECTIONS
+    calls_per_second: int = CALLS_PER_SECOND
+    limit: Sequence[str] = ()
+    wrong_tokens: int = WRONG_TOKENS
+    quota: int | None = None
+    store: str | None = None
+    backups: str | None = None
+    backups_size: int = OF_ALL
+    overlays_size: int = OF_IMAGES
+    max_sandboxes: int | None = None
+    pool: int = 0
+    templates: Path | None = None
+    idle_timeout: float = IDLE_TIMEOUT
+    start_timeout: float | None = None
+    max_contexts: int | None = None
+    code_pool: Sequence[str] = ()
+    otel: bool = False
+    log_format: Form = "text"
+    limits: Limits = field(default_factory=Limits)
+
+    def quotas(self) -> Quotas:
+        """Return the limits of users, links and addresses. Raises `ValueError`."""
+        calls = self.calls_per_second
+        return Quotas.parse(self.limit, {("user", "calls"): calls, ("link", "calls"): calls})
+
+    def tunnels(self) -> TunnelOptions:
+        """Return what tunnels may use beside the gateway's own port. Raises `ValueError`."""
+        if self.store is not None and (self.tunnel_cloudflared or self.tunnel_ssh is not None):
+            raise ValueError("--tunnel-cloudflared and --tunnel-ssh need a gateway of its own, without --store")
+        return TunnelOptions.parse(
+            self.tunnel_ports,
+            self.tunnel_tls_port,
+            address=self.host,
+            host=self.tunnel_host,
+            cloudflared=self.tunnel_cloudflared,
+            ssh=self.tunnel_ssh,
+        )
+
+    def resolved_tunnels(self, root: Path) -> TunnelOptions:
+        """Return the same, with IP addresses instead of names, and with the directory of the programs. Blocks.
+
+        Raises:
+            SettingsError: A name has no address.
+        """
+        try:
+            return replace(self.tunnels().resolved(), root=root)
+        except ValueError as error:
+            raise SettingsError(str(error)) from error
+
+    def check(self) -> None:
+        """Raise `SettingsError` for values that are not allowed."""
+        self.oidc.check()
+        self._check_proxy_user()
+        try:
+            self.tunnels()
+        except ValueError as error:
+            raise SettingsError(str(error)) from error
+        if self.token is None and not is_loopback(self.host):
+            raise SettingsError(
+                f"--host {self.host} is reachable from other machines: set a token with --token or HAWSE_TOKEN"
+            )
+        if self.token is not None and (not self.token.isascii() or not self.token.isprintable()):
+            raise SettingsError("--token must consist of printable ASCII characters")
+        if self.token is not None and len(self.token) < TOKEN_MIN:
+            raise SettingsError(f"--token must have at least {TOKEN_MIN} characters, not {len(self.token)}")
+        if self.tls_key is not None and self.tls_cert is None:
+            raise SettingsError("--tls-key needs --tls-cert, the certificate that the key belongs to")
+        if self.log_format not in FORMS:
+            raise SettingsError(f"--log-format {self.log_format}: choose one of {', '.join(FORMS)}")
+        if self.quota is not None and self.quota < 1:
+            raise SettingsError(f"--quota must be at least 1 byte, not {self.quota}")
+        if self.max_sandboxes is not None and self.max_sandboxes < 1:
+            raise SettingsError(f"--max-sandboxes must be at least 1, not {self.max_sandboxes}")
+        if self.store is not None and not self.store.startswith(STORES):
+            raise SettingsError(f"--store {self.store}: expected a URL that begins with {', '.join(STORES)}")
+        if self.pool < 0:
+            raise SettingsError(f"--pool must be at least 0, not {self.pool}")
+        if self.idle_timeout <= 0:
+            raise SettingsError(f"--idle-timeout must be above 0, not {self.idle_timeout:g}")
+        if self.start_timeout is not None and self.start_timeout <= 0:
+            raise SettingsError(f"--start-timeout must be above 0, not {self.start_timeout:g}")
+        if self.max_contexts is not None and self.max_contexts < 1:
+            raise SettingsError(f"--max-contexts must be at least 1, not {self.max_contexts}")
+        try:
+            self.quotas()
+        except ValueError as error:
+            raise SettingsError(f"--limit {error}") from error
+        try:
+            parse_pools(self.code_pool)
+        except ValueError as error:
+            raise SettingsError(f"--code-pool {error}") from error
+        if self.max_connections < 1:
+            raise SettingsError(f"--max-connections must be at least 1, not {self.max_connections}")
+        for option, value in (
+            ("--calls-per-second", self.calls_per_second),
+            ("--wrong-tokens", self.wrong_tokens),
+            ("--backups-size", self.backups_size),
+            ("--overlays-size", self.overlays_size),
+        ):
+            if value < 1:
+                raise SettingsError(f"{option} must be at least 1, not {value}")
+        if self.preview_host is not None and not _NAME.fullmatch(self.preview_host):
+            raise SettingsError(f"--preview-host {self.preview_host}: expected a name such as previews.example.org")
+        for host in self.hosts:
+            try:
+                split_host(host, "http")
+            except ValueError as error:
+                raise SettingsError(f"--allow-host: {error}; expected a name such as example.org") from error
+        for proxy in self.proxies:
+            try:
+                ipaddress.ip_network(proxy)
+            except ValueError as error:
+                raise SettingsError(
+                    f"--trust-proxy: {error}; expected an IP address or a network such as 10.0.0.0/8"
+                ) from error
+        for origin in self.origins:
+            try:
+                split_origin(origin)
+            except ValueError as error:
+                raise SettingsError(
+                    f"--allow-origin: {error}; expected an origin such as https://example.org"
+                ) from error
+
+    def _check_proxy_user(self) -> None:
+        if self.proxy_user_header is None:
+            if self.proxy_groups_header is not None or self.proxy_roles:
+                raise SettingsError("--proxy-groups-header and --proxy-role need --proxy-user-header")
+            return
+        if not self.proxies or not self.proxy_roles:
+            raise SettingsError("--proxy-user-header needs --trust-proxy, the proxies that set it, and --proxy-role")
+        if self.oidc.issuer is not None:
+            raise SettingsError("--proxy-user-header and --oidc-issuer exclude each other")
+        for option, name in (("user", self.proxy_user_header), ("groups", self.proxy_groups_header)):
+            if name is not None and not _HEADER.fullmatch(name):
+                raise SettingsError(f"--proxy-{option}-header {name}: expected a name such as X-Forwarded-User")
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine reaches `host`."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,202 @@
+"""The store of several gateways: a Redis server. Each operation is one script, which Redis runs without interruption.
+
+Rows are hashes, one for each table, with the version before the value. A lease is a key that expires by the clock of
+the Redis server, so the clocks of the gateways do not matter.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Mapping
+from typing import Any, Final, TypeVar, cast
+
+from redis.exceptions import RedisError
+
+from hawse_gateway.cancellation import cancellation_kept
+from hawse_gateway.store.base import (
+    ANY_TABLE,
+    Change,
+    ConflictError,
+    Lease,
+    LeaseLostError,
+    Listeners,
+    Put,
+    Row,
+    StoreError,
+)
+from hawse_gateway.store.redis_client import open_redis, open_subscriber
+from hawse_gateway.store.redis_limits import RedisLimits
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+LEASES: Final = "leases"  # the table that listeners get when a lease ends
+TIMEOUT: Final = 5.0  # s for the server to answer
+CONNECTIONS: Final = (
+    32  # for operations, of each gateway; more operations at once wait for one, as long as for an answer
+)
+RETRY: Final = 1.0  # s after which the subscription to changes is made again
+
+# ARGV: prefix, name and value of the lease ("" for none), then for each change: table, key, version that is replaced,
+# "put" or "delete", value. Returns the new version; -1 if the lease is lost; -2 and the row for a conflict.
+WRITE: Final = """
+local prefix = ARGV[1]
+if ARGV[2] ~= '' and redis.call('GET', prefix .. 'lease:' .. ARGV[2]) ~= ARGV[3] then return {-1} end
+for i = 4, #ARGV, 5 do
+  local found = redis.call('HGET', prefix .. 'rows:' .. ARGV[i], ARGV[i + 1])
+  local version = found and string.match(found, '^%d+') or '0'
+  if version ~= ARGV[i + 2] then return {-2, ARGV[i], ARGV[i + 1], version} end
+end
+local version = redis.call('INCR', prefix .. 'version')
+for i = 4, #ARGV, 5 do
+  local rows = prefix .. 'rows:' .. ARGV[i]
+  if ARGV[i + 3] == 'put' then
+    redis.call('HSET', rows, ARGV[i + 1], version .. ' ' .. ARGV[i + 4])
+  else
+    redis.call('HDEL', rows, ARGV[i + 1])
+  end
+  redis.call('PUBLISH', prefix .. 'changes', ARGV[i] .. ' ' .. ARGV[i + 1])
+end
+return {version}
+"""
+# ARGV: prefix, name, holder, milliseconds. Returns the epoch, or 0 while another lease has not expired.
+ACQUIRE: Final = """
+local key = ARGV[1] .. 'lease:' .. ARGV[2]
+if redis.call('EXISTS', key) == 1 then return 0 end
+local epoch = redis.call('INCR', ARGV[1] .. 'version')
+redis.call('SET', key, epoch .. ' ' .. ARGV[3], 'PX', ARGV[4])
+return epoch
+"""
+# ARGV: prefix, name, value, milliseconds. Returns 1 if the lease is held.
+RENEW: Final = """
+local key = ARGV[1] .. 'lease:' .. ARGV[2]
+if redis.call('GET', key) ~= ARGV[3] then return 0 end
+return redis.call('PEXPIRE', key, ARGV[4])
+"""
+# ARGV: prefix, name, value.
+RELEASE: Final = """
+local key = ARGV[1] .. 'lease:' .. ARGV[2]
+if redis.call('GET', key) ~= ARGV[3] then return 0 end
+redis.call('DEL', key)
+redis.call('PUBLISH', ARGV[1] .. 'changes', 'leases ' .. ARGV[2])
+return 1
+"""
+
+
+class RedisStore(Listeners):
+    """The constructor connects to nothing.
+
+    Args:
+        url: `redis://[:PASSWORD@]HOST:PORT/DB`, `rediss://` for TLS, `unix://PATH`, or `redis+sentinel://…` for the
+            primary that Redis Sentinel names (`hawse_gateway.store.redis_client`).
+        prefix: The beginning of all keys.
+        timeout: Seconds for the server to answer.
+
+    Raises:
+        ValueError: The URL has an error.
+    """
+
+    def __init__(self, url: str, *, prefix: str = "hawse:", timeout: float = TIMEOUT) -> None:
+        super().__init__()
+        self._redis = open_redis(url, connections=CONNECTIONS, timeout=timeout)
+        self._subscriber = open_subscriber(url, timeout=timeout)
+        self._prefix = prefix
+        self.limits = RedisLimits(self._run)
+        self._listening = asyncio.Event()
+
+    async def get(self, table: str, key: str) -> Row | None:
+        found = await self._ask(cast(Awaitable[bytes | None], self._redis.hget(self._rows(table), key)))
+        return None if found is None else _row(found)
+
+    async def rows(self, table: str) -> Mapping[str, Row]:
+        found = await self._ask(cast(Awaitable[dict[bytes, bytes]], self._redis.hgetall(self._rows(table))))
+        return {key.decode(): _row(value) for key, value in sorted(found.items())}
+
+    async def write(self, *changes: Change, lease: Lease | None = None) -> int:
+        held = ("", "") if lease is None else (lease.name, _value(lease))
+        arguments: list[str | bytes | int] = [*held]
+        for change in changes:
+            value = change.value if isinstance(change, Put) else b""
+            kind = "put" if isinstance(change, Put) else "delete"
+            arguments += [change.table, change.key, change.version, kind, value]
+        answer = await self._run(WRITE, *arguments)
+        if answer[0] == -1:
+            raise LeaseLostError(f"the lease {held[0]} is no longer held")
+        if answer[0] == -2:
+            table, key, version = (part.decode() for part in answer[1:])
+            raise ConflictError(f"row {key} of {table} has version {version}, and another was to be replaced")
+        return int(answer[0])
+
+    async def time(self) -> float:
+        seconds, microseconds = await self._ask(self._redis.time())
+        return seconds + microseconds / 1e6
+
+    async def acquire(self, name: str, holder: str, seconds: float) -> Lease | None:
+        epoch = await self._run(ACQUIRE, name, holder, _milliseconds(seconds))
+        return Lease(name, holder, epoch) if epoch else None
+
+    async def renew(self, lease: Lease, seconds: float) -> bool:
+        return bool(await self._run(RENEW, lease.name, _value(lease), _milliseconds(seconds)))
+
+    async def release(self, lease: Lease) -> None:
+        await self._run(RELEASE, lease.name, _value(lease))
+
+    async def run(self) -> None:
+        """Pass on the changes of all gateways, again and again after the connection was lost."""
+        while True:
+            try:
+                with cancellation_kept():
+                    await self._listen()
+            except (RedisError, OSError) as error:
+                log.warning("! redis: %s", error)
+            self._listening.clear()
+            await asyncio.sleep(RETRY)
+
+    async def _listen(self) -> None:
+        """Pass on the changes until the connection is lost."""
+        async with self._subscriber.pubsub(ignore_subscribe_messages=False) as subscription:
+            await subscription.subscribe(f"{self._prefix}changes")
+            async for message in subscription.listen():
+                self._receive(message)
+
+    async def ready(self) -> None:
+        """Wait until `run` has subscribed to the changes."""
+        await self._listening.wait()
+
+    async def close(self) -> None:
+        await self._redis.aclose()
+        await self._subscriber.aclose()
+
+    def _receive(self, message: dict[str, Any]) -> None:
+        if message["type"] == "subscribe":
+            self._listening.set()
+            self.notify(ANY_TABLE, "")  # anything may have changed while there was no subscription
+        else:
+            table, _, key = message["data"].decode().partition(" ")
+            self.notify(table, key)
+
+    def _rows(self, table: str) -> str:
+        return f"{self._prefix}rows:{table}"
+
+    async def _run(self, script: str, *arguments: str | bytes | int) -> Any:
+        return await self._ask(self._redis.eval(script, 0, self._prefix, *arguments))
+
+    async def _ask(self, answer: Awaitable[T]) -> T:
+        try:
+            with cancellation_kept():
+                return await answer
+        except (RedisError, OSError) as error:
+            raise StoreError(f"redis: {error}") from error
+
+
+def _row(value: bytes) -> Row:
+    version, _, content = value.partition(b" ")
+    return Row(content, int(version))
+
+
+def _value(lease: Lease) -> str:
+    return f"{lease.epoch} {lease.holder}"
+
+
+def _milliseconds(seconds: float) -> int:
+    return max(int(seconds * 1000), 1)

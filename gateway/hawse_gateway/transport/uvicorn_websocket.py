@@ -1,0 +1,236 @@
+"""uvicorn's WebSocket protocol with small buffers, and with bounds for peers that do not read or do not close.
+
+uvicorn waits for room before it writes a message; all backpressure relies on that. Everything else is as in
+uvicorn.protocols.websockets.websockets_sansio_impl, 0.54.
+
+An application finds a `MessageSocket` in its scope and may exchange messages with it directly, without ASGI's tasks and
+queues (docs/decisions/0040), and without the parser of the websockets library (docs/decisions/0262).
+"""
+
+import asyncio
+import fcntl
+import struct
+import sys
+import termios
+from typing import Any, Final
+
+from uvicorn.protocols.utils import ClientDisconnected
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.frames import Frame
+
+from hawse_gateway.transport.message_socket import MessageSocket, Receiver
+
+WRITE_BUFFER: Final = 128 << 10  # bytes in the transport: more would make every channel wait behind it
+PONG_BUFFER: Final = 256 << 10  # bytes in the transport above which a peer that pings and does not read is disconnected
+FRAGMENTS: Final = 1024  # of one message: empty fragments do not count toward `ws_max_size`
+LINGER: Final = 5.0  # s for a peer to read the rest and to close its side
+SILENT_PINGS: Final = 3  # timeouts in a row without a byte from the peer: with pings of 20 s, 60 s of silence
+SOCKET: Final = "hawse.socket"  # the name of the extension in the scope
+
+
+class WebSocketProtocol(WebSocketsSansIOProtocol):
+    """One accepted socket, from the upgrade on. The `FrameParser` of its `MessageSocket`."""
+
+    linger = LINGER
+    silent_pings = SILENT_PINGS
+    messages: MessageSocket
+
+    _ignoring_input = False  # after a failure, while the peer may still read the close frame
+    _linger: asyncio.TimerHandle | None = None
+    _receiver: Receiver | None = None
+    _last_progress: tuple[int, int] = (0, 0)  # bytes received and delivered, when the keepalive last looked
+    _silent = 0  # timeouts since a byte was received
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        self.messages = MessageSocket(self.transport, self, self.config.ws_max_size)
+        self.transport.set_write_buffer_limits(high=WRITE_BUFFER)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._linger is not None:
+            self._linger.cancel()
+        super().connection_lost(exc)
+        self._notify_lost()
+
+    def data_received(self, data: bytes) -> None:
+        self.messages.received += len(data)
+        if self.handshake_initiated:
+            self.messages.aligned = False
+        self.take(data)
+
+    async def send(self, message: Any) -> None:
+        await self.writable.wait()
+        if self.close_sent and message["type"] == "websocket.send":
+            raise ClientDisconnected
+        await super().send(message)
+        if message["type"] == "websocket.http.response.body" and self.close_sent:
+            self.handshake_complete = True  # uvicorn would log the refusal as an error
+
+    # ---- without ASGI
+
+    def take(self, data: bytes) -> None:
+        if not self._ignoring_input:
+            super().data_received(data)
+
+    @property
+    def over(self) -> bool:
+        return self._ignoring_input or self.close_sent or self.disconnected or self.transport.is_closing()
+
+    def refuse_text(self) -> None:
+        self._fail(1007, "not valid UTF-8")
+
+    def attach(self, receiver: Receiver | None) -> None:
+        """Pass messages to `receiver` from now on, those that are queued first. None: queue them again."""
+        self._receiver = receiver
+        if receiver is not None:
+            self.resume_reading()  # before the first message: the receiver may pause
+        while receiver is not None and not self.queue.empty():
+            message = self.queue.get_nowait()
+            if message["type"] == "websocket.receive":
+                data = message.get("bytes")
+                receiver.receive(message["text"] if data is None else data)  # type: ignore[arg-type]
+            else:
+                receiver.lost()
+
+    def pause_reading(self) -> None:
+        if not self.read_paused:
+            self.read_paused = True
+            self.transport.pause_reading()
+
+    def resume_reading(self) -> None:
+        if self.read_paused and not self.disconnected:
+            self.read_paused = False
+            self.transport.resume_reading()
+
+    async def close(self, code: int, reason: str) -> None:
+        await self.send({"type": "websocket.close", "code": code, "reason": reason})
+
+    async def drain(self) -> None:
+        await self.writable.wait()
+        if self.over:
+            raise ClientDisconnected
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self.messages.full = True
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self.messages.full = False
+        if self._receiver is not None:
+            self._receiver.resume_writing()
+
+    def _notify_lost(self) -> None:
+        if self._receiver is not None:
+            self._receiver.lost()
+
+    # ---- as uvicorn's, with bounds
+
+    async def run_asgi(self) -> None:
+        self.scope["extensions"][SOCKET] = self.messages  # type: ignore[assignment]
+        await super().run_asgi()
+        self._abort_later()
+
+    def send_keepalive_ping(self) -> None:
+        self._last_progress = self._progress()
+        self._silent = 0  # the pong of the ping before has arrived
+        super().send_keepalive_ping()
+
+    def keepalive_timeout(self) -> None:
+        """Close the connection, unless the peer showed a sign of life since the ping.
+
+        On a slow line the ping, or its pong, may wait behind data for longer than the timeout. Acknowledgements of this
+        data are a sign of life for a while only: they may come from a proxy whose client has disappeared.
+        """
+        before, self._last_progress = self._last_progress, self._progress()
+        heard = self._last_progress[0] != before[0] or self.read_paused
+        self._silent = 0 if heard else self._silent + 1
+        progress = heard or self._last_progress != before
+        if progress and self._silent < self.silent_pings and not self.over:
+            assert self.ping_timeout is not None
+            self.pong_timer = self.loop.call_later(self.ping_timeout, self.keepalive_timeout)
+            return
+        super().keepalive_timeout()
+        self._abort_later()
+
+    def _progress(self) -> tuple[int, int]:
+        """The bytes that the peer has sent, and those of messages that its kernel has acknowledged."""
+        queued = struct.pack("i", 0)
+        if not self.transport.is_closing():
+            # SIOCOUTQ (tcp(7)): bytes that the peer has not acknowledged.
+            queued = fcntl.ioctl(self.transport.get_extra_info("socket").fileno(), termios.TIOCOUTQ, queued)
+        waiting = self.transport.get_write_buffer_size() + int.from_bytes(queued, sys.byteorder)
+        return self.messages.received, self.messages.written - waiting
+
+    def handle_ping(self) -> None:
+        super().handle_ping()
+        if self.transport.get_write_buffer_size() > PONG_BUFFER:
+            self.transport.abort()
+
+    def handle_close(self, event: Frame) -> None:
+        super().handle_close(event)
+        self._notify_lost()
+
+    def shutdown(self) -> None:
+        super().shutdown()
+        self._notify_lost()
+
+    def handle_cont(self, event: Frame) -> None:
+        if self._ignoring_input:
+            return
+        if len(self.frames) >= FRAGMENTS:
+            self._fail(1009, "too many fragments")
+        else:
+            super().handle_cont(event)
+
+    def send_receive_event_to_app(self) -> None:
+        """As uvicorn's, without a traceback in the log for a client's mistake."""
+        data = self.frames[0] if len(self.frames) == 1 else b"".join(self.frames)
+        self.frames = []
+        self.messages.bytes_in += len(data)
+        if self.close_sent:
+            return
+        message: str | bytes = data
+        if self.curr_msg_data_type == "text":
+            try:
+                message = data.decode()
+            except UnicodeDecodeError:
+                self.refuse_text()
+                return
+        if self._receiver is not None:
+            self._receiver.receive(message)
+            return
+        kind = "text" if isinstance(message, str) else "bytes"
+        self.queue.put_nowait({"type": "websocket.receive", kind: message})  # type: ignore[arg-type]
+        self.pause_reading()
+
+    def handle_parser_exception(self) -> None:
+        """Send the reason and read on for a while.
+
+        Closing with unread bytes would reset the connection, and the peer might never see the close frame.
+        """
+        self._ignoring_input = True
+        if self.conn.close_sent is None:  # the upgrade itself was not valid
+            self.transport.abort()
+            return
+        code, reason = self.conn.close_sent.code, self.conn.close_sent.reason
+        self.queue.put_nowait({"type": "websocket.disconnect", "code": code, "reason": reason})
+        self._notify_lost()
+        self.transport.write(b"".join(self.conn.data_to_send()))
+        self.close_sent = True
+        if self.read_paused:
+            self.read_paused = False
+            self.transport.resume_reading()
+        if self.transport.can_write_eof():  # not with TLS
+            self.transport.write_eof()
+        self.close_timer = self.loop.call_later(self.linger, self.transport.abort)  # with it, `run_asgi` leaves it open
+
+    def _fail(self, code: int, reason: str) -> None:
+        self.conn.fail(code, reason)
+        self.handle_parser_exception()
+
+    def _abort_later(self) -> None:
+        """`close` waits for its buffer to be read; a peer that doesn't would keep us for ever."""
+        if self._linger is None and not self.disconnected:
+            delay = self.linger + (self.close_timeout if self.close_timer is not None else 0.0)
+            self._linger = self.loop.call_later(delay, self.transport.abort)

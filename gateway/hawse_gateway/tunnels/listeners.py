@@ -1,0 +1,169 @@
+"""The ports of the gateway that TCP tunnels have: one for each tunnel of the kind `tcp`, one for all of `tls`.
+
+Each connection becomes a connection to the port of the sandbox. With several gateways on one store, each listens.
+"""
+
+import asyncio
+import logging
+import socket
+from contextlib import suppress
+from typing import Final
+
+from hawse_gateway.transport.listener import listen
+from hawse_gateway.tunnels.client_hello import (
+    RECORD_HEADER,
+    RECORDS_MAX,
+    UNRECOGNIZED_NAME,
+    HelloError,
+    record_length,
+    server_name,
+)
+from hawse_gateway.tunnels.connections import Place, TunnelConnections, reset, streams
+from hawse_gateway.tunnels.options import TunnelOptions
+from hawse_gateway.tunnels.table import MARK, TunnelRecord, TunnelTable
+
+log = logging.getLogger(__name__)
+
+HELLO_TIME: Final = 10.0  # s for a client to say which name it wants
+RETRY: Final = 10.0  # s until a port that could not be opened is tried again
+
+
+class TunnelListeners:
+    """The listeners. `run` serves them."""
+
+    def __init__(
+        self,
+        table: TunnelTable,
+        options: TunnelOptions,
+        connections: TunnelConnections,
+        *,
+        preview_host: str | None = None,
+        hello_time: float = HELLO_TIME,
+    ) -> None:
+        """Create it with nothing open.
+
+        Args:
+            table: The tunnels.
+            options: Which ports they may have.
+            connections: Serves what they accept.
+            preview_host: The name below which tunnels of the kind `tls` have their names.
+            hello_time: Seconds for a TLS client to say which name it wants.
+        """
+        self._table = table
+        self._options = options
+        self._connections = connections
+        self._suffix = None if preview_host is None else f".{preview_host.lower()}"
+        self._hello_time = hello_time
+        self._opened: dict[int, socket.socket] = {}  # ports of tunnels that are being created
+        self._serving: dict[str, tuple[TunnelRecord, asyncio.Task[None]]] = {}
+        self._refused: set[int] = set()  # ports that could not be opened
+        self._wake = asyncio.Event()
+
+    # ---- ports
+
+    def open(self, port: int) -> None:
+        """Open a port for a tunnel that is about to be created. Raises `OSError`."""
+        if port not in self._opened:
+            self._opened[port] = listen(self._options.address, port)
+            self._refused.discard(port)
+
+    def release(self, port: int) -> None:
+        """Close a port whose tunnel was not created."""
+        if (listener := self._opened.pop(port, None)) is not None:
+            listener.close()
+
+    def refused(self, port: int) -> bool:
+        """Whether a port of tunnels could not be opened, and is not open yet."""
+        return port in self._refused
+
+    async def run(self) -> None:
+        """Serve all TCP tunnels until it is cancelled."""
+        stop = self._table.listen(self._wake.set)
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                if self._options.tls_port is not None:
+                    tasks.create_task(self._serve_tls(self._options.tls_port), name="tunnels by name")
+                while True:
+                    self._wake.clear()
+                    missing = await self._reconcile(tasks)
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(RETRY if missing else None):
+                            await self._wake.wait()
+        finally:
+            stop()
+            for port in list(self._opened):
+                self.release(port)
+
+    async def _reconcile(self, tasks: asyncio.TaskGroup) -> bool:
+        """Listen for the tunnels that there are, and for no others. Return whether a port could not be opened."""
+        wanted = {record.name: record for record in self._table.tcp() if record.public_port in self._options.ports}
+        for name, (record, task) in list(self._serving.items()):
+            if name not in wanted or not wanted[name].leads_where(record) or task.done():
+                del self._serving[name]
+                task.cancel()
+                await asyncio.wait([task])  # its port is closed then
+        missing = False
+        for name, record in wanted.items():
+            port = record.public_port
+            if name in self._serving or port is None:
+                continue
+            try:
+                self.open(port)
+            except OSError as error:
+                if port not in self._refused:
+                    log.warning("! port %d of a tunnel cannot be opened: %s", port, error)
+                self._refused.add(port)
+                missing = True
+                continue
+            serving = self._connections.serve(record, self._opened.pop(port))
+            self._serving[name] = (record, tasks.create_task(serving, name=f"tunnel {name}"))
+        return missing
+
+    async def _serve_tls(self, port: int) -> None:
+        async def visit(connection: socket.socket, address: str, place: Place) -> None:
+            reader, writer = await streams(connection)
+            try:
+                name, first = await self._hello(reader)
+                record = self._find(name)
+                if record is None:
+                    writer.write(UNRECOGNIZED_NAME)
+                    await writer.drain()
+                    writer.close()
+                    await writer.wait_closed()
+                elif place.move(record.name):
+                    await self._connections.pass_on(record, reader, writer, address, first)
+            finally:
+                reset(writer)
+
+        while True:
+            try:
+                listener = listen(self._options.tls_address, port)
+                break
+            except OSError as error:
+                if port not in self._refused:
+                    log.warning("! port %d of tunnels by name cannot be opened: %s", port, error)
+                self._refused.add(port)
+                await asyncio.sleep(RETRY)
+        self._refused.discard(port)
+        await self._connections.accept(listener, visit)
+
+    async def _hello(self, reader: asyncio.StreamReader) -> tuple[str, bytes]:
+        """Return the name that a TLS client asks for, and all that it has sent. Raises `HelloError`, `TimeoutError`."""
+        data = b""
+        async with asyncio.timeout(self._hello_time):
+            try:
+                for _ in range(RECORDS_MAX):  # the message is parsed once for each whole record
+                    header = await reader.readexactly(RECORD_HEADER)
+                    data += header + await reader.readexactly(record_length(header))
+                    if (name := server_name(data)) is not None:
+                        return name, data
+            except asyncio.IncompleteReadError:
+                raise HelloError("the client has closed its connection") from None
+        raise HelloError(f"the message has more than {RECORDS_MAX} records")
+
+    def _find(self, host: str) -> TunnelRecord | None:
+        label = host.removesuffix(self._suffix or "")
+        if label == host or not label.startswith(MARK):
+            return None
+        record = self._table.find(label.removeprefix(MARK))
+        return record if record is not None and record.kind == "tls" else None

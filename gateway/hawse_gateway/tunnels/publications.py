@@ -1,0 +1,237 @@
+"""Tunnels with addresses of other providers: a program for each, which connects to a Unix socket of the gateway.
+
+A program that has ended is started again, later after each failure. It ends with its tunnel and with the gateway.
+"""
+
+import asyncio
+import logging
+import os
+import shutil
+import signal
+import socket
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from hawse.sockets import socket_address
+from hawse.wire import HawseError
+from hawse_gateway.store.base import ConflictError
+from hawse_gateway.tunnels.connections import TunnelConnections
+from hawse_gateway.tunnels.program import run_program
+from hawse_gateway.tunnels.providers import SOCKET, Provider
+from hawse_gateway.tunnels.table import TunnelRecord, TunnelTable
+
+log = logging.getLogger(__name__)
+
+PAUSE: Final = 1.0  # s until a program is started again; doubled each time
+PAUSE_MAX: Final = 60.0  # s; a program that has run for longer is started again after PAUSE
+BACKLOG: Final = 128  # connections not yet accepted
+
+
+class Publication:
+    """The address of one tunnel.
+
+    Attributes:
+        url: The address. None: there is none now.
+        problem: Why there is none. None: the program has not said yet.
+    """
+
+    def __init__(self) -> None:
+        self.url: str | None = None
+        self.problem: str | None = None
+        self._changed = asyncio.Event()
+
+    def update(self, url: str | None, problem: str | None) -> None:
+        """Replace both."""
+        self.url, self.problem = url, problem
+        self._changed.set()
+
+    async def settled(self) -> None:
+        """Wait until it has an address or a problem."""
+        await self._changed.wait()
+
+
+class Publications:
+    """All of them. `run` runs their programs."""
+
+    def __init__(
+        self,
+        table: TunnelTable,
+        providers: Mapping[str, Provider],
+        connections: TunnelConnections,
+        root: Path,
+        *,
+        pause: float = PAUSE,
+    ) -> None:
+        """Create it; nothing runs.
+
+        Args:
+            table: The tunnels.
+            providers: Those that are enabled, by name.
+            connections: Serves what the programs connect.
+            root: The directory in which each tunnel has one. It is emptied at the beginning and at the end.
+            pause: Seconds until a program that has ended is started again.
+        """
+        self._table = table
+        self._providers = providers
+        self._connections = connections
+        self._root = root
+        self._pause = pause
+        self._running: dict[str, tuple[TunnelRecord, Publication, asyncio.Task[None]]] = {}
+        self._tasks: asyncio.TaskGroup | None = None  # while `run` runs
+        self._begun = asyncio.Event()
+        self._changing = asyncio.Lock()
+        self._wake = asyncio.Event()
+
+    def find(self, record: TunnelRecord) -> Publication | None:
+        """Return the address of a tunnel. None: there is no such tunnel, or its provider is not enabled."""
+        running = self._running.get(record.name)
+        return running[1] if running is not None and running[0].leads_where(record) else None
+
+    async def run(self) -> None:
+        """Run the programs of all tunnels until it is cancelled."""
+        stop = self._table.listen(self._wake.set)
+        try:
+            await asyncio.to_thread(self._clear)
+            async with asyncio.TaskGroup() as self._tasks:
+                self._begun.set()
+                while True:
+                    self._wake.clear()
+                    await self._reconcile()
+                    await self._wake.wait()
+        finally:
+            stop()
+            self._tasks = None
+            self._begun.set()
+            self._running.clear()
+            self._clear()
+
+    async def start(self, record: TunnelRecord) -> Publication:
+        """Start the program of a tunnel that was created, unless it runs. Return its address, which may come later.
+
+        Raises:
+            HawseError: `unavailable` if the gateway stops.
+        """
+        await self._begun.wait()
+        async with self._changing:
+            if (found := self.find(record)) is not None:
+                return found
+            await self._stop(record.name)
+            if self._tasks is None:
+                raise HawseError("unavailable", "the gateway stops")
+            publication = Publication()
+            task = self._tasks.create_task(self._publish(record, publication), name=f"tunnel {record.name}")
+            self._running[record.name] = (record, publication, task)
+            return publication
+
+    async def _reconcile(self) -> None:
+        """Run the programs of the tunnels that there are, and no others."""
+        wanted = {record.name: record for record in self._table.of_others() if record.provider in self._providers}
+        for name in self._running.keys() - wanted.keys():
+            async with self._changing:
+                await self._stop(name)
+        for record in wanted.values():
+            await self.start(record)
+
+    async def _stop(self, name: str) -> None:
+        running = self._running.pop(name, None)
+        if running is not None:
+            running[2].cancel()
+            await asyncio.wait([running[2]])
+
+    def _clear(self) -> None:
+        """Remove what an earlier gateway has left. Blocks for a moment."""
+        shutil.rmtree(self._root, ignore_errors=True)
+
+    async def _publish(self, record: TunnelRecord, publication: Publication) -> None:
+        """Run the program of a tunnel, again and again, until it is cancelled."""
+        loop = asyncio.get_running_loop()
+        pause = self._pause
+        while True:
+            since = loop.time()
+            said = await self._serve(record, publication)
+            publication.update(None, said)
+            log.warning("! tunnel %s has no address: %s", record.name, said)
+            if loop.time() - since > PAUSE_MAX:  # it has worked
+                pause = self._pause
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, PAUSE_MAX)
+
+    async def _serve(self, record: TunnelRecord, publication: Publication) -> str:
+        """Run the program of a tunnel once, and serve what it connects. Return why it has ended."""
+        provider, home = self._providers[record.provider], self._root / record.name
+        said = ""
+        try:
+            with self._prepare(home, provider) as listener:
+                async with asyncio.TaskGroup() as tasks:
+                    serving = tasks.create_task(self._connections.serve(record, listener))
+                    said = await self._run(record, provider, publication, home)
+                    serving.cancel()
+        except* OSError as errors:
+            said = f"the gateway's machine cannot run it: {errors.exceptions[0]}"
+        except* Exception:  # a bug must not end the others
+            log.exception("! tunnel %s", record.name)
+            said = "it has failed: see the log of the gateway"
+        finally:
+            shutil.rmtree(home, ignore_errors=True)
+        return said
+
+    def _prepare(self, home: Path, provider: Provider) -> socket.socket:
+        """Make the directory of a tunnel, and listen there. Raises `OSError`."""
+        home.mkdir(mode=0o700, parents=True)
+        for name, text in provider.files.items():
+            (home / name).write_text(text)
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            with socket_address(home / SOCKET) as address:
+                listener.bind(address)
+            listener.listen(BACKLOG)
+            listener.setblocking(False)
+        except OSError:
+            listener.close()
+            raise
+        return listener
+
+    async def _run(self, record: TunnelRecord, provider: Provider, publication: Publication, home: Path) -> str:
+        """Run the program of a tunnel once, and return why it has ended. Raises `OSError`."""
+        try:
+            program = find_program(provider)
+        except HawseError as error:
+            return error.message
+        known = self._table.find(record.name)
+        port = None if known is None else known.remote_port
+        output = provider.output()
+
+        async def read_line(line: str) -> None:
+            published = output.read(line)
+            if published is not None and published.url != publication.url:
+                publication.update(published.url, None)
+                log.info("= tunnel %s has the address %s", record.name, published.url)
+                if published.port != port:
+                    await self._remember(record, published.port)
+
+        environment = provider.environment(os.environ)
+        code = await run_program([program, *provider.arguments(port)], read_line, folder=home, environment=environment)
+        end = f"with code {code}" if code >= 0 else f"by {signal.Signals(-code).name}"
+        return output.said or f"{provider.program} has ended {end}"
+
+    async def _remember(self, record: TunnelRecord, port: int | None) -> None:
+        """Note the port of a tunnel, for the next start. Without it, the next start gets another one."""
+        known = self._table.find(record.name)
+        if known is None or not known.leads_where(record):
+            return
+        try:
+            await self._table.put(msgspec.structs.replace(known, remote_port=port))
+        except (ConflictError, HawseError) as error:
+            log.warning("! the port of tunnel %s is not noted: %s", record.name, error)
+
+
+def find_program(provider: Provider) -> str:
+    """Return the path of the program of a provider. Raises `HawseError` `unavailable`: it is not installed."""
+    path = shutil.which(provider.program)
+    if path is None:
+        text = f"the gateway's machine lacks {provider.program}: {provider.install}"
+        raise HawseError("unavailable", text, retryable=False)
+    return path

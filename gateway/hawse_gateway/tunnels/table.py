@@ -1,0 +1,278 @@
+"""The tunnels of all sandboxes: rows of the store, kept in memory, so that a visitor does not wait for the store.
+
+A tunnel counts only while its sandbox exists. A later sandbox with the same id has another generation, so it never gets
+the tunnels of an earlier one.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Final
+
+import msgspec
+
+from hawse.api.tunnels import TunnelKind, TunnelProvider
+from hawse_gateway.sandboxes.records import SANDBOXES
+from hawse_gateway.store.base import (
+    ABSENT,
+    ConflictError,
+    Delete,
+    Put,
+    Row,
+    Store,
+    StoreError,
+    store_errors_unavailable,
+)
+from hawse_gateway.store.clock import Clock, Moment
+from hawse_gateway.store.table_follower import TableFollower
+
+log = logging.getLogger(__name__)
+
+TABLE: Final = "tunnels"
+MARK: Final = "t-"  # begins the label of a host name: it is never that of a preview, which begins with a port
+TCP: Final = "tcp-"  # begins the names of tunnels of the kind `tcp`; their port follows
+LONGEST: Final = 300.0  # s until another look at the clock: an event loop does not count while the machine is suspended
+RETRY: Final = 10.0  # s until rows are removed again after the store has failed
+
+
+class TunnelRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A row. Its key is the name of the tunnel.
+
+    Attributes:
+        name: The name.
+        sandbox: The id of the sandbox.
+        generation: That of the sandbox.
+        port: The port in it.
+        kind: What passes through it.
+        created: When it was created.
+        expires: When it ends. None: with the sandbox.
+        owner: The id of the user that has created it.
+        provider: Who gives it its address.
+        remote_port: The port that an SSH server has given it, or is to give it. None: any port.
+    """
+
+    name: str
+    sandbox: str
+    generation: str
+    port: int
+    created: Moment
+    kind: TunnelKind = "http"
+    expires: Moment | None = None
+    owner: str | None = None
+    provider: TunnelProvider = "gateway"
+    remote_port: int | None = None
+
+    @property
+    def public_port(self) -> int | None:
+        """The port of the gateway that it has. Its name is made of it, so no two tunnels have the same."""
+        return int(self.name.removeprefix(TCP)) if self.kind == "tcp" and self.provider == "gateway" else None
+
+    def leads_where(self, other: "TunnelRecord") -> bool:
+        """Return whether both are the same tunnel, perhaps with another expiry or remote port."""
+        return msgspec.structs.replace(self, expires=other.expires, remote_port=other.remote_port) == other
+
+
+class _Sandbox(msgspec.Struct):
+    """What is read of the row of a sandbox."""
+
+    generation: str = ""
+    pool: bool = False
+    wanted: str = ""
+
+
+class TunnelTable:
+    """All tunnels. Use it in `async with table.running():`."""
+
+    def __init__(self, store: Store, clock: Clock | None = None) -> None:
+        """Create an empty table.
+
+        Args:
+            store: The rows.
+            clock: Measures the time until tunnels end. None: that of this machine.
+        """
+        self._store = store
+        self.clock = clock or Clock()
+        self._rows: dict[str, tuple[TunnelRecord, int]] = {}  # with their versions
+        self._generations: dict[str, str] = {}  # by the id of the sandbox
+        self._open: dict[str, dict[Callable[[], None], None]] = {}  # what ends the connections, by tunnel
+        self._follower = TableFollower(store, TABLE, self._put, lambda: list(self._rows))
+        self._sandboxes = TableFollower(store, SANDBOXES, self._put_sandbox, lambda: list(self._generations))
+        self._wake = asyncio.Event()
+        self._listeners: dict[Callable[[], None], None] = {}
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator["TunnelTable"]:
+        """Load the rows, follow them, and remove those that have ended. Raises `StoreError`."""
+        async with self._sandboxes.running(), self._follower.running(), asyncio.TaskGroup() as tasks:
+            sweeping = tasks.create_task(self._sweep(), name="tunnels")
+            yield self
+            sweeping.cancel()
+
+    # ---- what there is
+
+    def find(self, name: str) -> TunnelRecord | None:
+        """Return the tunnel with a name. None: there is none, or it has ended."""
+        found = self._rows.get(name)
+        return found[0] if found is not None and self._alive(found[0]) else None
+
+    def of(self, sandbox: str) -> list[TunnelRecord]:
+        """Return the tunnels of a sandbox, in the order of their names."""
+        found = [record for record, _ in self._rows.values() if record.sandbox == sandbox and self._alive(record)]
+        return sorted(found, key=lambda record: record.name)
+
+    def tcp(self) -> list[TunnelRecord]:
+        """Return the tunnels that have a port of the gateway."""
+        return [record for record, _ in self._rows.values() if record.public_port is not None and self._alive(record)]
+
+    def of_others(self) -> list[TunnelRecord]:
+        """Return the tunnels that have their addresses from other providers."""
+        return [record for record, _ in self._rows.values() if record.provider != "gateway" and self._alive(record)]
+
+    def listen(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Call `listener` when tunnels were created or have ended. Returns what ends the calls."""
+        self._listeners[listener] = None
+        return lambda: self._listeners.pop(listener, None)
+
+    def count(self, owner: str | None = None) -> int:
+        """Return the number of tunnels, or of those that a user has created."""
+        alive = [record for record, _ in self._rows.values() if self._alive(record)]
+        return sum(owner is None or record.owner == owner for record in alive)
+
+    def connections(self, name: str) -> int:
+        """Return the number of open connections of a tunnel."""
+        return len(self._open.get(name, {}))
+
+    async def generation(self, sandbox: str) -> str | None:
+        """Return the generation of a sandbox; None if it does not exist. Raises `HawseError` `unavailable`."""
+        with store_errors_unavailable():
+            await self._sandboxes.read(sandbox)
+        return self._generations.get(sandbox)
+
+    @contextmanager
+    def hold(self, name: str, end: Callable[[], None]) -> Iterator[None]:
+        """Register a connection of a tunnel for the duration of the context.
+
+        Args:
+            name: The name of the tunnel.
+            end: Is called at most once, when the tunnel ends.
+        """
+        self._open.setdefault(name, {})[end] = None
+        try:
+            yield
+        finally:
+            held = self._open.get(name, {})
+            held.pop(end, None)
+            if not held:
+                self._open.pop(name, None)
+
+    # ---- changes
+
+    async def put(self, record: TunnelRecord) -> None:
+        """Write a tunnel in the place of what has ended, or of the same tunnel.
+
+        Raises:
+            ConflictError: Another tunnel has its name.
+            HawseError: `unavailable` if the store cannot be used.
+        """
+        with store_errors_unavailable():
+            await self._follower.read(record.name)
+            known = self._rows.get(record.name)
+            if known is not None:
+                await self._sandboxes.read(known[0].sandbox)  # another gateway may have created it just now
+                known = self._rows.get(record.name)
+            if known is not None and self._alive(known[0]) and not known[0].leads_where(record):
+                raise ConflictError(record.name)
+            version = ABSENT if known is None else known[1]
+            await self._store.write(Put(TABLE, record.name, msgspec.json.encode(record), version))
+            await self._follower.read(record.name)
+
+    async def remove(self, record: TunnelRecord) -> None:
+        """Remove a tunnel, and end its connections. One that does not exist any more is not an error."""
+        with store_errors_unavailable():
+            while True:
+                await self._follower.read(record.name)
+                known = self._rows.get(record.name)
+                if known is None or not known[0].leads_where(record):
+                    return
+                try:
+                    await self._store.write(Delete(TABLE, record.name, known[1]))
+                except ConflictError:
+                    continue  # it was changed meanwhile
+
+    # ---- inside
+
+    def _alive(self, record: TunnelRecord) -> bool:
+        if self._generations.get(record.sandbox) != record.generation:
+            return False
+        return record.expires is None or self.clock.until(record.expires) > 0
+
+    def _put(self, name: str, row: Row | None) -> None:
+        before = self._rows.pop(name, None)
+        record = None if row is None else _decoded(name, row)
+        if row is not None and record is not None:
+            self._rows[name] = (record, row.version)
+        if before is not None and (record is None or not before[0].leads_where(record)):
+            self._end(name)
+        self._notify()
+
+    def _notify(self) -> None:
+        self._wake.set()
+        for listener in list(self._listeners):
+            listener()
+
+    def _put_sandbox(self, id: str, row: Row | None) -> None:
+        found = None if row is None else msgspec.json.decode(row.value, type=_Sandbox)
+        if found is None or found.pool or found.wanted == "deleted":
+            before = self._generations.pop(id, None)
+        else:
+            before = self._generations.get(id)
+            self._generations[id] = found.generation
+        if before != self._generations.get(id):
+            self._notify()
+
+    def _end(self, name: str) -> None:
+        for end in self._open.pop(name, {}):
+            end()
+
+    async def _sweep(self) -> None:
+        """Remove the rows of tunnels that have ended."""
+        while True:
+            self._wake.clear()
+            ended = [record for record, _ in self._rows.values() if not self._alive(record)]
+            wait = LONGEST
+            for record in ended:
+                self._end(record.name)
+                try:
+                    await self._discard(record)
+                except StoreError as error:
+                    log.warning("! the row of tunnel %s is not removed yet: %s", record.name, error)
+                    wait = RETRY
+            times = [self.clock.until(record.expires) for record, _ in self._rows.values() if record.expires]
+            wait = min([wait, *(max(time, 0.0) for time in times if time > 0)])
+            try:
+                async with asyncio.timeout(wait):
+                    await self._wake.wait()
+            except TimeoutError:
+                pass
+
+    async def _discard(self, record: TunnelRecord) -> None:
+        """Remove the row of a tunnel that has ended, unless it was changed meanwhile."""
+        await self._sandboxes.read(record.sandbox)  # it may have been created just now, by another gateway
+        known = self._rows.get(record.name)
+        if known is None or known[0] != record or self._alive(record):
+            return
+        try:
+            await self._store.write(Delete(TABLE, record.name, known[1]))
+        except ConflictError:
+            pass
+        await self._follower.read(record.name)
+        log.info("= tunnel %s has ended", record.name, extra={"sandbox": record.sandbox})
+
+
+def _decoded(name: str, row: Row) -> TunnelRecord | None:
+    try:
+        return msgspec.json.decode(row.value, type=TunnelRecord)
+    except msgspec.MsgspecError as error:
+        log.warning("! the row of tunnel %s cannot be decoded: %s", name, error)
+        return None

@@ -1,0 +1,49 @@
+"""A call that the gateway itself makes on a link, and of which it needs only whether it succeeded."""
+
+import asyncio
+from typing import Any
+
+from hawse.api import Params, spec_of
+from hawse.link import StreamLink
+from hawse.wire import Call, Credit, Data, Error, Event, HawseError, Result
+from hawse.wire.messages import to_raw
+from hawse_gateway.auth.principals import GATEWAY
+from hawse_gateway.context import CallContext
+
+
+class GatewayCall:
+    """To a link it is what the `ChannelBridge` of a client is. `done` is set when it has ended, or raises its error."""
+
+    def __init__(self, params: Params[Any]) -> None:
+        self.call = Call(ch=1, method=spec_of(type(params)).name, params=to_raw(params))
+        self.principal = GATEWAY
+        self.context = CallContext("")
+        self.link_ch = 0
+        self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def start(self, link: StreamLink, waited: float = 0.0) -> int:
+        self.link_ch = link.connection.call(self.call.method, self.call.params, principal=self.principal)
+        link.flush()
+        return self.link_ch
+
+    def receive_data(self, data: Data) -> None:
+        """Ignored: the methods that are called here send no bytes."""
+
+    def receive_message(self, message: Event | Result | Error) -> None:
+        if isinstance(message, Error):
+            self.fail(message.to_exception())
+        elif isinstance(message, Result) and not self.done.done():
+            self.done.set_result(None)
+
+    def receive_progress(self, event: Event) -> None:
+        """Ignored: it does not wait for a sandbox."""
+
+    def receive_credit(self, credit: Credit) -> None:
+        """Ignored: nothing is sent after the call."""
+
+    def fail(self, error: HawseError) -> None:
+        if not self.done.done():
+            self.done.set_exception(error)
+
+    def abandon(self) -> None:
+        self.done.cancel()

@@ -1,0 +1,166 @@
+"""The links to all sandboxes, and the gateway's own methods, which are called in the same way."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from functools import partial
+from typing import Any, Final, Protocol
+from weakref import WeakValueDictionary
+
+from hawse.api.runtime import RuntimeConfigure
+from hawse.keystrokes import Keystrokes
+from hawse.rpc import Dispatcher, IdempotencyTable
+from hawse.rpc.server import Server
+from hawse.wire import HawseError
+from hawse_gateway.auth.call_check import Owns, owns_nothing
+from hawse_gateway.limits.calls import CallLimits
+from hawse_gateway.providers.base import Endpoint, Report
+from hawse_gateway.upstream.dial import MachineConnector, RuntimeLink, dial, dial_server
+from hawse_gateway.upstream.observer import CallObserver
+from hawse_gateway.upstream.sandbox_link import SandboxLink
+
+CONNECT_TIMEOUT: Final = 10.0  # s that a call waits for its runtime
+
+
+class EndpointSource(Protocol):
+    """Knows where runtimes accept links."""
+
+    async def ensure(self, sandbox: str, report: Report | None = None, *, start: bool = True) -> Endpoint | None:
+        """Return the endpoint of a sandbox's runtime.
+
+        Args:
+            sandbox: The id of the sandbox.
+            report: Is called with the progress, if it is started.
+            start: Whether it is started if it does not run. If it is not, the result is None then.
+
+        Raises:
+            HawseError: Why there is no endpoint.
+        """
+        ...
+
+    async def configuration(self, sandbox: str) -> RuntimeConfigure | None:
+        """Return what the runtime is sent before any other call. None: nothing."""
+        ...
+
+
+class Links:
+    """The links of all sandboxes, and the link to the gateway's own methods.
+
+    The gateway serves its own methods to itself over a socket pair, so that a call of either kind is forwarded in the
+    same way: with a key, a deadline, events, bytes and credit.
+    """
+
+    def __init__(
+        self,
+        sandboxes: EndpointSource,
+        tasks: asyncio.TaskGroup,
+        methods: Iterable[object] = (),
+        *,
+        observer: CallObserver | None = None,
+        owns: Owns = owns_nothing,
+        limits: CallLimits | None = None,
+        machines: MachineConnector | None = None,
+        alone_for: Callable[[str], Awaitable[float]] | None = None,
+        shared: bool = False,
+    ) -> None:
+        """Create the table, without links.
+
+        Args:
+            sandboxes: Starts sandboxes and knows their endpoints.
+            tasks: The parent of all tasks of the links, and of the gateway's own calls.
+            methods: Objects whose handlers (`hawse.rpc.handles`, `serves`) are the gateway's own methods.
+            observer: Is notified of all calls.
+            owns: Returns whether a sandbox belongs to a caller.
+            limits: Limits the calls of each user. It must be notified of the calls as well. None: there is no limit.
+            machines: The machines that have joined. None: there are none.
+            alone_for: Returns the seconds for which no runtime but the present one has been in a sandbox; 0 if that is
+                not known. Raises `HawseError`. None: it never is.
+            shared: Whether other gateways serve the same sandboxes.
+        """
+        self._alone_for = alone_for
+        self._machines = machines
+        self.keystrokes = Keystrokes()  # of all clients
+        self._limits = limits
+        self._observer = observer
+        self._owns = owns
+        self._sandboxes = sandboxes
+        self._tasks = tasks
+        # A `SandboxLink` lives as long as its task or one of its calls: a name that a client made up costs nothing.
+        self._links: WeakValueDictionary[str, SandboxLink] = WeakValueDictionary()
+        self._running: set[asyncio.Task[None]] = set()  # calls of the gateway's own methods
+        self.dispatcher = Dispatcher(self._start, IdempotencyTable(shared=shared))
+        for part in methods:
+            self.dispatcher.add(part)
+        self._server = Server(self.dispatcher, name="hawse-gateway")
+        connect = partial(dial_server, self._server.accept)
+        self.gateway = SandboxLink("gateway", connect, tasks, gateway=True, observer=observer, owns=owns, limits=limits)
+
+    def get(self, sandbox: str | None) -> SandboxLink:
+        """Return the link of a sandbox, or of the gateway itself for None.
+
+        Whether the sandbox exists is checked when a call needs the link.
+        """
+        if sandbox is None:
+            return self.gateway
+        link = self._links.get(sandbox)
+        if link is None:
+            link = self._links[sandbox] = SandboxLink(
+                sandbox,
+                partial(self._dial, sandbox),
+                self._tasks,
+                observer=self._observer,
+                owns=self._owns,
+                limits=self._limits,
+            )
+        return link
+
+    def ready(self) -> list[SandboxLink]:
+        """Return the links to sandboxes that are connected now. None is connected for it."""
+        return [link for link in self._links.values() if link.ready]
+
+    def retry_waiting(self) -> None:
+        """Connect where calls wait: a sandbox may have been started otherwise than by a call."""
+        for link in list(self._links.values()):
+            link.retry()
+
+    def stop(self) -> None:
+        for link in [self.gateway, *self._links.values()]:
+            link.stop()
+        self._server.close()
+        for task in self._running:
+            task.cancel()
+
+    async def configure(self, sandbox: str) -> None:
+        """Send its configuration to the runtime of a sandbox, if there is a link to it, and wait for the result."""
+        link = self._links.get(sandbox)
+        if link is not None and (params := await self._sandboxes.configuration(sandbox)) is not None:
+            await link.request(params)
+
+    async def _dial(self, sandbox: str, owner: SandboxLink) -> RuntimeLink | None:
+        """Start the sandbox if a call needs it, connect, and send the configuration before any other call."""
+        endpoint = await self._sandboxes.ensure(sandbox, owner.report, start=owner.starts)
+        if endpoint is None:
+            return None
+        try:
+            async with asyncio.timeout(CONNECT_TIMEOUT):
+                link = await dial(endpoint, owner, self.keystrokes, self._machines)
+        except TimeoutError:
+            raise HawseError("unavailable", f"the runtime did not answer within {CONNECT_TIMEOUT:g} s") from None
+        try:
+            if (params := await self._sandboxes.configuration(sandbox)) is not None:
+                await owner.request(params, link)
+            if self._alone_for is not None:
+                link.alone_since = asyncio.get_running_loop().time() - await self._alone_for(sandbox)
+        except HawseError as error:
+            if error.code != "unknown_method":  # a runtime of an earlier version has no configuration
+                link.abort()
+                raise ConnectionRefusedError(str(error)) from error  # it ends, or goes to sleep: try the next one
+        except BaseException:
+            link.abort()
+            raise
+        return link
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = self._tasks.create_task(work)
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        return task

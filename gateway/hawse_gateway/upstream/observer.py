@@ -1,0 +1,62 @@
+"""What is notified of the calls on the links: limits, audit log, spans. It must return at once and never raise."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from hawse.wire import Call, HawseError, Principal, Result
+from hawse_gateway.context import CallContext
+
+
+class ObservedCall(Protocol):
+    """A call, with its caller."""
+
+    @property
+    def call(self) -> Call: ...
+
+    @property
+    def principal(self) -> Principal: ...
+
+    @property
+    def context(self) -> CallContext: ...
+
+
+class CallObserver(Protocol):
+    """Is notified once of the beginning of each call that its caller may make, and once of its end."""
+
+    def began(self, call: ObservedCall, sandbox: str | None) -> None:
+        """A call has begun. `sandbox` is None for a method of the gateway itself."""
+
+    def ended(self, call: ObservedCall, outcome: str, result: Result | None = None) -> None:
+        """A call has ended, with `ok` or the code of an error. It is called again for a call that has ended before."""
+
+    def refused(self, call: ObservedCall, sandbox: str | None, error: HawseError) -> None:
+        """The caller may not make the call."""
+
+
+class Unobserved:
+    """The observer that ignores everything."""
+
+    def began(self, call: ObservedCall, sandbox: str | None) -> None: ...
+
+    def ended(self, call: ObservedCall, outcome: str, result: Result | None = None) -> None: ...
+
+    def refused(self, call: ObservedCall, sandbox: str | None, error: HawseError) -> None: ...
+
+
+class Observers:
+    """Notifies several observers, in order."""
+
+    def __init__(self, observers: Sequence[CallObserver]) -> None:
+        self._observers = observers
+
+    def began(self, call: ObservedCall, sandbox: str | None) -> None:
+        for observer in self._observers:
+            observer.began(call, sandbox)
+
+    def ended(self, call: ObservedCall, outcome: str, result: Result | None = None) -> None:
+        for observer in self._observers:
+            observer.ended(call, outcome, result)
+
+    def refused(self, call: ObservedCall, sandbox: str | None, error: HawseError) -> None:
+        for observer in self._observers:
+            observer.refused(call, sandbox, error)

@@ -1,0 +1,378 @@
+"""The link to one sandbox's runtime, connected when the first call needs it and shared by all clients.
+
+When the link is lost, its calls end with `interrupted`; the next call connects a new one.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, Protocol
+
+from hawse.api import METHODS, Params
+from hawse.api.sandboxes import STARTING, SandboxStarting
+from hawse.link import StreamLink
+from hawse.referable import referable
+from hawse.wire import (
+    Call,
+    Credit,
+    Data,
+    Error,
+    Event,
+    Goaway,
+    HawseError,
+    LocalProtocolError,
+    Message,
+    Principal,
+    RemoteProtocolError,
+    Result,
+)
+from hawse.wire.messages import CHANNEL_MAX, to_raw
+from hawse_gateway.auth.call_check import Owns, check_call, owns_nothing
+from hawse_gateway.auth.principals import check_link
+from hawse_gateway.context import CallContext
+from hawse_gateway.limits.calls import CallLimits
+from hawse_gateway.providers.base import Progress
+from hawse_gateway.upstream.dial import RuntimeLink, watch
+from hawse_gateway.upstream.gateway_call import GatewayCall
+from hawse_gateway.upstream.observer import CallObserver, Unobserved
+
+log = logging.getLogger(__name__)
+
+RETRY_DELAYS = (0.05, 0.2, 0.5)  # s between attempts of one connect: a runtime that is starting or ending
+OVERDUE = 0.5  # s after its timeout until the gateway ends a call: the runtime should have done so
+CONGESTED: Final = 1 << 20  # bytes of unwritten control messages above which the gateway does not read from clients
+
+
+REQUEST_TIMEOUT: Final = 10.0  # s for a call of the gateway itself
+
+
+# Makes one attempt. Returns None if the sandbox does not run, and none of the waiting calls starts it.
+Connect = Callable[["SandboxLink"], Awaitable[RuntimeLink | None]]
+
+
+class UpstreamCaller(Protocol):
+    """A call on a link: the `ChannelBridge` of a client's channel, or an `UpstreamCall` of the gateway itself."""
+
+    call: Call
+    principal: Principal
+    context: CallContext
+    link_ch: int
+
+    def start(self, link: RuntimeLink, waited: float = 0.0) -> int: ...
+
+    def receive_data(self, data: Data) -> None: ...
+
+    def receive_message(self, message: Event | Result | Error) -> None: ...
+
+    def receive_progress(self, event: Event) -> None:
+        """Take an event of the gateway itself, while the call waits for its sandbox."""
+
+    def receive_credit(self, credit: Credit) -> None: ...
+
+    def fail(self, error: HawseError) -> None: ...
+
+    def abandon(self) -> None: ...
+
+
+@referable
+class SandboxLink:
+    """Connects to one sandbox and passes what its link receives to the caller of the channel."""
+
+    def __init__(
+        self,
+        sandbox: str,
+        connect: Connect,
+        tasks: asyncio.TaskGroup,
+        *,
+        gateway: bool = False,
+        observer: CallObserver | None = None,
+        owns: Owns = owns_nothing,
+        limits: CallLimits | None = None,
+    ) -> None:
+        """Create a link that connects when the first call needs it.
+
+        Args:
+            sandbox: The id of the sandbox, for the log.
+            connect: Makes one attempt to connect.
+            tasks: The parent of the task that connects and watches the link.
+            gateway: Whether it is the link to the gateway's own methods.
+            observer: Is notified of the calls.
+            owns: Returns whether a sandbox belongs to a caller.
+            limits: Limits the calls of each user. It must be notified of the calls as well. None: there is no limit.
+        """
+        self._limits = limits
+        self._observer = observer or Unobserved()
+        self._owns = owns
+        self._own_methods = gateway
+        self.sandbox = sandbox
+        self._connect_once = connect
+        self._tasks = tasks
+        self._task: asyncio.Task[None] | None = None  # connects, then watches the link; None: there is no link
+        self.link: RuntimeLink | None = None  # set while it accepts calls
+        self._callers: dict[int, UpstreamCaller] = {}  # by the link's channel
+        self._changed = False  # whether the sandbox may have been started since the last attempt to connect
+        self._waiting: dict[UpstreamCaller, float] = {}  # for a link, with the time when they began to wait
+        self._timers: dict[UpstreamCaller, asyncio.TimerHandle] = {}  # of calls that have a timeout
+        self._drained: dict[Callable[[], None], None] = {}  # an ordered set
+        self._log = logging.LoggerAdapter(log, {"sandbox": sandbox})
+
+    # ---- for callers
+
+    def open(self, caller: UpstreamCaller) -> None:
+        """Start the call, now or when there is a link.
+
+        A call that its principal may not make fails with `forbidden`, one to a sandbox that is unknown, or in which the
+        principal has no right, with `not_found`.
+        """
+        place = None if self._own_methods else self.sandbox
+        try:
+            if self._limits is not None:
+                self._limits.count(caller)
+            caller.principal = check_call(caller.principal, caller.call, place, self._owns)
+            if self._limits is not None:
+                self._limits.admit(caller)
+        except HawseError as error:
+            self._observer.refused(caller, place, error)
+            caller.fail(error)
+            return
+        self._observer.began(caller, place)
+        if self.link is not None:
+            self._start(caller, self.link, 0.0)
+            return
+        loop = asyncio.get_running_loop()
+        self._waiting[caller] = loop.time()
+        if caller.call.timeout is not None:
+            self._timers[caller] = loop.call_later(caller.call.timeout, self._expire, caller)
+        if self._task is None:
+            self._task = self._tasks.create_task(self._run(), name=f"link {self.sandbox}")
+
+    def close(self, caller: UpstreamCaller, *, cancel: bool = True) -> None:
+        """End the call: its client has disconnected, or its channel is closed.
+
+        Args:
+            caller: The call.
+            cancel: Whether to cancel it in the runtime. False if the gateway ends: the loss of the link cancels it, and
+                the runtime can distinguish that from a client that has left.
+        """
+        self._stop_waiting(caller)
+        if self._callers.get(caller.link_ch) is caller:
+            del self._callers[caller.link_ch]
+        self._observer.ended(caller, "cancelled" if cancel else "interrupted")
+        if cancel:
+            caller.abandon()
+
+    @property
+    def ready(self) -> bool:
+        """Whether there is a link now."""
+        return self.link is not None
+
+    @property
+    def channels(self) -> int:
+        """The number of open calls."""
+        return len(self._callers)
+
+    @property
+    def congested(self) -> bool:
+        return self.link is not None and self.link.connection.pending > CONGESTED
+
+    def when_drained(self, callback: Callable[[], None]) -> None:
+        """Call `callback` once, when the link takes bytes again or is lost."""
+        self._drained[callback] = None
+
+    def stop(self) -> None:
+        self.link = None  # so that its loss is not reported
+        if self._task is not None:
+            self._task.cancel()
+
+    def report(self, progress: Progress) -> None:
+        """Send the progress of a start to the calls that wait for it."""
+        value = SandboxStarting(phase=progress.phase, message=progress.message, progress=progress.done)
+        for caller in list(self._waiting):
+            caller.receive_progress(Event(ch=caller.call.ch, name=STARTING, value=to_raw(value)))
+
+    async def request(self, params: Params[Any], link: RuntimeLink | None = None) -> None:
+        """Make a call of the gateway itself, and wait until it has succeeded.
+
+        Args:
+            params: The method and its parameters.
+            link: A link to this sandbox that does not accept other calls yet. None: the present one, if there is one.
+
+        Raises:
+            HawseError: The error of the call, or `unavailable` if it was not answered.
+        """
+        link = link or self.link
+        if link is None:
+            return
+        call = GatewayCall(params)
+        self._callers[call.start(link)] = call
+        lost = self._tasks.create_task(link.lost.wait())
+        try:
+            both: list[asyncio.Future[Any]] = [call.done, lost]
+            await asyncio.wait(both, timeout=REQUEST_TIMEOUT, return_when=asyncio.FIRST_COMPLETED)
+            if not call.done.done():
+                raise HawseError("unavailable", f"the runtime did not answer {call.call.method}")
+            call.done.result()
+        finally:
+            lost.cancel()
+            self._callers.pop(call.link_ch, None)
+
+    @property
+    def starts(self) -> bool:
+        """Whether a call waits that starts a sandbox that sleeps: one that does more than watch."""
+        return any(not _passive(caller.call) for caller in self._waiting)
+
+    def retry(self) -> None:
+        """Connect if a call waits: the sandbox may have been started by another gateway, or by `sandbox.start`."""
+        if not self._waiting or self.link is not None:
+            return
+        self._changed = True
+        if self._task is None:
+            self._task = self._tasks.create_task(self._run(), name=f"link {self.sandbox}")
+
+    def drop(self) -> None:
+        """Close the link: the runtime is about to be stopped. The next call connects again."""
+        if self.link is not None:
+            self.link.close()
+
+    # ---- for the link
+
+    def link_received(self, link: StreamLink, event: Message | Data) -> None:
+        match event:
+            case Data():
+                if caller := self._callers.get(event.ch):
+                    caller.receive_data(event)
+            case Event():
+                if caller := self._callers.get(event.ch):
+                    caller.receive_message(event)
+            case Result() | Error(ch=int()):
+                if caller := self._callers.pop(event.ch or 0, None):
+                    self._stop_timer(caller)
+                    if isinstance(event, Error):
+                        self._observer.ended(caller, event.code)
+                    else:
+                        self._observer.ended(caller, "ok", event)
+                    caller.receive_message(event)
+            case Credit():
+                if caller := self._callers.get(event.ch):
+                    caller.receive_credit(event)
+            case Error():
+                self._log.warning("! runtime %s: %s: %s", self.sandbox, event.code, event.message)
+            case Goaway():
+                link.close()
+
+    def link_lost(self, link: StreamLink, error: Exception | None) -> None:
+        if link is not self.link:
+            return
+        self.link = None
+        callers, self._callers = self._callers, {}
+        self._log.warning("! link %s lost with %d open calls: %s", self.sandbox, len(callers), error or "closed")
+        for caller in callers.values():
+            self._stop_timer(caller)
+            self._fail(caller, HawseError("interrupted", "the connection to the sandbox was lost", admitted="unknown"))
+        self.link_drained()
+
+    def link_drained(self) -> None:
+        drained, self._drained = self._drained, {}
+        for callback in drained:
+            callback()
+
+    # ---- the task
+
+    async def _run(self) -> None:
+        """Connect, start the waiting calls, and watch the link until it is lost; repeat while calls wait."""
+        try:
+            while self._waiting:
+                self._changed = False
+                link = await self._connect()
+                if link is None:
+                    if self.starts or self._changed:
+                        continue  # that call, or that change, came meanwhile
+                    return  # the calls that only watch wait until another call starts the sandbox
+                self.link = link
+                self._log.info("= link %s ready", self.sandbox)
+                try:
+                    self._start_waiting(link)
+                    await watch(link)
+                finally:
+                    link.abort()
+        except HawseError as error:
+            if error.code != "not_found":  # any client may ask for a sandbox that does not exist
+                self._log.warning("! sandbox %s: %s", self.sandbox, error)
+            self._refuse(error)
+        except Exception:  # a bug here ends this attempt, not the gateway
+            self._log.exception("! link %s", self.sandbox)
+            self._refuse(HawseError("internal"))
+        finally:
+            self._task = None
+
+    async def _connect(self) -> RuntimeLink | None:
+        """Return None if the sandbox sleeps, and no call starts it. Raises `HawseError` after a few attempts."""
+        delays = list(RETRY_DELAYS)
+        while True:
+            try:
+                return await self._connect_once(self)
+            except (OSError, RemoteProtocolError) as error:
+                if not delays:
+                    raise HawseError("unavailable", f"the runtime does not accept connections: {error}") from error
+            await asyncio.sleep(delays.pop(0))
+
+    # ---- waiting calls
+
+    def _start(self, caller: UpstreamCaller, link: RuntimeLink, waited: float) -> None:
+        try:
+            check_link(caller.principal, link.abilities)
+            number = caller.start(link, waited)
+        except HawseError as error:
+            self._fail(caller, error)
+        except LocalProtocolError:  # a bug here ends this call, not the link of all others
+            self._log.exception("! link %s", self.sandbox)
+            self._fail(caller, HawseError("internal"))
+        else:
+            self._callers[number] = caller
+            if (timeout := caller.call.timeout) is not None:
+                delay = max(timeout - waited, 0.0) + OVERDUE
+                self._timers[caller] = asyncio.get_running_loop().call_later(delay, self._abandon_overdue, caller)
+            if number == CHANNEL_MAX:
+                link.abort(ConnectionResetError("the channel numbers are used up"))
+
+    def _start_waiting(self, link: RuntimeLink) -> None:
+        now = asyncio.get_running_loop().time()
+        for caller, since in list(self._waiting.items()):
+            self._stop_waiting(caller)
+            self._start(caller, link, max(now - since, 0.0))
+
+    def _expire(self, caller: UpstreamCaller) -> None:
+        self._stop_waiting(caller)
+        self._fail(caller, HawseError("deadline_exceeded", "the sandbox did not start in time"))
+
+    def _abandon_overdue(self, caller: UpstreamCaller) -> None:
+        """End a call that the runtime has neither answered nor ended at its deadline: it may be stuck."""
+        self._timers.pop(caller)
+        if self.link is not None and self._callers.pop(caller.link_ch, None) is not None:
+            self.link.connection.cancel(caller.link_ch)
+            self.link.flush()
+            error = HawseError("deadline_exceeded", "the runtime did not answer in time", admitted="unknown")
+            self._fail(caller, error)
+
+    def _stop_waiting(self, caller: UpstreamCaller) -> None:
+        self._waiting.pop(caller, None)
+        self._stop_timer(caller)
+
+    def _stop_timer(self, caller: UpstreamCaller) -> None:
+        if timer := self._timers.pop(caller, None):
+            timer.cancel()
+
+    def _refuse(self, error: HawseError) -> None:
+        for caller in list(self._waiting):
+            self._stop_waiting(caller)
+            self._fail(caller, error)
+
+    def _fail(self, caller: UpstreamCaller, error: HawseError) -> None:
+        self._observer.ended(caller, error.code)
+        caller.fail(error)
+
+
+def _passive(call: Call) -> bool:
+    """Whether a call is a stream that only watches: it reports nothing while the sandbox sleeps."""
+    spec = METHODS.get(call.method)
+    return spec is not None and spec.passive and spec.stream

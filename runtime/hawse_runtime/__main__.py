@@ -1,0 +1,337 @@
+"""`python -m runtime`: serve one sandbox on a Unix socket (or TCP with a token) until TERM.
+
+Exit codes: 0 asked to stop, 2 bad arguments, 3 another runtime uses the same files, 4 the inner sandbox failed.
+"""
+
+import gc
+
+gc.disable()  # imports make no garbage, but the search for it would take a tenth of the time of the start
+
+import argparse
+import asyncio
+import fcntl
+import json
+import logging
+import os
+import re
+import signal
+import socket
+import sys
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+import uvloop
+
+from hawse.api.code_pool import FORM, parse_pools
+from hawse.api.processes import ProcessStart
+from hawse.logs import FORMS, handler
+from hawse.sockets import socket_address
+from hawse_runtime import egress
+from hawse_runtime.app import running
+from hawse_runtime.code.host_protocol import OWN_PYTHON
+from hawse_runtime.code.limits import CodeLimits
+from hawse_runtime.core.folder import Folder
+from hawse_runtime.core.registry import Retention
+from hawse_runtime.posix import inner_sandbox, linux, two_users
+from hawse_runtime.posix.spawn import keep_descriptors, spawn_in
+from hawse_runtime.settings import RuntimeLimits, RuntimeSettings
+
+if TYPE_CHECKING:
+    from ssl import SSLContext
+
+gc.freeze()  # all that was imported stays; else the first collection would look at it, for 25 ms
+gc.enable()
+
+TOKEN_VARIABLE = "HAWSE_RUNTIME_TOKEN"
+CERTIFICATE_VARIABLE = "HAWSE_RUNTIME_CERTIFICATE"  # the key and the certificate, in PEM, of a server on TCP
+TOKEN_FILE = "token"  # in the private directory
+LOCK_FILE = "runtime.lock"
+BAD_ARGUMENTS = 2
+ALREADY_RUNNING = 3
+NOT_SEPARATED = 4
+
+
+def main() -> None:
+    args = _arguments()
+    logging.basicConfig(level=logging.INFO, handlers=[handler(args.log_format)])
+    os.umask(0o022)
+    _default_signals()
+    keep_descriptors()
+    linux.deny_dumps()
+    token = os.environ.pop(TOKEN_VARIABLE, None)
+    certificate = os.environ.pop(CERTIFICATE_VARIABLE, None)
+    if args.listen is not None and not token:
+        print(f"--listen needs a token in {TOKEN_VARIABLE}", file=sys.stderr)
+        sys.exit(BAD_ARGUMENTS)
+    context = _context(certificate) if args.listen is not None and certificate else None
+    listener = socket.socket(fileno=args.listener) if args.listener is not None else None
+    if args.users is not None:
+        listener = _become(args)
+    private = _private(args)
+    if private is not None:
+        _lock(private)
+        token = _token(private) or token
+    proxied = egress.listen(args.egress) if args.egress is not None else None
+    if args.socket is not None and listener is None:
+        args.socket.unlink(missing_ok=True)  # left by one that was killed
+    inner = _enter(args) if args.inner else None
+    if proxied is not None and private is not None:
+        _lend(proxied, args, private)
+    gc.freeze()
+    uvloop.run(_serve(args, token, private, listener, inner, context))
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m hawse_runtime", description="Serve one sandbox.")
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--socket", type=Path, help="a Unix socket to make")
+    where.add_argument("--listener", type=int, metavar="FD", help="an inherited Unix socket that is bound")
+    parser.add_argument("--ready", type=int, metavar="FD", help="a pipe to which a byte is written when it listens")
+    parser.add_argument("--until", type=int, metavar="FD", help="a pipe: the runtime ends when its other end is closed")
+    where.add_argument(
+        "--listen",
+        metavar="HOST:PORT",
+        type=_address,
+        help=f"a TCP address; the token is in {TOKEN_VARIABLE}, a key and certificate may be in {CERTIFICATE_VARIABLE}",
+    )
+    parser.add_argument("--workspace", type=Path, required=True, help="the directory programs start in")
+    parser.add_argument(
+        "--private", type=Path, metavar="DIR", help="for its own files; by default the socket's directory"
+    )
+    parser.add_argument(
+        "--inner", action="store_true", help="run programs in a sandbox that separates them from the runtime"
+    )
+    parser.add_argument(
+        "--users",
+        type=two_users.Users.parse,
+        metavar="RUNTIME:PROGRAMS",
+        help="in a container: two user ids; needs --socket, --private and the capabilities CHOWN, SETGID and SETUID",
+    )
+    parser.add_argument(
+        "--wrapper", metavar="JSON", type=json.loads, default=[], help="with --users: the command of setpriv"
+    )
+    parser.add_argument(
+        "--unknown-peers", action="store_true", help="with --users: the kernel does not tell who connects, as in gVisor"
+    )
+    parser.add_argument(
+        "--python", metavar="JSON", type=json.loads, default=OWN_PYTHON, help="the command that runs a Python module"
+    )
+    parser.add_argument("--no-network", action="store_true", help="with --inner: programs have no network interface")
+    parser.add_argument("--shared-user", action="store_true", help="with --inner: other sandboxes have the same user")
+    parser.add_argument(
+        "--egress", type=int, metavar="PORT", help="the port of the proxy outside that programs use on 127.0.0.1"
+    )
+    for of in ("thread", "programs"):
+        option, text = f"--cgroup-of-{of}", f"with --inner: a cgroup file to which its {of} are written"
+        parser.add_argument(option, type=int, metavar="FD", action="append", default=[], help=text)
+    parser.add_argument("--oom-kills", type=int, metavar="FD", help="the file in which the kernel counts kills")
+    parser.add_argument("--root", type=Path, metavar="DIR", help="a directory that the file methods do not leave")
+    parser.add_argument("--quota", type=int, metavar="BYTES", help="how much they may leave in it, or in the workspace")
+    parser.add_argument("--sandbox", default="local", help="the sandbox's id, for the process list")
+    parser.add_argument("--id", metavar="ID", type=_runtime_id, help="the id of this runtime: 16 hexadecimal digits")
+    parser.add_argument(
+        "--command",
+        metavar="JSON",
+        type=_command,
+        help="a program that is started at the beginning: the parameters of process.start",
+    )
+    parser.add_argument("--log-format", choices=FORMS, default="text", help="of what is logged to stderr")
+    keep = RuntimeLimits().processes
+    parser.add_argument(
+        "--keep-ended", metavar="N", type=int, default=keep.count, help="processes that have ended and are kept"
+    )
+    parser.add_argument("--keep-seconds", metavar="S", type=float, default=keep.age, help="and for how long")
+    parser.add_argument("--max-contexts", metavar="N", type=int, help="code contexts of each language (unlimited)")
+    parser.add_argument(
+        "--terminals-of-each", metavar="N", type=int, help="running terminals of each user (1024 of all)"
+    )
+    parser.add_argument(
+        "--code-pool", metavar=FORM, action="append", default=[], help="executors of code that wait for a context"
+    )
+    args = parser.parse_args()
+    try:
+        args.code_pool = parse_pools(args.code_pool)
+    except ValueError as error:
+        parser.error(f"--code-pool {error}")
+    return args
+
+
+def _runtime_id(text: str) -> str:
+    if not re.fullmatch(r"[0-9a-f]{16}", text):
+        raise argparse.ArgumentTypeError(f"expected 16 hexadecimal digits, not {text!r}")
+    return text
+
+
+def _command(text: str) -> ProcessStart:
+    try:
+        return msgspec.json.decode(text, type=ProcessStart)
+    except msgspec.MsgspecError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _address(text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    return host.strip("[]"), int(port)
+
+
+def _context(certificate: str) -> "SSLContext":
+    from hawse_runtime.tls import server_context  # most runtimes listen on a Unix socket, without TLS
+
+    try:
+        return server_context(certificate)
+    except ValueError as error:
+        print(f"{CERTIFICATE_VARIABLE}: {error}", file=sys.stderr)
+        sys.exit(BAD_ARGUMENTS)
+
+
+def _become(args: argparse.Namespace) -> socket.socket:
+    """Separate the users, and return the listening socket."""
+    try:
+        thread, listener = two_users.separate(
+            args.users, private=args.private, socket_path=args.socket, workspace=args.workspace
+        )
+    except OSError as error:
+        print(f"user code cannot be separated from the runtime: {error}", file=sys.stderr)
+        sys.exit(NOT_SEPARATED)
+    wrapper = [*args.wrapper, "--reuid", str(args.users.programs), "--"]
+    spawn_in(thread, wrapper=wrapper, numbered=False)
+    return listener
+
+
+def _lend(proxied: socket.socket, args: argparse.Namespace, private: Folder) -> None:
+    """Hand the listening socket of the egress proxy out, at a place that programs cannot reach."""
+    if args.users is None:
+        egress.lend(proxied, egress.SOCKET_NAME, partial(egress.in_directory, private.descriptor()))
+    else:  # the private directory is a volume, which the proxy does not see
+        path = args.socket.with_name(egress.SOCKET_NAME)
+        egress.lend(proxied, str(path), partial(two_users.use_files_of_runtime, args.users))
+
+
+def _default_signals() -> None:
+    """Undo what a shell's `&` or nohup left ignored, so that what we start does not inherit it."""
+    for signum in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU):
+        if signal.getsignal(signum) is signal.SIG_IGN:
+            signal.signal(signum, signal.SIG_DFL)
+
+
+def _private(args: argparse.Namespace) -> Folder | None:
+    """The directory of the runtime's own files, opened before it may be covered."""
+    path = args.private or (args.socket and args.socket.parent)
+    if path is None:
+        return None
+    return Folder(".", os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC))
+
+
+def _lock(private: Folder) -> None:
+    """Be the only runtime with these files, for as long as the process lives."""
+    fd = private.open(LOCK_FILE, os.O_RDWR | os.O_CREAT)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        print("another runtime uses the same directory for its files", file=sys.stderr)
+        sys.exit(ALREADY_RUNNING)
+
+
+def _token(private: Folder) -> str | None:
+    """The secret that a provider has left for this start."""
+    try:
+        return private.read(TOKEN_FILE).decode().strip() or None
+    except FileNotFoundError:
+        return None
+
+
+def _enter(args: argparse.Namespace) -> inner_sandbox.InnerSandbox:
+    options = inner_sandbox.InnerOptions(
+        covered=args.private,
+        network=not args.no_network,
+        cgroups=tuple(args.cgroup_of_thread),
+        shared_user=args.shared_user,
+    )
+    try:
+        inner = inner_sandbox.enter(options)
+    except OSError as error:
+        print(f"user code cannot be separated from the runtime: {error}", file=sys.stderr)
+        sys.exit(NOT_SEPARATED)
+    spawn_in(inner.thread, tuple(args.cgroup_of_programs))
+    return inner
+
+
+def _report(ready: int) -> None:
+    """Let the program at the other end of a pipe know that links are accepted."""
+    with suppress(OSError), open(ready, "wb", buffering=0) as pipe:  # it may not wait any more
+        pipe.write(b"1")
+
+
+def _stop_at_end(loop: asyncio.AbstractEventLoop, pipe: int, stop: asyncio.Event) -> None:
+    """Set `stop` when the other end of a pipe, to which nothing is written, is closed."""
+
+    def ended() -> None:
+        loop.remove_reader(pipe)  # it stays readable, and the event loop would do nothing else
+        stop.set()
+
+    loop.add_reader(pipe, ended)
+
+
+async def _serve(
+    args: argparse.Namespace,
+    token: str | None,
+    private: Folder | None,
+    listener: socket.socket | None,
+    inner: inner_sandbox.InnerSandbox | None,
+    context: "SSLContext | None",
+) -> None:
+    loop = asyncio.get_running_loop()
+    stop = asyncio.Event()
+    for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        loop.add_signal_handler(signum, stop.set)
+    args.workspace.mkdir(parents=True, exist_ok=True)
+    if inner is not None:
+        loop.add_reader(inner.init, stop.set)  # without it no program can run
+    if args.until is not None:
+        _stop_at_end(loop, args.until, stop)
+    pool, pools = args.code_pool
+    settings = RuntimeSettings(
+        workspace=args.workspace,
+        id=args.id,
+        token=token,
+        private=private,
+        outside_only=(args.inner or args.users is not None) and not args.unknown_peers,
+        root=args.root,
+        quota=args.quota,
+        oom_kills=args.oom_kills,
+        command=args.command,
+        python=args.python,
+        limits=RuntimeLimits(
+            processes=Retention(args.keep_ended, args.keep_seconds),
+            terminals_of_each=args.terminals_of_each,
+            code=CodeLimits(contexts=args.max_contexts, pool=pool, pools=pools),
+        ),
+    )
+    async with running(settings) as runtime:
+        if listener is not None:
+            server = await loop.create_unix_server(runtime.server.accept, sock=listener)
+        elif args.socket is not None:
+            before = os.umask(0o177)  # only we may connect
+            with socket_address(args.socket) as path:
+                server = await loop.create_unix_server(runtime.server.accept, path)
+            os.umask(before)
+        else:
+            server = await loop.create_server(runtime.server.accept, *args.listen, ssl=context)
+        if args.ready is not None:
+            _report(args.ready)
+        known = {"runtime": runtime.id, "sandbox": args.sandbox}
+        logging.info("= runtime %s of sandbox %s, pid %d", runtime.id, args.sandbox, os.getpid(), extra=known)
+        await stop.wait()
+        if listener is not None:
+            listener.shutdown(socket.SHUT_RDWR)  # others have inherited it too, and connections must be refused now
+        server.close()
+        if args.socket is not None:
+            with suppress(OSError):  # its directory belongs to another user if users are separated
+                args.socket.unlink()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,261 @@
+"""The composition root of a sandbox's runtime: its terminals, processes and files behind one server."""
+
+import asyncio
+import logging
+import os
+import secrets
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import hawse
+from hawse.api.runtime import RuntimeConfigure, RuntimeInfo, RuntimeMetrics, RuntimeMetricsResult
+from hawse.api.spec import Nothing
+from hawse.keystrokes import Keystrokes
+from hawse.rpc import Dispatcher, IdempotencyTable, handles
+from hawse.rpc.server import Server
+from hawse.wire import HawseError
+from hawse_runtime.activity import ActivityMethods, Source, TerminalOutput
+from hawse_runtime.backup.methods import BackupMethods
+from hawse_runtime.code.methods import CodeMethods
+from hawse_runtime.core.fair_work import FairWork
+from hawse_runtime.core.folder import Folder
+from hawse_runtime.core.output_search import SearchContext
+from hawse_runtime.core.tasks import Tasks
+from hawse_runtime.core.thread_pool import ThreadPools
+from hawse_runtime.desktop.methods import DesktopMethods
+from hawse_runtime.files.methods import FileMethods
+from hawse_runtime.git.methods import GitMethods
+from hawse_runtime.journal.journal import JournalPool
+from hawse_runtime.journal.spill import SpillStore
+from hawse_runtime.ports.methods import PortMethods
+from hawse_runtime.ports.previews import PreviewTable
+from hawse_runtime.posix.environment import Environment
+from hawse_runtime.posix.oom import OomCounter
+from hawse_runtime.posix.orphaned_pipes import OrphanedPipes
+from hawse_runtime.posix.proc import list_proc, read_proc
+from hawse_runtime.posix.process_tree import ProcessTrees
+from hawse_runtime.posix.stale_processes import RuntimeIdFile, end_stale_processes
+from hawse_runtime.process.exec import ExecMethods
+from hawse_runtime.process.launcher import Launcher
+from hawse_runtime.process.methods import ProcessMethods
+from hawse_runtime.process.process import ProcessContext
+from hawse_runtime.recording.methods import RecordingMethods
+from hawse_runtime.rpc.stream_slots import StreamSlots
+from hawse_runtime.screen.screen_process import ScreenProcess
+from hawse_runtime.session.methods import SessionMethods
+from hawse_runtime.settings import RuntimeSettings
+from hawse_runtime.terminal.automation import AutomationMethods
+from hawse_runtime.terminal.methods import TerminalMethods
+from hawse_runtime.watch.methods import WatchMethods
+
+log = logging.getLogger(__name__)
+
+
+class Runtime:
+    """The parts of a runtime, and the server in front of them. `id` names this incarnation."""
+
+    def __init__(self, settings: RuntimeSettings, tasks: Tasks, pools: ThreadPools) -> None:
+        workspace, limits = settings.workspace, settings.limits
+        self.pools = pools
+        self.id = settings.id or secrets.token_hex(8)
+        workspace.mkdir(parents=True, exist_ok=True)
+        self._started = time.time()
+        keystrokes = Keystrokes()
+        journals = self.journals = JournalPool(limits.journals, keystrokes)
+        idempotency = IdempotencyTable(limits.idempotency)
+        environment = self.environment = Environment(workspace, mark=self.id)
+        self._revision = 0  # of the configuration
+        trees = self.trees = ProcessTrees(pools.kill)
+        private = settings.private
+        self._command = settings.command
+        self._id_file = RuntimeIdFile(private) if private is not None else None
+        screens = self.screens = ScreenProcess(settings.python)
+        self.terminals = TerminalMethods(environment, journals, trees, screens, of_each=limits.terminals_of_each)
+        orphaned_pipes = self.orphaned_pipes = OrphanedPipes()
+        context = ProcessContext(
+            tasks=tasks,
+            trees=trees,
+            disk=pools.disk,
+            journal=journals.journal,
+            orphaned_pipes=orphaned_pipes,
+            oom=OomCounter(settings.oom_kills),
+            limits=limits.programs,
+        )
+        launcher = Launcher(environment, context)
+        execs = self.execs = ExecMethods(launcher, idempotency)
+        self.spill = SpillStore(pools.spill, private and private.folder("spill"), limits.spill)
+        search = SearchContext(pools.search, FairWork())
+        self.processes = ProcessMethods(launcher, execs, self.spill, search, limits.processes)
+        self.desktops = DesktopMethods(environment, launcher, self.processes, pools.image)
+        self.sessions = SessionMethods(environment, context, limits.sessions, idempotency, self.processes)
+        code_store = SpillStore(pools.spill, private and private.folder("spill-code"), limits.code.spill)
+        self.code = CodeMethods(environment, context, code_store, idempotency, limits.code, settings.python)
+        root = str(settings.root) if settings.root else None
+        slots = StreamSlots()
+        self.files = FileMethods(
+            *(environment, pools.disk, tasks, idempotency),
+            root=root,
+            quota=settings.quota,
+            private=private,
+            limits=limits.uploads,
+            slots=slots,
+            session_directory=self.sessions.directory,
+        )
+        self.recordings = RecordingMethods(
+            private.folder("recordings") if private is not None else Folder(workspace / ".hawse" / "recordings"),
+            self.terminals,
+            self.desktops.registry,
+            pools.image,
+            tasks,
+            pools.disk,
+            slots,
+        )
+        self.watches = WatchMethods(environment, tasks, pools.disk, self.id, limits.watches)
+        self.git = GitMethods(environment, trees, pools.disk, tasks, idempotency, limits.git)
+        backups = self._backups = BackupMethods(
+            *(environment, pools.disk, tasks, slots, self.files.quota, self.git.ignored), root=root
+        )
+        dispatcher = Dispatcher(tasks.start, idempotency, stop_delay=limits.stop_delay)
+        self.automation = AutomationMethods(self.terminals, search)
+        previews = PreviewTable(private)
+        ports = self.ports = PortMethods(self.id, tasks, pools.proc, previews)
+        programs = (self.terminals, execs, self.processes, self.sessions, self.automation, self.code)
+        sources: list[Source] = [self._programs, self._viewers, TerminalOutput(self.terminals)]
+        activity = ActivityMethods(sources, lambda: previews.digests)
+        dispatcher.on_call = activity.note_call
+        others = (self.files, backups, self.recordings, ports, self.watches, self.git, self.desktops)
+        for part in (self, activity, *programs, *others):
+            dispatcher.add(part)
+        name = f"hawse-runtime/{hawse.__version__}"
+        self.server = Server(
+            dispatcher,
+            name=name,
+            token=settings.token,
+            outside_only=settings.outside_only,
+            limits=limits.links,
+            keystrokes=keystrokes,
+        )
+
+    @handles(RuntimeInfo)
+    def _info(self, params: RuntimeInfo) -> dict[str, Any]:
+        return self.info()
+
+    @handles(RuntimeMetrics)
+    def _metrics(self, params: RuntimeMetrics) -> RuntimeMetricsResult:
+        return self.metrics()
+
+    @handles(RuntimeConfigure)
+    async def _configure(self, params: RuntimeConfigure) -> Nothing:
+        await self.files.initial.write(params.files)
+        if params.revision >= self._revision:
+            self._revision = params.revision
+            self.environment.configured = params.env
+            self.ports.configure(params.ports)
+        return Nothing()
+
+    def _programs(self) -> tuple[list[str], float | None]:
+        """A source of activity: processes, commands, and sessions that run one."""
+        processes, commands = self.processes.records, self.execs.registry
+        running = [f"process {process.id}" for process in processes.running]
+        running += [f"command {command.id}" for command in commands.running]
+        running += [f"session {session}" for session in self.sessions.busy]
+        ends = [end for end in (processes.last_end, commands.last_end) if end is not None]
+        return running, max(ends, default=None)
+
+    def _viewers(self) -> tuple[list[str], None]:
+        """A source of activity: terminals that have a viewer."""
+        return [f"terminal {terminal.id}" for terminal in self.terminals if len(terminal.viewers)], None
+
+    def info(self) -> dict[str, Any]:
+        """Return the result of `runtime.info`; `memory` is the resident size in bytes."""
+        return {
+            "runtime": self.id,
+            "pid": os.getpid(),
+            "version": hawse.__version__,
+            "started": self._started,
+            "terminals": len(self.terminals),
+            "processes": len(self.processes) + len(self.execs),
+            "sessions": len(self.sessions),
+            "open_fds": _open_fds(),
+            "tasks": len(asyncio.all_tasks()),
+            "memory": _memory(),
+        }
+
+    def metrics(self) -> RuntimeMetricsResult:
+        """Return gauges and counters. O(number of viewers); intended for periodic scraping."""
+        terminals = self.terminals
+        lags = [viewer.lag for terminal in terminals for viewer in terminal.viewers]
+        return RuntimeMetricsResult(
+            started=self._started,
+            cpu=time.process_time(),
+            memory=_memory(),
+            open_fds=_open_fds(),
+            terminals=sum(terminal.exit is None for terminal in terminals),
+            processes=sum(process.exit is None for process in self.processes.records) + len(self.execs),
+            sessions=len(self.sessions),
+            viewers=len(lags),
+            lag=sum(lags),
+            lag_max=max(lags, default=0),
+            journals=self.journals.memory,
+            snapshots=terminals.snapshots.held,
+            recordings=self.recordings.active,
+            output=terminals.output,
+            reseeds=terminals.stats.reseeds,
+            echo=terminals.stats.echoes(),
+        )
+
+    async def begin(self) -> None:
+        """End what a killed runtime of the same state directory has left running, and start the first program."""
+        if self._id_file is not None:
+            if (earlier := self._id_file.read()) is not None:
+                await end_stale_processes(self.trees, earlier)
+            self._id_file.write(self.id)
+        await self._backups.begin()
+        if self._command is not None:
+            try:
+                self.processes.start(self._command)
+            except HawseError as error:  # the sandbox can be used without it
+                log.error("! the command of the image was not started: %s", error)
+
+    async def close(self) -> None:
+        """End every program and every call, and remove what is temporary."""
+        self.server.close()
+        self.files.close()
+        await asyncio.gather(
+            *(self.watches.close(), self.terminals.close(), self.sessions.close(), self.git.close()),
+            *(self.code.close(), self.desktops.close()),
+        )
+        await self.processes.close()  # including what the others have left running
+        self.orphaned_pipes.close()
+        await self.recordings.close()
+        await self.screens.close()
+        self.trees.close()
+        if self._id_file is not None:
+            self._id_file.remove()
+
+
+def _memory() -> int:
+    """Resident bytes."""
+    return int(read_proc("self/statm").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _open_fds() -> int:
+    return len(list_proc("self/fd"))
+
+
+@asynccontextmanager
+async def running(settings: RuntimeSettings) -> AsyncIterator[Runtime]:
+    """Run a runtime with its task group and its threads. On exit, everything that it started has ended."""
+    pools = ThreadPools()
+    try:
+        async with asyncio.TaskGroup() as group:
+            runtime = Runtime(settings, Tasks(group), pools)
+            try:
+                await runtime.begin()
+                yield runtime
+            finally:
+                await runtime.close()
+    finally:
+        pools.close()  # when the last task has ended

@@ -1,0 +1,95 @@
+"""Undoes or finishes the replacements of directories that a runtime has left half done when it was killed.
+
+How far one was can be seen in its directory:
+
+    .hawse-restore-X/new    the new directory
+    .hawse-restore-X/old    the old entries, while they are being moved there: they are moved back
+    .hawse-restore-X/gone   the same, when all of them are there: the new entries are moved into place
+"""
+
+import fcntl
+import logging
+import os
+import re
+import threading
+from typing import Final
+
+from hawse_runtime.backup.tree_moves import move_entry, remove_leftover, set_attributes
+from hawse_runtime.files.atomic_replace import MARK
+
+log = logging.getLogger(__name__)
+
+NEW: Final = "new"
+OLD: Final = "old"
+GONE: Final = "gone"
+LEFTOVER: Final = re.compile(re.escape(MARK) + r"restore-[0-9a-f]{16}")  # also an archive that the gateway has sent
+DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+making = threading.Lock()  # held until a new directory is locked: it must not be taken for a leftover
+
+
+def sweep(folder: int) -> None:
+    """Undo or finish the replacements that a killed runtime has left in a directory, and remove the rest of them."""
+    for name in recover(folder):
+        remove_leftover(folder, name)
+
+
+def recover(folder: int, *, starting: bool = False) -> list[str]:
+    """Undo or finish the replacements of a directory that a killed runtime has left in it.
+
+    Args:
+        folder: The directory, a descriptor.
+        starting: Whether no work has begun, so that archives that the gateway has sent are leftovers, too.
+
+    Returns:
+        Names in the directory that can be removed now.
+    """
+    done = []
+    for name in filter(LEFTOVER.fullmatch, os.listdir(folder)):
+        try:
+            if _recovered(folder, name, starting):
+                done.append(name)
+        except OSError as error:  # such as a name that is taken: what is there stays
+            log.warning("! %s could not be put back: %s", name, error)
+    return done
+
+
+def _recovered(folder: int, name: str, starting: bool) -> bool:
+    """Undo or finish one. Return False if it is in use."""
+    try:
+        with making:
+            fd = os.open(name, DIRECTORY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+    except NotADirectoryError:
+        return starting
+    try:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            if not starting:
+                return False
+        names = os.listdir(fd)
+        if OLD in names:
+            _move_all(fd, OLD, folder)
+        elif GONE in names:
+            _move_all(fd, NEW, folder)
+            set_attributes(folder, os.stat(NEW, dir_fd=fd, follow_symlinks=False))
+            times = os.stat(GONE, dir_fd=fd, follow_symlinks=False)
+            os.utime(folder, ns=(times.st_atime_ns, times.st_mtime_ns))
+        return True
+    finally:
+        os.close(fd)
+
+
+def _move_all(holder: int, name: str, folder: int) -> None:
+    """Move the entries of a directory. Raises the last `OSError`, after all others were moved."""
+    failure: OSError | None = None
+    source = os.open(name, DIRECTORY | os.O_NOFOLLOW, dir_fd=holder)
+    try:
+        for entry in os.listdir(source):
+            try:
+                move_entry(entry, source, folder)
+            except OSError as error:
+                failure = error
+    finally:
+        os.close(source)
+    if failure is not None:
+        raise failure

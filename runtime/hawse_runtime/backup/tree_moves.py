@@ -1,0 +1,102 @@
+"""Moves entries between directories by their descriptors, and removes trees, whatever their modes are."""
+
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from hawse_runtime.files.atomic_replace import rename
+from hawse_runtime.posix.proc import PROC, reopen
+
+
+def move_entry(name: str, source: int, target: int, to: str | None = None) -> None:
+    """Rename into another directory, unless the name is taken. A directory has to be writable for that: rename(2).
+
+    Args:
+        name: The name in `source`.
+        source: A directory's descriptor.
+        target: The other directory's descriptor.
+        to: The name in `target`. None: the same.
+    """
+    places = (source, name), (target, name if to is None else to)
+    try:
+        rename(*places, overwrite=False)
+    except PermissionError:
+        with writable(source, name):
+            rename(*places, overwrite=False)
+
+
+@contextmanager
+def writable(folder: int, name: str) -> Iterator[None]:
+    """Give a directory write permission during the `with` block."""
+    fd = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        mode = os.fstat(fd).st_mode & 0o7777
+        os.chmod(f"self/fd/{fd}", mode | 0o700, dir_fd=PROC)
+        try:
+            yield
+        finally:
+            os.chmod(f"self/fd/{fd}", mode, dir_fd=PROC)
+    finally:
+        os.close(fd)
+
+
+def remove_leftover(folder: int, name: str) -> None:
+    """Remove a file or a tree, also from a directory that cannot be written to. What cannot be removed stays."""
+    with suppress(OSError):
+        if _removed(folder, name):
+            return
+        mode = os.fstat(folder).st_mode & 0o7777
+        os.fchmod(folder, mode | 0o700)
+        try:
+            _removed(folder, name)
+        finally:
+            os.fchmod(folder, mode)
+
+
+def _removed(folder: int, name: str) -> bool:
+    """Remove a file or a tree. Return whether nothing is there now."""
+    with suppress(FileNotFoundError):
+        if stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
+            remove_beneath(folder, name)
+        else:
+            with suppress(PermissionError):
+                os.unlink(name, dir_fd=folder)
+        os.stat(name, dir_fd=folder, follow_symlinks=False)
+        return False
+    return True
+
+
+def remove_beneath(folder: int, name: str) -> None:
+    """Remove a tree. Nothing is raised: what cannot be removed stays."""
+    with suppress(RecursionError):
+        shutil.rmtree(name, ignore_errors=True, dir_fd=folder)
+    with suppress(OSError, RecursionError):
+        _allow_removal(folder, name)
+        shutil.rmtree(name, ignore_errors=True, dir_fd=folder)
+
+
+def _allow_removal(folder: int, name: str) -> None:
+    """Make all directories of a tree writable: files in them can be removed then."""
+    fd = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        os.chmod(f"self/fd/{fd}", 0o700, dir_fd=PROC)
+        reading = reopen(fd, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            with os.scandir(reading) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        _allow_removal(reading, entry.name)
+        finally:
+            os.close(reading)
+    finally:
+        os.close(fd)
+
+
+def set_attributes(target: int, status: os.stat_result) -> None:
+    """Give a directory the mode, the owner and the time of another one."""
+    with suppress(PermissionError):
+        os.fchown(target, status.st_uid, status.st_gid)
+    os.fchmod(target, status.st_mode & 0o7777)
+    os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))

@@ -1,0 +1,40 @@
+"""Sends messages of the host to the runtime. A sender waits while the runtime does not read."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from hawse_runtime.code.host_protocol import CHUNK, HostMessage, encode, encode_output
+
+BUFFER = 256 << 10  # bytes that may wait to be written; then the kernels are read no further
+
+
+class Outbox:
+    """The writing end of the socket to the runtime."""
+
+    def __init__(self, writer: asyncio.StreamWriter, start: Callable[[Coroutine[Any, Any, None]], object]) -> None:
+        """Use `writer`; `start` runs a task that belongs to the host."""
+        self.start = start
+        self._writer = writer
+        writer.transport.set_write_buffer_limits(high=BUFFER)
+
+    async def send(self, message: HostMessage) -> None:
+        """Send a control message."""
+        self._writer.write(encode(message))
+        await self._writer.drain()
+
+    async def send_output(self, kind: int, run: int, data: bytes, flowing: asyncio.Event) -> None:
+        """Send output in chunks.
+
+        Args:
+            kind: STDOUT, STDERR or BUNDLES.
+            run: The number of the run.
+            data: The output, of any length.
+            flowing: Is set while the runtime takes output of this kernel.
+        """
+        view = memoryview(data)
+        while view:
+            await flowing.wait()
+            self._writer.write(encode_output(kind, run, view[:CHUNK]))
+            view = view[CHUNK:]
+            await self._writer.drain()

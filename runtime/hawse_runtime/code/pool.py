@@ -1,0 +1,157 @@
+"""Executors that are ready before they are needed. One that has been used never returns."""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from typing import Protocol
+
+from hawse.api.code_pool import PoolLimits
+from hawse.wire import HawseError
+from hawse_runtime.code.executor import Executor, ExecutorOptions
+from hawse_runtime.code.limits import CodeLimits
+from hawse_runtime.core.tasks import Tasks
+
+log = logging.getLogger(__name__)
+
+
+class StartExecutor(Protocol):
+    """Starts an executor. Raises `HawseError`."""
+
+    async def __call__(self, options: ExecutorOptions) -> Executor: ...
+
+
+class _Shelf:
+    """The executors of one language and kernel that wait."""
+
+    def __init__(self, options: ExecutorOptions, limits: PoolLimits) -> None:
+        self.options = options
+        self.limits = limits
+        self.ready: list[Executor] = []
+        self.starting = 0
+        self.idle: asyncio.TimerHandle | None = None
+
+
+class ExecutorPool:
+    """Gives out executors. After the first of a language it keeps some ready, which are started in the background."""
+
+    def __init__(self, start: StartExecutor, tasks: Tasks, limits: CodeLimits) -> None:
+        """Create an empty pool.
+
+        Args:
+            start: Starts an executor.
+            tasks: Owns the work in the background.
+            limits: How many executors wait, and for how long.
+        """
+        self._start = start
+        self._tasks = tasks
+        self._limits = limits
+        self._shelves: dict[tuple[str | None, str | None], _Shelf] = {}
+        self._closed = False
+
+    @property
+    def ready(self) -> Mapping[str, int]:
+        """The number of executors that wait, by the names of their kernels."""
+        found: dict[str, int] = {}
+        for shelf in self._shelves.values():
+            for executor in shelf.ready:
+                found[executor.kernel.kernel] = found.get(executor.kernel.kernel, 0) + 1
+        return found
+
+    async def take(self, options: ExecutorOptions, *, usual: bool) -> Executor:
+        """Return an executor that nothing has used, from the pool if there is one.
+
+        Args:
+            options: What it is started with.
+            usual: Whether others will probably want the same, so that some are kept ready.
+
+        Raises:
+            HawseError: `language_unavailable`, `spawn_failed`.
+        """
+        if not usual:
+            return await self._start(options)
+        shelf = self._shelf(options)
+        executor = self._from(shelf)
+        if executor is None:
+            executor = await self._start(options)
+        self._fill(shelf)
+        return executor
+
+    async def close(self) -> None:
+        """End all executors that wait."""
+        self._closed = True
+        waiting = [executor for shelf in self._shelves.values() for executor in self._emptied(shelf)]
+        await asyncio.gather(*(executor.end() for executor in waiting), return_exceptions=True)
+
+    def _shelf(self, options: ExecutorOptions) -> _Shelf:
+        key = (options.language, options.kernel)
+        shelf = self._shelves.get(key)
+        if shelf is None:
+            limits = self._limits.pools.get(options.language or "", self._limits.pool)
+            shelf = self._shelves[key] = _Shelf(options, limits)
+        if shelf.options != options:  # the environment of the sandbox has changed
+            self._end_all(self._emptied(shelf))
+            shelf.options = options
+        return shelf
+
+    def _from(self, shelf: _Shelf) -> Executor | None:
+        while shelf.ready:
+            executor = shelf.ready.pop(0)
+            if executor.exit is None:
+                executor.on_exit = None
+                return executor
+        return None
+
+    def _fill(self, shelf: _Shelf) -> None:
+        """Start as many executors as are missing, and end them all if none is taken for long."""
+        if shelf.idle is not None:
+            shelf.idle.cancel()
+        if self._closed:
+            return
+        shelf.idle = asyncio.get_running_loop().call_later(shelf.limits.idle, self._reap, shelf)
+        while len(shelf.ready) + shelf.starting < shelf.limits.size and self._has_memory(shelf):
+            shelf.starting += 1
+            self._tasks.start(self._add(shelf, shelf.options))
+
+    def _has_memory(self, shelf: _Shelf) -> bool:
+        """Whether one more fits into the memory that those of a language may take, by the size of the others."""
+        sizes = [executor.kernel.memory for executor in shelf.ready]
+        each = max(sizes, default=0)
+        return sum(sizes) + (shelf.starting + 1) * each <= shelf.limits.memory
+
+    async def _add(self, shelf: _Shelf, options: ExecutorOptions) -> None:
+        try:
+            executor = await self._start(options)
+        except HawseError as error:
+            log.warning("! no executor for the pool: %s", error)
+            return
+        finally:
+            shelf.starting -= 1
+        if self._closed or shelf.idle is None or shelf.options != options or not self._fits(shelf, executor):
+            await executor.end()
+            return
+        executor.on_exit = lambda exit: self._ended(shelf, executor)
+        shelf.ready.append(executor)
+
+    def _fits(self, shelf: _Shelf, executor: Executor) -> bool:
+        sizes = [other.kernel.memory for other in shelf.ready]
+        return sum(sizes) + executor.kernel.memory <= shelf.limits.memory
+
+    def _ended(self, shelf: _Shelf, executor: Executor) -> None:
+        if executor in shelf.ready:
+            shelf.ready.remove(executor)
+
+    def _reap(self, shelf: _Shelf) -> None:
+        self._end_all(self._emptied(shelf))
+
+    def _emptied(self, shelf: _Shelf) -> list[Executor]:
+        if shelf.idle is not None:
+            shelf.idle.cancel()
+            shelf.idle = None
+        ready, shelf.ready = shelf.ready, []
+        for executor in ready:
+            executor.on_exit = None
+        return ready
+
+    def _end_all(self, executors: list[Executor]) -> None:
+        for executor in executors:
+            self._tasks.start(executor.end())

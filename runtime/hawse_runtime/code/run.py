@@ -1,0 +1,209 @@
+"""One run of code, from the queue to its end."""
+
+import asyncio
+import secrets
+from collections.abc import Callable
+from typing import Any, Literal, Protocol
+
+import msgspec
+
+from hawse.api.code import (
+    CodeClear,
+    CodeDisplay,
+    CodeError,
+    CodeErrorRaised,
+    CodeInputRequest,
+    CodeRun,
+    CodeRunInfo,
+    CodeRunResult,
+    RunStatus,
+)
+from hawse.api.types import Exit
+from hawse.wire import HawseError, Principal
+from hawse_runtime.code.host_protocol import ProtocolError, RunDone, RunEvent
+from hawse_runtime.code.run_log import RunLog
+
+Why = Literal["interrupted", "timed_out", "stopped"]
+
+# What comes from the host is checked against these types: a client may rely on them.
+_VALUES: dict[str, msgspec.json.Decoder[Any]] = {
+    "value": msgspec.json.Decoder(CodeDisplay),
+    "display": msgspec.json.Decoder(CodeDisplay),
+    "update": msgspec.json.Decoder(CodeDisplay),
+    "clear": msgspec.json.Decoder(CodeClear),
+    "raised": msgspec.json.Decoder(CodeErrorRaised),
+    "input": msgspec.json.Decoder(CodeInputRequest),
+}
+_FIRST_FIELDS = b'{"offset":0,"request":0'  # added by the runtime
+EVENT_LIMIT = 768 << 10  # bytes of an event: a control message has at most 1 MiB
+
+
+class RunSubscriber(Protocol):
+    """A reader that is woken by new output and by the end."""
+
+    def wake(self) -> None: ...
+
+
+class Run:
+    """A run that waits, is in progress, or has ended."""
+
+    def __init__(
+        self,
+        params: CodeRun,
+        on_settled: Callable[["Run"], None],
+        *,
+        keyed: bool = False,
+        caller: Principal | None = None,
+    ) -> None:
+        """Create a run that waits.
+
+        Args:
+            params: The parameters of the call.
+            on_settled: Is called once when the run has ended or failed.
+            keyed: Whether a call can join it.
+            caller: The principal of the call; None: unknown.
+        """
+        self.id = f"r-{secrets.token_hex(8)}"
+        self.params = params
+        self.keyed = keyed
+        self.caller = caller
+        self.number = 0  # by which the host names it; set when it begins
+        self.context: str | None = None  # the id and the instance of its context
+        self.instance: str | None = None
+        self.ahead = 0  # the number of runs before it when it was queued
+        self.log: RunLog | None = None  # since it began
+        self.result: CodeRunResult | None = None
+        self.error: HawseError | None = None  # why it did not begin
+        self.readers: dict[RunSubscriber, None] = {}
+        self.pending_input: int | None = None  # the number of the request that waits for an answer
+        self.ended_as: Why | None = None  # what was done to end it
+        self.killed = False
+        self._inputs = 0
+        self._begun_at = 0.0
+        self._on_settled = on_settled
+        self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def settled(self) -> bool:
+        return self.result is not None or self.error is not None
+
+    def describe(self) -> CodeRunInfo:
+        return CodeRunInfo(
+            run=self.id,
+            state="ended" if self.settled else "waiting" if self.log is None else "running",
+            status=self.result.status if self.result is not None else None,
+            by=self.caller.name if self.caller is not None else "",
+            kind=self.caller.kind if self.caller is not None else "",
+        )
+
+    # ---- its beginning
+
+    def begin(self, number: int, log: RunLog) -> None:
+        """Note that the code is sent to its executor. `number` names the run there."""
+        self.number = number
+        self.log = log
+        self._begun_at = asyncio.get_running_loop().time()
+        self.wake()
+
+    def limit_time(self, seconds: float | None, on_timeout: Callable[[], None]) -> None:
+        """Call `on_timeout` after `seconds` unless the run has ended, in place of an earlier limit. None: never."""
+        self.stop_timer()
+        if seconds is not None:
+            self._timer = asyncio.get_running_loop().call_later(seconds, on_timeout)
+
+    def fail(self, error: HawseError) -> None:
+        """End a run that has not begun."""
+        if not self.settled:
+            self.error = error
+            self._settle()
+
+    # ---- its output
+
+    def receive_output(self, stream: int, data: bytes) -> None:
+        """Take bytes of a stream: 0 stdout, 1 stderr, 2 bundles."""
+        if self.log is not None and not self.settled:
+            self.log.write(stream, data)
+
+    def receive_event(self, event: RunEvent) -> None:
+        """Take an event.
+
+        Raises:
+            ProtocolError: Its value is not of the declared type.
+        """
+        if self.log is None or self.settled:
+            return
+        raw = bytes(event.value)
+        try:
+            if not raw.startswith(b"{") or len(raw) > EVENT_LIMIT:
+                raise ProtocolError(f"an event of {len(raw)} bytes, or not an object")
+            fields = raw[1:] if raw[1:2] == b"}" else b"," + raw[1:]
+            value = _VALUES[event.name].decode(_FIRST_FIELDS + fields)
+        except (ValueError, RecursionError) as error:
+            raise ProtocolError(f"an event {event.name}: {error}") from None
+        if isinstance(value, CodeInputRequest):
+            self._inputs += 1
+            self.pending_input = self._inputs
+            raw = b'{"request":%d,' % self._inputs + raw[1:]
+        self.log.add_event(event.name, raw)
+
+    # ---- its end
+
+    def done(self, end: RunDone) -> None:
+        """Note that the executor has finished it. If it was killed, its end follows."""
+        if self.killed:
+            return
+        status: RunStatus = "ok" if end.ok else "error"
+        if self.ended_as == "timed_out" or (self.ended_as == "interrupted" and not end.ok):
+            status = self.ended_as
+        error = CodeError(name=end.error[0], value=end.error[1], traceback=end.error[2]) if end.error else None
+        self._finish(status, error=error, execution_count=end.execution_count)
+
+    def executor_ended(self, end: Exit) -> None:
+        """Note that its executor has ended before it was done."""
+        status: RunStatus = "crashed"
+        if self.ended_as == "stopped" or self.killed:
+            status = self.ended_as or "crashed"
+        self._finish(status, exit=end)
+
+    def _finish(
+        self,
+        status: RunStatus,
+        *,
+        error: CodeError | None = None,
+        execution_count: int | None = None,
+        exit: Exit | None = None,
+    ) -> None:
+        if self.settled or self.log is None:
+            return
+        self.log.finish()
+        self.result = CodeRunResult(
+            status=status,
+            run=self.id,
+            execution_count=execution_count,
+            error=error,
+            killed=self.killed,
+            exit=exit,
+            duration=asyncio.get_running_loop().time() - self._begun_at,
+            end=self.log.end,
+        )
+        self._settle()
+
+    def _settle(self) -> None:
+        self.stop_timer()
+        self.pending_input = None
+        self.wake()
+        self._on_settled(self)
+
+    def stop_timer(self) -> None:
+        """Cancel the time limit: the run is being ended."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def shrink(self) -> None:
+        """Keep the end of its output only."""
+        if self.log is not None:
+            self.log.shrink()
+
+    def wake(self) -> None:
+        for reader in list(self.readers):
+            reader.wake()

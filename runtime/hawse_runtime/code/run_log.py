@@ -1,0 +1,161 @@
+"""The output of one run: stdout, stderr and the bytes of large values as journals, and the events as a fourth one.
+
+An event is kept as a frame: a header with the lengths that the other streams had when it came, and its JSON. A reader
+sends those streams up to there before it sends the event, which keeps the order of everything. A frame without an event
+(`BARRIER`) is added when output changes from stdout to stderr or back, so that their order is kept as well.
+"""
+
+import struct
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from hawse.api.code import CodeOffsets
+from hawse_runtime.journal.journal import Journal
+from hawse_runtime.journal.spill import SpillStore
+from hawse_runtime.process.output_stream import KeptStream, StreamCursor
+
+NAMES: Final = ("value", "display", "update", "clear", "raised", "input")  # of events, by their number in a header
+BARRIER: Final = 255
+SHRUNK = 4096  # bytes of each stream that are kept of an old run
+_HEADER = struct.Struct(">IBQQQ")  # the length of the JSON, the number of the name, the three lengths
+_TRIM = 4096  # frames: positions of frames that are no longer kept are dropped so many at a time
+
+
+class Frame(NamedTuple):
+    """An event, or a barrier, and its place among the bytes."""
+
+    name: int
+    at: tuple[int, int, int]  # the lengths of stdout, stderr and bundles before it
+    body: bytes
+    end: int  # its `offset`: the position after it
+
+
+class RunLog:
+    """Everything that a run has sent. `streams` are stdout, stderr and bundles, in the order of their frame kinds."""
+
+    def __init__(
+        self,
+        journal: Callable[[], Journal],
+        store: SpillStore,
+        changed: Callable[[], None],
+        pause: Callable[[], None],
+        resume: Callable[[], None],
+    ) -> None:
+        """Create an empty log.
+
+        Args:
+            journal: Makes a journal. May raise `limit_exceeded`.
+            store: Keeps on disk what is too much for memory.
+            changed: Is called after each addition.
+            pause: Stops the output while the disk is behind; called as often as `resume`.
+            resume: Continues it.
+        """
+        first, second, third, fourth = journal(), journal(), journal(), journal()
+        self.stdout, self.stderr, self.bundles, self.events = (
+            KeptStream(each, pause, resume, store) for each in (first, second, third, fourth)
+        )
+        self.streams = (self.stdout, self.stderr, self.bundles)
+        self._changed = changed
+        self._frames = array("Q")  # the positions of the frames, the oldest first
+        self._last: KeptStream | None = None  # stdout or stderr: which was written last
+
+    @property
+    def end(self) -> CodeOffsets:
+        """The length of each stream."""
+        out, err, large = (stream.end for stream in self.streams)
+        return CodeOffsets(stdout=out, stderr=err, bundles=large, events=self.events.end)
+
+    def write(self, number: int, data: bytes) -> None:
+        """Append bytes to a stream. `number`: its index in `streams`."""
+        stream = self.streams[number]
+        if stream is not self.bundles:
+            if self._last not in (None, stream):
+                self._add(BARRIER, b"")
+            self._last = stream
+        stream.journal.append(data)
+        stream.appended()
+        self._changed()
+
+    def add_event(self, name: str, body: bytes) -> None:
+        """Append an event. `body`: its value without `offset`, a JSON object."""
+        self._add(NAMES.index(name), body)
+        self._changed()
+
+    def finish(self) -> None:
+        """Note that nothing more will come."""
+        for stream in (*self.streams, self.events):
+            stream.finish()
+
+    def shrink(self) -> None:
+        """Keep the end of each stream only."""
+        for stream in (*self.streams, self.events):
+            stream.forget()
+            stream.journal.limit(SHRUNK)
+
+    def is_boundary(self, offset: int) -> bool:
+        """Whether a reader of the events may begin at `offset`."""
+        return offset in (0, self.events.end) or self.boundary(offset) == offset or offset < self.events.first_at(0)
+
+    def boundary(self, offset: int) -> int:
+        """Return the position of the first frame at or after `offset`; the end if there is none."""
+        index = bisect_left(self._frames, offset)
+        return self._frames[index] if index < len(self._frames) else self.events.end
+
+    def _add(self, name: int, body: bytes) -> None:
+        position = self.events.end
+        ends = (stream.end for stream in self.streams)
+        self._frames.append(position)
+        self.events.journal.append(_HEADER.pack(len(body), name, *ends) + body)
+        self.events.appended()
+        if len(self._frames) % _TRIM == 0:
+            del self._frames[: bisect_left(self._frames, self.events.first_at(0))]
+
+
+class EventCursor:
+    """The position of a reader in the events of a run. `offset` is that of the next frame."""
+
+    def __init__(self, log: RunLog, since: int, arrived: Callable[[], None]) -> None:
+        """`arrived` is called when bytes have been read from disk."""
+        self.offset = since
+        self._log = log
+        self._cursor = StreamCursor(log.events, since, arrived)
+        self._partial = bytearray()  # the beginning of the next frame
+
+    @property
+    def at_end(self) -> bool:
+        return self.offset >= self._log.events.end
+
+    def lost(self) -> bool:
+        """Skip frames that are no longer kept; return whether there were any."""
+        if not self._cursor.lost():
+            return False
+        self._partial.clear()
+        self.offset = self._cursor.offset = self._log.boundary(self._cursor.offset)
+        return True
+
+    def look(self) -> Frame | None:
+        """Return the next frame. None at the end, and while it is read from disk."""
+        partial = self._partial
+        while True:
+            wanted = _HEADER.size
+            if len(partial) >= wanted:
+                size, name, *at = _HEADER.unpack_from(partial)
+                wanted += size
+                if len(partial) == wanted:
+                    out, err, large = at
+                    return Frame(name, (out, err, large), bytes(partial[_HEADER.size :]), self.offset + wanted)
+            data = self._cursor.look(wanted - len(partial))
+            if not data:
+                return None
+            partial += data
+            self._cursor.take(len(data))
+
+    def take(self, frame: Frame) -> None:
+        """Advance beyond `frame`, which `look` has returned."""
+        self.offset = frame.end
+        self._partial.clear()
+
+    def close(self) -> None:
+        self._cursor.close()

@@ -1,0 +1,190 @@
+"""Serves one reader of a run: a call of `code.run` or `code.attach`."""
+
+from collections.abc import Callable
+
+import msgspec
+
+from hawse.api.code import CodeOffsets, CodeRunOpened, CodeRunWaiting, CodeSince, CodeTruncated, RunStream
+from hawse.rpc.call import ServerCall
+from hawse.rpc.output_stream import OutputOnlyStream
+from hawse.wire import Connection, HawseError, Kind
+from hawse_runtime.code.run import Run
+from hawse_runtime.code.run_log import BARRIER, NAMES, EventCursor, RunLog
+from hawse_runtime.process.output_stream import StreamCursor
+
+STREAMS: tuple[tuple[Kind, RunStream], ...] = (
+    (Kind.OUTPUT, "stdout"),
+    (Kind.STDERR, "stderr"),
+    (Kind.SCREEN, "bundles"),
+)
+
+
+SOURCE_SHOWN = 65_536  # characters: an event has at most 1 MiB, and JSON may need 6 bytes for a character
+BARRIERS = 1000  # that are passed in one turn, when a reader begins after what they separate
+
+
+class CodeRunStream(OutputOnlyStream):
+    """Sends what a run has sent, from the offsets `since` on, in its order. A `Stream`."""
+
+    def __init__(
+        self,
+        run: Run,
+        call: ServerCall,
+        since: CodeSince | None,
+        on_detach: Callable[[Run], object],
+        *,
+        tell_source: bool = False,
+    ) -> None:
+        """Create the stream of a call.
+
+        Args:
+            run: The run that is read.
+            call: The call that is served.
+            since: Where to begin.
+            on_detach: Is called with the run when the call has ended.
+            tell_source: Whether `opened` has the code: the caller of `code.run` knows it.
+
+        Raises:
+            HawseError: `invalid_params` if `since` is beyond the end of a stream, or inside of an event.
+        """
+        super().__init__(call)
+        self._run = run
+        self._since = offsets_of(since)
+        self._on_detach = on_detach
+        self._tell_source = tell_source
+        self._waiting_due = True  # the event `waiting` has not been sent yet
+        self._opened = False
+        self._cursors: tuple[StreamCursor, ...] = ()
+        self._events: EventCursor | None = None
+        if run.log is not None:
+            check(run.log, self._since)
+        elif self._since != CodeOffsets():
+            raise HawseError(
+                "invalid_params",
+                "`since` must be 0: the run has not begun, so it has no output",
+                details={"path": "$.since"},
+            )
+        run.readers[self] = None
+
+    def pull(self, connection: Connection, ch: int, size: int) -> bool:
+        run = self._run
+        if run.error is not None:
+            self._call.error(run.error)
+            return False
+        if run.log is None:
+            if self._waiting_due and connection.window(ch) > 0:
+                self._waiting_due = False
+                connection.send_event(ch, "waiting", CodeRunWaiting(ahead=run.ahead, run=run.id))
+            return False
+        events = self._events or self._begin(run.log)
+        if self._opened and self._end(events):
+            return False
+        if connection.window(ch) <= 0:
+            return False
+        if not self._opened:
+            self._opened = True
+            self._open(connection, ch, events)
+            return True
+        if self._send(connection, ch, size, events):
+            return True
+        self._end(events)  # barriers, of which nothing is sent, may have been the last frames
+        return False
+
+    def detach(self) -> None:
+        self._run.readers.pop(self, None)
+        for cursor in self._cursors:
+            cursor.close()
+        if self._events is not None:
+            self._events.close()
+        self._on_detach(self._run)
+
+    def _begin(self, log: RunLog) -> EventCursor:
+        since = self._since
+        starts = (since.stdout, since.stderr, since.bundles)
+        self._cursors = tuple(
+            StreamCursor(stream, start, self.wake) for stream, start in zip(log.streams, starts, strict=True)
+        )
+        self._events = EventCursor(log, since.events, self.wake)
+        return self._events
+
+    def _open(self, connection: Connection, ch: int, events: EventCursor) -> None:
+        """Send `opened` with the offsets at which reading begins: above `since` where output is no longer kept."""
+        events.lost()
+        for cursor in self._cursors:
+            cursor.lost()
+        out, err, large = (cursor.offset for cursor in self._cursors)
+        start = CodeOffsets(stdout=out, stderr=err, bundles=large, events=events.offset)
+        run = self._run
+        source = run.params.source[:SOURCE_SHOWN] if self._tell_source else None
+        opened = CodeRunOpened(run=run.id, context=run.context, instance=run.instance, source=source, start=start)
+        connection.send_event(ch, "opened", opened)
+
+    def _end(self, events: EventCursor) -> bool:
+        """Send the result, which costs no credit, if everything else was sent. Returns whether it was."""
+        run = self._run
+        if run.result is None or not events.at_end or not all(cursor.at_end for cursor in self._cursors):
+            return False
+        self._call.result(run.result)
+        return True
+
+    def _send(self, connection: Connection, ch: int, size: int, events: EventCursor) -> bool:
+        """Send the next bytes or the next event; return whether there were any."""
+        for _ in range(BARRIERS):
+            sent = self._send_next(connection, ch, size, events)
+            if sent is not None:
+                return sent
+        self.wake()
+        return False
+
+    def _send_next(self, connection: Connection, ch: int, size: int, events: EventCursor) -> bool | None:
+        """As `_send`, but None if a barrier was passed."""
+        if events.lost():
+            connection.send_event(ch, "truncated", CodeTruncated(stream="events", start=events.offset))
+            return True
+        frame = events.look()
+        if frame is None and not events.at_end:
+            return False  # it is read from disk
+        for number, cursor in enumerate(self._cursors):
+            kind, name = STREAMS[number]
+            if cursor.lost():
+                connection.send_event(ch, "truncated", CodeTruncated(stream=name, start=cursor.offset))
+                return True
+            goal = cursor.stream.end if frame is None else frame.at[number]
+            if cursor.offset < goal:
+                data = cursor.look(min(size, connection.window(ch), goal - cursor.offset))
+                if not data:
+                    return False  # they are read from disk
+                connection.send_data(ch, kind, cursor.offset, data)
+                cursor.take(len(data))
+                return True
+        if frame is None:
+            return False
+        events.take(frame)
+        if frame.name == BARRIER:
+            return None
+        value = msgspec.Raw(b'{"offset":%d,' % frame.end + frame.body[1:])
+        if frame.body == b"{}":
+            value = msgspec.Raw(b'{"offset":%d}' % frame.end)
+        connection.send_event(ch, NAMES[frame.name], value)
+        return True
+
+
+def offsets_of(since: CodeSince | None) -> CodeOffsets:
+    """Return the offsets of `since`, with 0 for what is left out."""
+    if since is None:
+        return CodeOffsets()
+    return CodeOffsets(
+        stdout=since.stdout or 0, stderr=since.stderr or 0, bundles=since.bundles or 0, events=since.events or 0
+    )
+
+
+def check(log: RunLog, since: CodeOffsets) -> None:
+    """Raise `invalid_params` if `since` is beyond the end of a stream, or inside of an event."""
+    ends = msgspec.structs.asdict(log.end)
+    for name, offset in msgspec.structs.asdict(since).items():
+        if offset > ends[name]:
+            message = f"since.{name} ({offset}) is beyond the end of the output ({ends[name]})"
+            raise HawseError("invalid_params", message, details={"path": f"$.since.{name}"})
+    if not log.is_boundary(since.events):
+        message = f"since.events ({since.events}) is not the `offset` of an event"
+        raise HawseError("invalid_params", message, details={"path": "$.since.events"})

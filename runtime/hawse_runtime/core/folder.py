@@ -1,0 +1,91 @@
+"""A directory of the runtime's own files, whose path may be relative to an open descriptor.
+
+A runtime in an isolated sandbox reaches its recordings and spilled output only through a descriptor: their directory
+is not mounted where programs run, and the runtime resolves paths as they do (docs/decisions/0085).
+"""
+
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+from hawse_runtime.core.remove_tree import remove_tree
+
+
+class Folder:
+    """A directory, which need not exist yet. All methods block on disk I/O and raise `OSError`."""
+
+    def __init__(self, path: str | Path, base: int | None = None) -> None:
+        """Name a directory.
+
+        Args:
+            path: Its path.
+            base: The descriptor of the directory to which `path` is relative; it stays the caller's. None: the path
+                is resolved as usual.
+        """
+        self._path = os.fspath(path)
+        self._base = base
+
+    def __str__(self) -> str:
+        return self._path
+
+    def make(self) -> None:
+        """Create the directory with mode 0700, if it does not exist."""
+        if self._base is None:
+            os.makedirs(self._path, mode=0o700, exist_ok=True)
+        else:
+            with suppress(FileExistsError):
+                os.mkdir(self._path, mode=0o700, dir_fd=self._base)
+
+    def folder(self, name: str) -> "Folder":
+        """Return the directory `name` in this one."""
+        return Folder(self._join(name), self._base)
+
+    def open(self, name: str, flags: int, mode: int = 0o600) -> int:
+        """Open the file `name`, never through a symbolic link, and return its descriptor."""
+        return os.open(self._join(name), flags | os.O_CLOEXEC | os.O_NOFOLLOW, mode, dir_fd=self._base)
+
+    def names(self) -> list[str]:
+        """Return the names in the directory; none if it does not exist."""
+        try:
+            fd = os.open(self._path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self._base)
+        except FileNotFoundError:
+            return []
+        try:
+            return os.listdir(fd)
+        finally:
+            os.close(fd)
+
+    def descriptor(self) -> int:
+        """Open the directory, for fchdir(2), and return its descriptor."""
+        return os.open(self._path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self._base)
+
+    def read(self, name: str) -> bytes:
+        with open(self.open(name, os.O_RDONLY), "rb") as file:
+            return file.read()
+
+    def write(self, name: str, data: bytes) -> None:
+        """Replace the content of `name`: after a crash at any moment the file is the old one or the new one."""
+        new = f".{name}.new"
+        self.unlink(new)  # whatever is there: a FIFO would wait for a reader
+        with open(self.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
+            file.write(data)
+        os.replace(self._join(new), self._join(name), src_dir_fd=self._base, dst_dir_fd=self._base)
+
+    def size(self, name: str) -> int:
+        return os.stat(self._join(name), dir_fd=self._base, follow_symlinks=False).st_size
+
+    def unlink(self, name: str) -> None:
+        """Remove the file `name`, if it exists."""
+        with suppress(FileNotFoundError):
+            os.unlink(self._join(name), dir_fd=self._base)
+
+    def remove(self) -> None:
+        """Remove the directory and all that it contains. What cannot be removed stays; nothing is raised."""
+        if self._base is None:
+            remove_tree(self._path)
+        else:
+            shutil.rmtree(self._path, ignore_errors=True, dir_fd=self._base)
+
+    def _join(self, name: str) -> str:
+        return f"{self._path}/{name}"

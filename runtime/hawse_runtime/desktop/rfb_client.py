@@ -1,0 +1,349 @@
+"""The runtime's own connection to the X server of a desktop, by which agents see and drive it.
+
+The X server is user code: each size that it sends is checked against what was asked for, and each answer has a
+deadline.
+"""
+
+import asyncio
+import logging
+import struct
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from hawse.wire import HawseError
+from hawse_runtime.desktop import rfb
+from hawse_runtime.desktop.rfb import Rect, ScreenSize
+from hawse_runtime.desktop.server_socket import connected
+
+log = logging.getLogger(__name__)
+
+TIMEOUT: Final = 10.0  # seconds for the handshake and for each answer
+CLIPBOARD_TIMEOUT: Final = 2.0  # seconds for the clipboard's text: the program that owns it may not answer
+READ_AHEAD: Final = 512 << 10  # bytes that are read before they are needed
+CHUNK: Final = 256 << 10  # bytes of pixels that are copied at once
+NAME_MAX: Final = 4096  # bytes of the name of a desktop
+RECTS_MAX: Final = 65535
+ENCODINGS: Final = (rfb.RAW, rfb.DESKTOP_SIZE, rfb.EXTENDED_DESKTOP_SIZE, rfb.EXTENDED_CLIPBOARD)
+
+
+class Capture:
+    """A screenshot that is being received: four bytes for each pixel (red, green, blue, one without a meaning)."""
+
+    def __init__(self, region: Rect) -> None:
+        self.region = region
+        self.pixels = bytearray(4 * region.width * region.height)
+        self.left = region.width * region.height  # pixels that have not been received
+        self.resized = False  # the size of the desktop has changed meanwhile, so that the rest may not come
+
+
+class RfbClient:
+    """One connection. `run` reads until it ends."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, size: ScreenSize) -> None:
+        self.size = size
+        self._reader = reader
+        self._writer = writer
+        self._capture: Capture | None = None
+        self._patches: list[tuple[Rect, bytes]] | None = None  # the changes that are being received
+        self._room = 0  # pixels that these may still have
+        self._updates = 0  # updates that were received
+        self._turn = asyncio.Lock()  # of captures and changes of the size
+        self._changes: set[Callable[[], None]] = set()
+        self._offered: str | None = None  # the clipboard's text that was set here, while no other program has set it
+        self._answers = 0  # answers with the clipboard's text
+        self._clipboard = ""  # the latest of them
+        self._available = False  # another program has a text in the clipboard
+        self._clipboard_caps = False  # the server has the extended clipboard
+        self._failure: HawseError | None = None  # why the connection has ended
+
+    @classmethod
+    async def connect(cls, path: str) -> "RfbClient":
+        """Connect to the Unix socket `path`. Raises `HawseError` (`io_error`)."""
+        try:
+            async with asyncio.timeout(TIMEOUT):
+                reader, writer = await connected(lambda: asyncio.open_unix_connection(path, limit=READ_AHEAD))
+                try:
+                    size = await _handshake(reader, writer)
+                except BaseException:
+                    writer.close()
+                    raise
+        except (OSError, EOFError, ValueError) as error:  # TimeoutError is an OSError
+            raise HawseError("io_error", f"the desktop does not answer: {error}") from None
+        return cls(reader, writer, size)
+
+    async def run(self) -> None:
+        """Handle what the server sends until the connection ends; it raises nothing."""
+        try:
+            while True:
+                await self._receive()
+        except (OSError, EOFError, ValueError) as error:
+            self._failure = HawseError("io_error", f"the connection to the desktop has ended: {error}")
+        finally:
+            self.close()
+            self._changed()
+
+    @property
+    def ended(self) -> bool:
+        return self._failure is not None
+
+    def close(self) -> None:
+        if self._failure is None:
+            self._failure = HawseError("io_error", "the connection to the desktop was closed")
+        self._writer.close()
+
+    # ---- requests
+
+    def key(self, keysym: int, *, down: bool) -> None:
+        self._writer.write(rfb.key_event(keysym, down=down))
+
+    def pointer(self, x: int, y: int, buttons: int) -> None:
+        self._writer.write(rfb.pointer_event(x, y, buttons))
+
+    async def drain(self) -> None:
+        """Wait until what was sent has left the buffer of this process. Raises `HawseError` (`io_error`)."""
+        self._check()
+        try:
+            async with asyncio.timeout(TIMEOUT):
+                await self._writer.drain()
+        except OSError as error:
+            raise HawseError("io_error", f"the desktop does not read its input: {error}", admitted="yes") from None
+
+    async def capture(self, region: Rect | None) -> tuple[Rect, bytearray]:
+        """Return the pixels of a region, or of all.
+
+        Returns:
+            The part of the region that is on the screen, and four bytes for each of its pixels: red, green, blue, and
+            one without a meaning.
+
+        Raises:
+            HawseError: `invalid_params` if the region is not on the screen, `io_error`.
+        """
+        async with self._turn:
+            while True:
+                self._check()  # a connection that has ended cannot be written to
+                whole = Rect(0, 0, *self.size)
+                part = whole if region is None else region.within(self.size)
+                if part is None:
+                    size = f"{self.size.width} × {self.size.height}"
+                    raise HawseError("invalid_params", f"the region is not on the desktop, which has {size} pixels")
+                capture = self._capture = Capture(part)
+                try:
+                    self._writer.write(rfb.update_request(part, incremental=False))
+                    await self._until(lambda: capture.left <= 0 or capture.resized)  # noqa: B023  # awaited here
+                finally:
+                    self._capture = None
+                if capture.left <= 0:
+                    return part, capture.pixels
+
+    async def changes(self) -> list[tuple[Rect, bytes]]:
+        """Wait until something on the screen has changed, or its size has. There is no limit of the time.
+
+        Returns:
+            The rectangles that have changed, a few rows in each, with four bytes for each pixel as `capture` returns
+            them. Empty only if the size has changed: then they are lost, and the whole screen has to be captured.
+
+        Raises:
+            HawseError: `io_error` if the connection ends.
+        """
+        async with self._turn:
+            size = self.size
+            patches: list[tuple[Rect, bytes]] = []
+            self._patches = patches
+            self._room = 2 * size.width * size.height  # a server sends each pixel once, or a few twice
+            try:
+                while not patches:
+                    self._check()
+                    before = self._updates
+                    self._writer.write(rfb.update_request(Rect(0, 0, *size), incremental=True))
+                    await self._until(lambda: self._updates > before, None)  # noqa: B023  # awaited here
+                    if self.size != size:
+                        return []
+                return patches
+            finally:
+                self._patches = None
+
+    async def resize(self, size: ScreenSize) -> ScreenSize:
+        """Change the size of the desktop, and return the one that it has. Raises `HawseError` (`io_error`)."""
+        async with self._turn:
+            if self.size != size:
+                self._writer.write(rfb.set_desktop_size(size))
+                self._writer.write(rfb.update_request(Rect(0, 0, 1, 1), incremental=True))
+                await self._until(lambda: self.size == size)
+            return self.size
+
+    def set_clipboard(self, text: str) -> None:
+        """Offer `text` to the programs of the desktop, which ask for it when it is pasted."""
+        self._offered = text
+        self._writer.write(rfb.clipboard_message(rfb.NOTIFY | rfb.TEXT))
+
+    async def clipboard(self) -> str:
+        """Return the clipboard's text. Raises `HawseError` (`io_error`)."""
+        if self._asks():
+            before = self._answers
+            self._writer.write(rfb.clipboard_message(rfb.REQUEST | rfb.TEXT))
+            await self._until(lambda: self._answers > before or not self._asks(), CLIPBOARD_TIMEOUT)
+        return self._clipboard if self._offered is None else self._offered
+
+    def _asks(self) -> bool:
+        """Whether another program has the text of the clipboard."""
+        return self._offered is None and self._available
+
+    # ---- inside
+
+    async def _until(self, done: Callable[[], bool], timeout: float | None = TIMEOUT) -> None:
+        """Wait until `done`.
+
+        Args:
+            done: What is waited for.
+            timeout: Seconds. None: any time.
+
+        Raises:
+            HawseError: `io_error` if the connection ends before, or after `timeout`.
+        """
+        with self._following() as changed:
+            try:
+                async with asyncio.timeout(timeout):
+                    while self._failure is None and not done():
+                        changed.clear()
+                        await changed.wait()
+            except TimeoutError:
+                raise HawseError("io_error", f"the desktop has not answered for {timeout:g} s") from None
+        self._check()
+
+    def _check(self) -> None:
+        if self._failure is not None:
+            raise self._failure
+
+    @contextmanager
+    def _following(self) -> Iterator[asyncio.Event]:
+        changed = asyncio.Event()
+        self._changes.add(changed.set)
+        try:
+            yield changed
+        finally:
+            self._changes.discard(changed.set)
+
+    def _changed(self) -> None:
+        for change in self._changes:
+            change()
+
+    async def _receive(self) -> None:
+        """Handle one message. Raises `ValueError` for one that is not allowed."""
+        kind = (await self._reader.readexactly(1))[0]
+        if kind == rfb.FRAMEBUFFER_UPDATE:
+            (count,) = struct.unpack(">xH", await self._reader.readexactly(3))
+            before = self._capture.left if self._capture is not None else 0
+            for _ in range(count):
+                await self._receive_rect()
+            self._updates += 1
+            capture = self._capture
+            if capture is not None and capture.left == before:
+                # TigerVNC answers a request with the size of the desktop alone, and with the pixels only the next one.
+                self._writer.write(rfb.update_request(capture.region, incremental=True))
+        elif kind == rfb.SERVER_CUT_TEXT:
+            (length,) = struct.unpack(">3xi", await self._reader.readexactly(7))
+            if abs(length) > rfb.CUT_TEXT_MAX:
+                raise ValueError(f"{abs(length)} bytes of a clipboard")
+            data = await self._reader.readexactly(abs(length))
+            if length < -3:
+                self._receive_clipboard(int.from_bytes(data[:4], "big"), data[4:])
+        elif kind != rfb.BELL:
+            raise ValueError(f"a message of type {kind}")
+        self._changed()
+
+    async def _receive_rect(self) -> None:
+        head = struct.unpack(">4Hi", await self._reader.readexactly(12))
+        rect, encoding = Rect(*head[:4]), head[4]
+        if encoding == rfb.RAW:
+            await self._receive_pixels(rect)
+        elif encoding in (rfb.DESKTOP_SIZE, rfb.EXTENDED_DESKTOP_SIZE):
+            failed = False
+            if encoding == rfb.EXTENDED_DESKTOP_SIZE:
+                (screens,) = struct.unpack(">B3x", await self._reader.readexactly(4))
+                await self._reader.readexactly(16 * screens)
+                failed = rect.x == 1 and rect.y != 0  # the answer to a change that was refused
+            if not failed and (rect.width, rect.height) != self.size:
+                self.size = _allowed(rect.width, rect.height)
+                if self._capture is not None:
+                    self._capture.resized = True
+        else:
+            raise ValueError(f"a rectangle with the encoding {encoding}")
+
+    async def _receive_pixels(self, rect: Rect) -> None:
+        """Copy the pixels of a rectangle, a few rows at a time, into the capture that has asked for them."""
+        capture = self._capture
+        if capture is not None and not capture.region.contains(rect):
+            capture = None  # it was asked for by an earlier capture that has failed
+        if rect.x + rect.width > self.size.width or rect.y + rect.height > self.size.height:
+            raise ValueError(f"a rectangle of {rect.width} × {rect.height} pixels at {rect.x},{rect.y}")
+        if self._patches is not None:
+            self._room -= rect.width * rect.height
+            if self._room < 0:
+                raise ValueError("more pixels than the screen has")
+        stride = 4 * rect.width
+        rows = max(1, CHUNK // max(1, stride))
+        for top in range(0, rect.height, rows):
+            here = min(rows, rect.height - top)
+            data = await self._reader.readexactly(stride * here)
+            if capture is not None:
+                _copy(data, rect._replace(y=rect.y + top, height=here), capture)
+            if self._patches is not None and data:
+                self._patches.append((rect._replace(y=rect.y + top, height=here), data))
+        if capture is not None:
+            capture.left -= rect.width * rect.height
+
+    def _receive_clipboard(self, flags: int, data: bytes) -> None:
+        if flags & rfb.CAPS:
+            if not self._clipboard_caps:
+                self._clipboard_caps = True
+                self._writer.write(rfb.clipboard_caps())
+        elif flags & rfb.NOTIFY:
+            self._available = bool(flags & rfb.TEXT)
+            self._offered, self._clipboard = None, ""
+        elif flags & rfb.REQUEST and self._offered is not None:
+            self._writer.write(rfb.provide_text(self._offered))
+        elif flags & rfb.PROVIDE and flags & rfb.TEXT:
+            self._clipboard = rfb.provided_text(data)
+            self._answers += 1
+        elif flags & rfb.PEEK:
+            offered = rfb.TEXT if self._offered is not None else 0
+            self._writer.write(rfb.clipboard_message(rfb.NOTIFY | offered))
+
+
+def _copy(data: bytes, rect: Rect, capture: Capture) -> None:
+    region, stride = capture.region, 4 * rect.width
+    target = 4 * ((rect.y - region.y) * region.width + rect.x - region.x)
+    if rect.width == region.width:
+        capture.pixels[target : target + len(data)] = data
+        return
+    for start in range(0, len(data), stride):
+        capture.pixels[target : target + stride] = data[start : start + stride]
+        target += 4 * region.width
+
+
+async def _handshake(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> ScreenSize:
+    """Agree on RFB 3.8 without security, and on the form of pixels; return the size of the desktop."""
+    if await reader.readexactly(len(rfb.VERSION)) != rfb.VERSION:
+        raise ValueError("not the version of RFB that is expected")
+    writer.write(rfb.VERSION)
+    kinds = await reader.readexactly((await reader.readexactly(1))[0])
+    if rfb.NO_SECURITY not in kinds:
+        raise ValueError("it asks for a password")
+    writer.write(bytes((rfb.NO_SECURITY,)))
+    if await reader.readexactly(4) != bytes(4):
+        raise ValueError("it has refused the connection")
+    writer.write(b"\x01")  # shared
+    head = struct.unpack(">HH16xI", await reader.readexactly(24))
+    if head[2] > NAME_MAX:
+        raise ValueError(f"a name of {head[2]} bytes")
+    await reader.readexactly(head[2])
+    writer.write(rfb.set_pixel_format() + rfb.set_encodings(ENCODINGS))
+    return _allowed(head[0], head[1])
+
+
+def _allowed(width: int, height: int) -> ScreenSize:
+    """Return a size that the server has told. Raises `ValueError` if the runtime could not keep such a screen."""
+    if not 0 < width * height <= rfb.PIXELS_MAX:
+        raise ValueError(f"a desktop of {width} × {height} pixels")
+    return ScreenSize(width, height)

@@ -1,0 +1,164 @@
+"""Checks what a viewer sends to the X server: RFB client messages (RFC 6143, sections 7.1, 7.3 and 7.5).
+
+A viewer may be hostile. Each message is read whole before any byte of it is passed on, with a bound on its size. Input
+of a viewer that may not send any is dropped, and features that would change the form of later messages are left out.
+"""
+
+import struct
+from collections.abc import Callable
+from typing import Final
+
+from hawse.wire import HawseError
+from hawse_runtime.desktop.rfb import CUT_TEXT_MAX, EXTENDED_CLIPBOARD, NO_SECURITY, VERSION
+
+ENCODINGS_MAX: Final = 128  # in one message
+SCREENS_MAX: Final = 16
+FENCE_MAX: Final = 64  # bytes of data of a fence
+SHARED: Final = b"\x01"  # the answer to ClientInit: other viewers stay connected
+
+# The encodings that a viewer may ask for: those of pixels, and pseudo-encodings that add no messages of viewers but
+# those below. Left out are, for example, extended mouse buttons (-316), which change the form of pointer events.
+_PIXELS: Final = (0, 1, 2, 5, 6, 7, 16)
+_LEVELS: Final = (*range(-32, -22), *range(-256, -246), *range(-512, -411), *range(-768, -762))
+_PSEUDO: Final = (-223, -224, -232, -239, -258, -261, -307, -308, -312, -313, -314, 0x574D5664, EXTENDED_CLIPBOARD)
+ENCODINGS: Final = frozenset((*_PIXELS, *_LEVELS, *_PSEUDO))
+
+_FIXED: Final = {0: 20, 3: 10, 4: 8, 5: 6, 150: 10, 255: 12}  # bytes of messages of fixed size, by their type
+_HEADS: Final = {2: 4, 6: 8, 248: 9, 251: 8}  # bytes of the others that tell their size
+_KEYS: Final = (4, 255)  # key events
+_POINTER: Final = 5
+_OTHER_INPUT: Final = (6, 251)  # the clipboard and the size
+QEMU_KEY: Final = 0  # the message of type 255 that is a key event
+PRESSED_MAX: Final = 128  # keys that a viewer holds at once
+
+
+class ViewerMessages:
+    """The bytes of one viewer, message by message."""
+
+    def __init__(self, may_write: Callable[[], bool], on_input: Callable[[], object]) -> None:
+        """Start before the handshake.
+
+        Args:
+            may_write: Returns whether the viewer may send input now.
+            on_input: Is called for each key or pointer message that is passed on.
+        """
+        self._may_write = may_write
+        self._on_input = on_input
+        self._buffer = bytearray()
+        self._pressed: set[bytes] = set()  # the keysyms of the keys that it holds
+        self._pointer = bytes(6)  # its latest pointer event that was passed on
+        self._handshake = [self._version, self._security, self._init]
+
+    def receive(self, data: bytes | memoryview) -> bytes:
+        """Take bytes of the viewer, and return what is to be sent to the X server.
+
+        Raises:
+            HawseError: `protocol_error`: a message is not allowed. Nothing may be received afterwards.
+        """
+        self._buffer += data
+        out = bytearray()
+        while (size := self._size()) and len(self._buffer) >= size:
+            message = bytes(self._buffer[:size])
+            del self._buffer[:size]
+            out += self._handshake.pop(0)(message) if self._handshake else self._message(message)
+        return bytes(out)
+
+    @property
+    def held(self) -> int:
+        """Bytes of a message that is not complete."""
+        return len(self._buffer)
+
+    # ---- sizes
+
+    def _size(self) -> int:
+        """The size of the message at the start of the buffer, or of its head, which is incomplete; 0: not known."""
+        buffer = self._buffer
+        if self._handshake:
+            return len(VERSION) if len(self._handshake) == 3 else 1
+        if not buffer:
+            return 0
+        kind = buffer[0]
+        if kind in _FIXED:
+            return _FIXED[kind]
+        if kind not in _HEADS:
+            raise _refused(f"a message of type {kind}")
+        head = _HEADS[kind]
+        return head if len(buffer) < head else head + self._rest(kind)
+
+    def _rest(self, kind: int) -> int:
+        """The bytes of a message that follow its head, which is complete."""
+        buffer = self._buffer
+        if kind == 2:
+            return 4 * _bounded(int.from_bytes(buffer[2:4], "big"), ENCODINGS_MAX, "encodings")
+        if kind == 248:
+            return _bounded(buffer[8], FENCE_MAX, "bytes of a fence")
+        if kind == 251:
+            return 16 * _bounded(buffer[6], SCREENS_MAX, "screens")
+        (length,) = struct.unpack_from(">i", buffer, 4)
+        if length < 0 and -length < 4:
+            raise _refused("an extended clipboard message without flags")
+        return _bounded(abs(length), CUT_TEXT_MAX, "bytes of a clipboard")
+
+    # ---- messages
+
+    def _version(self, message: bytes) -> bytes:
+        if message != VERSION:
+            raise _refused(f"version {message!r}; only {VERSION!r} is allowed")
+        return message
+
+    def _security(self, message: bytes) -> bytes:
+        if message[0] != NO_SECURITY:
+            raise _refused(f"security type {message[0]}; only {NO_SECURITY} is allowed")
+        return message
+
+    def _init(self, message: bytes) -> bytes:
+        return SHARED
+
+    def _message(self, message: bytes) -> bytes:
+        kind = message[0]
+        if kind == 2:
+            asked = struct.unpack(f">{(len(message) - 4) // 4}i", message[4:])
+            allowed = [encoding for encoding in asked if encoding in ENCODINGS]
+            return struct.pack(f">BxH{len(allowed)}i", 2, len(allowed), *allowed)
+        if kind == 255 and message[1] != QEMU_KEY:
+            raise _refused(f"a QEMU message of type {message[1]}")
+        if kind in _KEYS:
+            return self._key(message)
+        if kind == _POINTER:
+            return self._move(message)
+        return message if kind not in _OTHER_INPUT or self._may_write() else b""
+
+    def _key(self, message: bytes) -> bytes:
+        """Pass a key event on; without the right to write only the release of a key that was pressed with it."""
+        keysym = message[4:8]
+        down = any(message[1:2] if message[0] == 4 else message[2:4])
+        if not down and keysym in self._pressed:
+            self._pressed.discard(keysym)
+            return message
+        if not self._may_write() or (down and len(self._pressed) >= PRESSED_MAX):
+            return b""
+        if down:
+            self._pressed.add(keysym)
+        self._on_input()
+        return message
+
+    def _move(self, message: bytes) -> bytes:
+        """Pass a pointer event on; without the right to write only the release of buttons that were pressed with it."""
+        if self._may_write():
+            self._pointer = message
+            self._on_input()
+            return message
+        if self._pointer[1]:
+            self._pointer = bytes((_POINTER, 0)) + self._pointer[2:]
+            return self._pointer
+        return b""
+
+
+def _bounded(number: int, limit: int, what: str) -> int:
+    if number > limit:
+        raise _refused(f"{number} {what}; at most {limit} are allowed")
+    return number
+
+
+def _refused(what: str) -> HawseError:
+    return HawseError("protocol_error", f"the viewer sent {what}")

@@ -1,0 +1,182 @@
+"""Replaces a file atomically: it is written next to its target and renamed."""
+
+import ctypes
+import errno
+import os
+import secrets
+import stat
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+
+from hawse.wire import HawseError
+from hawse_runtime.files.rooted_path import RootedPath
+from hawse_runtime.files.stat import set_mtime, version_of
+
+MARK = ".hawse-"  # the prefix of temporary names
+_LINKS_LIMIT = 40  # symlinks in a row, as in the kernel
+_RENAME_NOREPLACE = 1
+_NOT_THERE = (errno.EINVAL, errno.ENOSYS)  # the file system or the kernel does not support renameat2
+_replacing = threading.Lock()  # held from the check of a version to the rename
+_libc = ctypes.CDLL(None, use_errno=True)
+
+Place = tuple[int, str]  # a directory's descriptor, and a name in it
+
+
+class AtomicReplacement:
+    """A temporary file, open for writing; `commit` or `discard` ends it. For threads: all methods block."""
+
+    def __init__(self, place: RootedPath, *, parents: bool = False) -> None:
+        """Create the temporary file. `place` must be a regular file, a symlink to one (which stays), or not exist."""
+        self._folder, self._name, self._old = _target(place, parents)
+        self._temporary = temporary_name()
+        try:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+            self.fd = os.open(self._temporary, flags, 0o666, dir_fd=self._folder)
+        except BaseException:
+            os.close(self._folder)
+            raise
+
+    def commit(
+        self, mode: int | None = None, version: str | None = None, mtime_ns: int | None = None
+    ) -> os.stat_result:
+        """Replace the target. It gets `mode` or the old file's mode, and the old owner where that is allowed.
+
+        Args:
+            mode: The permission bits of the new file; None: those of the old one.
+            version: The version that the old file must have; "": there must be none; None: any.
+            mtime_ns: The time of the last modification, in nanoseconds since 1970; None: the present.
+
+        Raises:
+            HawseError: `conflict` if the old file has another version. `discard` must be called then.
+        """
+        if self._old is not None:
+            with suppress(PermissionError):
+                os.fchown(self.fd, self._old.st_uid, self._old.st_gid)
+            mode = stat.S_IMODE(self._old.st_mode) if mode is None else mode
+        if mode is not None:
+            os.fchmod(self.fd, mode)  # after the owner, which clears bits
+        if mtime_ns is not None:
+            set_mtime(self.fd, mtime_ns)
+        with _replacing:
+            if version is not None and (now := self._version()) != version:
+                raise HawseError("conflict", _difference(version, now), details={"version": now})
+            os.rename(self._temporary, self._name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
+        status = os.fstat(self.fd)
+        self._close()
+        return status
+
+    def discard(self) -> None:
+        """Remove the temporary file; the old file stays. Raises `OSError` if it cannot be removed."""
+        try:
+            os.unlink(self._temporary, dir_fd=self._folder)
+        finally:
+            self._close()
+
+    def _version(self) -> str:
+        """The version of the file that is at the target now; empty if there is none."""
+        try:
+            return version_of(os.stat(self._name, dir_fd=self._folder, follow_symlinks=False))
+        except FileNotFoundError:
+            return ""
+
+    def _close(self) -> None:
+        os.close(self.fd)
+        os.close(self._folder)
+
+
+def _difference(expected: str, found: str) -> str:
+    """Return why a file is not of the expected version. Both are "" for a file that does not exist."""
+    if not expected:
+        return "the file exists"
+    return "the file has changed" if found else "the file does not exist"
+
+
+def temporary_name() -> str:
+    return MARK + secrets.token_hex(8)
+
+
+def make_parents(place: RootedPath) -> None:
+    """Make the missing parent directories of `place`. A root has none that may be made."""
+    if place.path in place.roots:
+        return
+    missing = []
+    head = os.path.dirname(place.path)
+    while head not in ("/", *place.roots):
+        try:
+            os.close(place.at(head).open(os.O_PATH | os.O_DIRECTORY))
+            break
+        except FileNotFoundError:
+            missing.append(head)
+            head = os.path.dirname(head)
+    for head in reversed(missing):
+        with place.at(head).parent() as (fd, name), suppress(FileExistsError):
+            os.mkdir(name, dir_fd=fd)
+
+
+def rename_by_kernel(source: Place, target: Place) -> bool:
+    """Rename in one step, unless the target exists. Return False if the file system or the kernel cannot do this."""
+    (from_fd, name), (to_fd, to) = source, target
+    if _libc.renameat2(from_fd, os.fsencode(name), to_fd, os.fsencode(to), _RENAME_NOREPLACE) < 0:
+        number = ctypes.get_errno()
+        if number not in _NOT_THERE:
+            raise OSError(number, os.strerror(number))
+        return False
+    return True
+
+
+def rename(
+    source: Place, target: Place, *, overwrite: bool, by_kernel: Callable[[Place, Place], bool] = rename_by_kernel
+) -> None:
+    """Rename from one (directory, name) to another.
+
+    Args:
+        source: The directory's descriptor, and the name in it.
+        target: The new place.
+        overwrite: Whether it may replace what is at `target`.
+        by_kernel: Renames in one step, unless the target exists; returns False if that is not possible.
+
+    Raises:
+        FileExistsError: Something is at `target`, and `overwrite` is false.
+    """
+    (from_fd, name), (to_fd, to) = source, target
+    if overwrite:
+        os.rename(name, to, src_dir_fd=from_fd, dst_dir_fd=to_fd)
+    elif not by_kernel(source, target):
+        rename_by_steps(source, target)
+
+
+def rename_by_steps(source: Place, target: Place) -> None:
+    """Rename without renameat2: first create the target, which fails if it exists, then replace what was created."""
+    (from_fd, name), (to_fd, to) = source, target
+    if stat.S_ISDIR(os.stat(name, dir_fd=from_fd, follow_symlinks=False).st_mode):
+        os.mkdir(to, dir_fd=to_fd)
+        try:
+            os.rename(name, to, src_dir_fd=from_fd, dst_dir_fd=to_fd)
+        except OSError:
+            os.rmdir(to, dir_fd=to_fd)
+            raise
+    else:
+        os.link(name, to, src_dir_fd=from_fd, dst_dir_fd=to_fd, follow_symlinks=False)
+        os.unlink(name, dir_fd=from_fd)
+
+
+def _target(place: RootedPath, parents: bool) -> tuple[int, str, os.stat_result | None]:
+    """The directory (open), the name and the state of the regular file to replace, behind all symlinks."""
+    for _ in range(_LINKS_LIMIT):
+        if parents:
+            make_parents(place)
+        with place.parent() as (fd, name):
+            try:
+                status = os.stat(name, dir_fd=fd, follow_symlinks=False)
+            except FileNotFoundError:
+                return os.dup(fd), name, None
+            if stat.S_ISREG(status.st_mode):
+                return os.dup(fd), name, status
+            if stat.S_ISDIR(status.st_mode):
+                raise HawseError("is_directory", "it is a directory")
+            if not stat.S_ISLNK(status.st_mode):
+                raise HawseError("invalid_params", "it is not a regular file", details={"path": "$.path"})
+            link = os.readlink(name, dir_fd=fd)
+        place = place.at(os.path.join(os.path.dirname(place.path), link))
+    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))

@@ -1,0 +1,97 @@
+"""`file.list`: list a directory in batches."""
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import closing
+
+from hawse.api.files import FileEntries, FileEntry, FileFailure, FileList, FileListResult
+from hawse.api.paths import from_text, to_text
+from hawse.wire import HawseError
+from hawse_runtime.core.globs import Filter
+from hawse_runtime.files.rooted_path import RootedPath
+from hawse_runtime.files.stat import entry
+from hawse_runtime.files.walk import Names, Turns, WalkEntry, WalkError, walk
+from hawse_runtime.rpc.generator_stream import StreamEvent, Work
+
+BATCH = 64 << 10  # characters of an event: with six bytes each, they still fit into a control message
+OVERHEAD = 150  # characters of an encoded entry without its path
+DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NONBLOCK
+
+
+def filter_of(include: Sequence[str] | None, exclude: Sequence[str] | None) -> Filter:
+    """Return the filter for lists of globs. Raises `invalid_params` for a glob that is not valid."""
+    try:
+        return Filter([from_text(glob) for glob in include or ()], [from_text(glob) for glob in exclude or ()])
+    except ValueError as error:
+        raise HawseError("invalid_params", str(error)) from None
+
+
+def failed(failure: WalkError) -> StreamEvent:
+    """Return the event that reports an entry which could not be read."""
+    return StreamEvent(
+        "failed", FileFailure(path=to_text(failure.path), code=failure.error.code, message=failure.error.message)
+    )
+
+
+def entering(filter_: Filter, hidden: bool = True) -> Callable[[Names], bool]:
+    """Return the argument `enters` of `walk` for a filter."""
+    return lambda names: (hidden or not names[-1].startswith(".")) and not filter_.excludes(names)
+
+
+def listing(place: RootedPath, params: FileList) -> Work:
+    """Yield the entries in the order of the disk, so that a directory of any size needs the same memory."""
+    wanted = filter_of(params.include, params.exclude)
+    depth = params.depth if params.recursive else 1
+    batch = _Batch()
+    count = failures = 0
+    turns = Turns()
+    top = place.open(DIRECTORY)
+    try:
+        with closing(walk(top, depth=depth, enters=entering(wanted, params.hidden))) as found:
+            for item in found:
+                if isinstance(item, WalkError):
+                    failures += 1
+                    yield failed(item)
+                elif isinstance(item, WalkEntry) and wanted.wants(item.names):
+                    listed = _entry(item)
+                    if not batch.fits(listed):
+                        yield batch.take()
+                    batch.add(listed)
+                    count += 1
+                if turns.due():
+                    yield batch.take()
+        yield batch.take()
+        return FileListResult(entries=count, failed=failures)
+    finally:
+        os.close(top)
+
+
+class _Batch:
+    """Entries that are sent in one event."""
+
+    def __init__(self) -> None:
+        self._entries: list[FileEntry] = []
+        self._size = 0
+
+    def fits(self, listed: FileEntry) -> bool:
+        return not self._entries or self._size + _size(listed) <= BATCH
+
+    def add(self, listed: FileEntry) -> None:
+        self._entries.append(listed)
+        self._size += _size(listed)
+
+    def take(self) -> StreamEvent | None:
+        entries, self._entries, self._size = self._entries, [], 0
+        return StreamEvent("entries", FileEntries(entries=entries)) if entries else None
+
+
+def _size(listed: FileEntry) -> int:
+    return len(listed.path) + len(listed.target or "") + OVERHEAD
+
+
+def _entry(found: WalkEntry) -> FileEntry:
+    try:
+        target = found.target()
+    except OSError:  # it was a symlink when its state was read
+        target = None
+    return entry(found.path, found.status, target)

@@ -1,0 +1,63 @@
+"""Limits how many bytes the file methods may add to a directory: `--quota BYTES` (docs/decisions/0034).
+
+The bytes are counted when the count is first needed, and again when the quota seems used up. It does not limit what
+programs write: only a file system of a fixed size does.
+"""
+
+import os
+import threading
+import time
+
+from hawse.wire import HawseError
+from hawse_runtime.posix.mount_points import mount_points_below
+
+RECOUNT_INTERVAL = 1.0  # seconds between two counts
+
+
+class Quota:
+    """A thread-safe counter of the bytes in a directory."""
+
+    def __init__(self, folder: str, limit: int | None = None, *, recount_interval: float = RECOUNT_INTERVAL) -> None:
+        """Create a counter that has not counted yet.
+
+        Args:
+            folder: The path of the directory.
+            limit: Bytes; None: no limit.
+            recount_interval: Seconds between two counts.
+        """
+        self._recount_interval = recount_interval
+        self._folder = folder
+        self._limit = limit
+        self._used: int | None = None
+        self._counted = 0.0
+        self._lock = threading.Lock()
+
+    def add(self, size: int) -> None:
+        """Count `size` bytes that will be written; a negative size was deleted. Raises `no_space`."""
+        if self._limit is None:
+            return
+        with self._lock:
+            age = time.monotonic() - self._counted
+            if self._used is None or (self._used + size > self._limit and age > self._recount_interval):
+                self._used, self._counted = _count(self._folder), time.monotonic()
+            if size > 0 and self._used + size > self._limit:
+                details = {"quota": self._limit, "used": self._used}
+                raise HawseError("no_space", f"the quota of {self._limit} bytes is used up", details=details)
+            self._used += size
+
+
+def _count(folder: str) -> int:
+    """Return the sum of the sizes of all files in a directory, without those of buckets that are mounted in it."""
+    used = 0
+    served: set[str] | None = None
+    for path, directories, files, fd in os.fwalk(folder):
+        if served is None:
+            served = {os.path.join(folder, *point.names) for point in mount_points_below(fd) if point.is_fuse}
+        if served:
+            directories[:] = [name for name in directories if os.path.join(path, name) not in served]
+        for name in files:
+            try:
+                used += os.stat(name, dir_fd=fd, follow_symlinks=False).st_size
+            except OSError:
+                pass  # it was removed during the count
+    return used

@@ -1,0 +1,88 @@
+"""`file.read`: read a regular file, block by block."""
+
+import os
+import stat
+from collections.abc import Callable
+
+from hawse.api.files import FileOpened, FileTransferResult
+from hawse.wire import HawseError
+from hawse_runtime.files.stat import type_of, version_of
+from hawse_runtime.posix.proc import reopen
+from hawse_runtime.rpc.generator_stream import StreamEvent, Work
+
+
+def open_regular(open_: Callable[[int], int], access: int = os.O_RDONLY) -> tuple[int, os.stat_result]:
+    """Open a regular file. Other files are not opened: a writer of a FIFO would get SIGPIPE afterwards.
+
+    Args:
+        open_: Opens the file with the flags that it is given, and returns the descriptor.
+        access: `os.O_RDONLY` or `os.O_RDWR`.
+
+    Returns:
+        The descriptor, and the state of the file.
+
+    Raises:
+        HawseError: `is_directory`, or `invalid_params` if it is neither a regular file nor a directory.
+        OSError: What `open_` raises.
+    """
+    path = open_(os.O_PATH)
+    try:
+        status = os.fstat(path)
+        if stat.S_ISDIR(status.st_mode):
+            raise HawseError("is_directory", "it is a directory")
+        if not stat.S_ISREG(status.st_mode):
+            raise HawseError("invalid_params", f"it is a {type_of(status)}", details={"path": "$.path"})
+        return reopen(path, access | os.O_NONBLOCK), status
+    finally:
+        os.close(path)
+
+
+def read(
+    open_: Callable[[int], int],
+    *,
+    offset: int = 0,
+    length: int | None = None,
+    version: str | None = None,
+    block: Callable[[], int],
+) -> Work:
+    """Yield an event `opened`, then the bytes from `offset` on, `length` of them or up to the end of the file.
+
+    A file without a size, as in /proc, is read to its end.
+
+    Args:
+        open_: Opens the file, as for `open_regular`.
+        offset: The first byte to read.
+        length: The number of bytes to read; None: all.
+        version: The version that the file must have; None: any.
+        block: Returns the number of bytes to read at a time, which are held until they are sent.
+
+    Raises:
+        HawseError: `conflict` if the file has another version, or was cut short while it was read.
+    """
+    fd, status = open_regular(open_)
+    try:
+        now = version_of(status)
+        if version not in (None, now):
+            raise HawseError("conflict", "the file has changed", details={"version": now})
+        mode = stat.S_IMODE(status.st_mode)
+        yield StreamEvent("opened", FileOpened(size=status.st_size, version=now, mode=mode, mtime=status.st_mtime))
+        at, stop = offset, _stop(status.st_size, offset, length)
+        while stop is None or at < stop:
+            data = os.pread(fd, block() if stop is None else min(block(), stop - at), at)
+            if not data:
+                break
+            at += len(data)
+            yield data
+        early = stop is None or at < stop  # the end came earlier; that is allowed for a file without a size
+        if early and (status.st_size or os.fstat(fd).st_size):
+            raise HawseError("conflict", "the file has changed", admitted="yes")
+        return FileTransferResult(bytes=at - offset, version=now)
+    finally:
+        os.close(fd)
+
+
+def _stop(size: int, offset: int, length: int | None) -> int | None:
+    """Return the offset at which to stop; None: the end of the file."""
+    if length is None:
+        return size or None
+    return min(size or offset + length, offset + length)

@@ -1,0 +1,163 @@
+"""Opens paths, either anywhere or under a root that neither `..`, a symlink nor a race can leave.
+
+All file methods open their paths here and then use descriptors only. The kernel confines the resolution to the root
+(openat2(2), RESOLVE_BENEATH); where it cannot, symlinks are not followed at all (docs/decisions/0034).
+"""
+
+import ctypes
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+
+import msgspec
+
+from hawse.wire import HawseError
+from hawse_runtime.posix.environment import Environment
+
+_OPENAT2 = 437  # the system call number, the same on all architectures
+_RESOLVE_NO_MAGICLINKS = 0x02
+_RESOLVE_BENEATH = 0x08
+_TRIES = 100  # attempts: the kernel returns EAGAIN if a directory is renamed during the resolution
+_UNSUPPORTED = (errno.ENOSYS, errno.EPERM, errno.E2BIG)  # EPERM: an old seccomp profile
+_DIRECTORY = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class _How(ctypes.Structure):
+    _fields_ = (("flags", ctypes.c_uint64), ("mode", ctypes.c_uint64), ("resolve", ctypes.c_uint64))
+
+
+class RootedPath(msgspec.Struct, frozen=True):
+    """A path that has not been opened yet, and the roots under which it has to stay, the outermost first."""
+
+    path: str  # absolute
+    roots: tuple[str, ...] = ()
+
+    def open(self, flags: int, mode: int = 0o666) -> int:
+        """Open the path. Raises `OSError`, or `permission_denied` if it leaves a root."""
+        flags |= os.O_CLOEXEC | (0 if flags & os.O_PATH else os.O_NOCTTY)  # openat2 refuses flags that have no effect
+        if not self.roots:
+            return os.open(self.path, flags, mode)
+        with _opened(self.roots) as root:
+            return open_beneath(root, _within(self.roots[-1], self.path), flags, mode)
+
+    @contextmanager
+    def parent(self) -> Iterator[tuple[int, str]]:
+        """Return a descriptor (O_PATH) of the parent directory, and the name in it, which need not exist."""
+        head, name = os.path.split(self.path)
+        if name in ("", ".", "..") or self.path in self.roots:
+            raise HawseError("permission_denied", f"{self.path} cannot be replaced")
+        fd = self.at(head).open(_DIRECTORY)
+        try:
+            yield fd, name
+        finally:
+            os.close(fd)
+
+    def at(self, path: str) -> "RootedPath":
+        """Return another path under the same roots."""
+        return RootedPath(path, self.roots)
+
+
+class PathResolver:
+    """Resolves the paths of calls. `root`: the directory to which all calls are confined; None: anywhere."""
+
+    def __init__(self, environment: Environment, root: str | None = None) -> None:
+        self._environment = environment
+        self._roots = () if root is None else (os.path.abspath(root),)
+
+    def place(self, path: str, root: str | None = None, base: str | None = None) -> RootedPath:
+        """Return the path of a call, without using the disk.
+
+        Args:
+            path: The path; a relative one begins in `root`, or else in `base`.
+            root: The directory that the call cannot leave; a relative one begins in `base`.
+            base: A directory; None: the workspace.
+
+        Raises:
+            HawseError: `invalid_params`; `permission_denied` if the path leaves a root.
+        """
+        roots = self._roots
+        if root is not None:
+            base = self._environment.path(root, base)
+            roots = (*roots, base)
+        path = self._environment.path(path, base)
+        for outer, inner in pairwise((*roots, path)):
+            _within(outer, inner)
+        return RootedPath(path, roots)
+
+
+def open_beneath(root: int, path: str, flags: int, mode: int = 0o666) -> int:
+    """Open the relative `path` under the directory `root`. Raises `OSError`, or `permission_denied` if it leaves it."""
+    try:
+        return _openat2(root, path, flags, mode)
+    except OSError as error:
+        if error.errno == errno.EXDEV:
+            raise HawseError("permission_denied", "the path leaves its root") from None
+        if error.errno not in _UNSUPPORTED:
+            raise
+    return open_plain(root, path, flags, mode)
+
+
+def open_plain(root: int, path: str, flags: int, mode: int = 0o666) -> int:
+    """The same without openat2: one component at a time; a symlink on the way is `permission_denied`."""
+    *above, name = path.split("/")
+    if ".." in (*above, name):
+        raise HawseError("permission_denied", "the path leaves its root")
+    fd = os.dup(root)
+    try:
+        for step in above:
+            _no_symlink(fd, step)
+            fd, before = os.open(step, _DIRECTORY | os.O_NOFOLLOW, dir_fd=fd), fd
+            os.close(before)
+        if not flags & os.O_NOFOLLOW:
+            _no_symlink(fd, name)
+        return os.open(name, flags | os.O_NOFOLLOW, mode, dir_fd=fd)
+    finally:
+        os.close(fd)
+
+
+def _no_symlink(fd: int, name: str) -> None:
+    """Raise a clear error for a symlink. O_NOFOLLOW protects anyway, but its error is misleading."""
+    try:
+        os.readlink(name, dir_fd=fd)
+    except OSError:
+        return
+    raise HawseError("permission_denied", "a symlink below a root is not followed on this kernel")
+
+
+def _openat2(root: int, path: str, flags: int, mode: int) -> int:
+    creates = flags & (os.O_CREAT | os.O_TMPFILE) & ~os.O_DIRECTORY
+    how = _How(flags, mode if creates else 0, _RESOLVE_BENEATH | _RESOLVE_NO_MAGICLINKS)
+    for _ in range(_TRIES):
+        fd: int = _libc.syscall(_OPENAT2, root, os.fsencode(path), ctypes.byref(how), ctypes.sizeof(how))
+        if fd >= 0:
+            return fd
+        if ctypes.get_errno() not in (errno.EAGAIN, errno.EINTR):
+            break
+    number = ctypes.get_errno()
+    raise OSError(number, os.strerror(number))
+
+
+@contextmanager
+def _opened(roots: tuple[str, ...]) -> Iterator[int]:
+    """Open the innermost root, each root under the one around it."""
+    fd = os.open(roots[0], _DIRECTORY)
+    try:
+        for outer, inner in pairwise(roots):
+            fd, before = open_beneath(fd, _within(outer, inner), _DIRECTORY), fd
+            os.close(before)
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def _within(root: str, path: str) -> str:
+    """Return `path` relative to `root`. Raises `permission_denied` for a path whose text already leaves the root."""
+    if path == root:
+        return "."
+    prefix = root.rstrip("/") + "/"
+    if not path.startswith(prefix):
+        raise HawseError("permission_denied", "the path leaves its root")
+    return path[len(prefix) :]

@@ -1,0 +1,318 @@
+"""`file.write`: bytes that arrive on one call, or on several after lost connections, and replace a file at the end.
+
+With an `offset` they continue a file instead, in place.
+"""
+
+import asyncio
+import logging
+import os
+from collections.abc import Callable
+
+import msgspec
+
+from hawse.api.files import FileTransferResult, FileWrite, FileWriteOpened
+from hawse.holes import write_sparse
+from hawse.rpc import IdempotencyTable, Outcome, typed
+from hawse.rpc.call import ServerCall
+from hawse.wire import Connection, HawseError
+from hawse_runtime.core.tasks import Tasks
+from hawse_runtime.core.thread_pool import ThreadPool
+from hawse_runtime.files.atomic_replace import AtomicReplacement
+from hawse_runtime.files.in_place import InPlaceWrite
+from hawse_runtime.files.quota import Quota
+from hawse_runtime.files.rooted_path import RootedPath
+from hawse_runtime.files.stat import version_of
+
+log = logging.getLogger(__name__)
+
+
+class UploadLimits(msgspec.Struct, frozen=True, kw_only=True):
+    """The bounds of uploads."""
+
+    running: int = 256  # uploads at a time: each holds a temporary file and two descriptors
+    resume_timeout: float = 30.0  # seconds that one with a key waits for its sender: clients reconnect within 10
+    queue: int = 1 << 20  # bytes that wait for the disk and with which one can still be resumed: 4 input windows
+
+
+class UploadContext(msgspec.Struct, frozen=True, kw_only=True):
+    """The objects that all uploads of a runtime share."""
+
+    disk: ThreadPool  # the threads in which files are written
+    tasks: Tasks  # owns the work
+    quota: Quota  # counts the bytes that are written
+    limits: UploadLimits
+    write: Callable[[int, memoryview], int] = os.write  # writes bytes to a descriptor, and returns how many it wrote
+
+
+class Uploads:
+    """The uploads in progress."""
+
+    def __init__(self, context: UploadContext, idempotency: IdempotencyTable) -> None:
+        """Create the table. `idempotency`: the outcomes of uploads with a key."""
+        self.context = context
+        self._limits = context.limits
+        self._idempotency = idempotency
+        self._uploads: dict[Upload, None] = {}
+
+    def serve(self, call: ServerCall, place: RootedPath, params: FileWrite) -> None:
+        """Serve `call` with a new upload, or with the one that an earlier call with its key has begun.
+
+        Args:
+            call: The call.
+            place: The file to write.
+            params: The parameters of the call.
+
+        Raises:
+            HawseError: `invalid_params`; `limit_exceeded` if too many senders are connected, or if too much of the
+                resumed upload still waits for the disk; the error of an earlier call with this key.
+        """
+
+        def start(outcome: Outcome) -> Upload:
+            self._make_room()
+            upload = Upload(place, params, self.context, self._finished, outcome)
+            self._uploads[upload] = None
+            return upload
+
+        if params.offset is not None and params.if_version is not None:
+            raise HawseError("invalid_params", "if_version: is not possible with offset", details={"path": "$.offset"})
+        identity = tuple(getattr(params, name) for name in FileWrite.__struct_fields__ if name != "input")
+        self._idempotency.attach_or_start(call, identity, start).attach(call)
+
+    def cancel(self, key: str) -> None:
+        """Abandon the upload of the call with `key`, unless it has received all its input."""
+        for upload in list(self._uploads):
+            if upload.key == key and not upload.ended:
+                upload.abandon()
+
+    def close(self) -> None:
+        for upload in list(self._uploads):
+            upload.abandon()
+
+    def _make_room(self) -> None:
+        """Abandon the upload that has waited longest for its sender, if there are as many as there may be."""
+        limit = self._limits.running
+        if sum(not upload.abandoned for upload in self._uploads) < limit:
+            return
+        waiting = [upload for upload in self._uploads if upload.detached_at is not None and not upload.abandoned]
+        if not waiting or len(self._uploads) >= 2 * limit:  # the disk does not keep up with closing them
+            raise HawseError("limit_exceeded", f"upload limit reached: {limit} are in progress")
+        min(waiting, key=lambda upload: upload.detached_at or 0.0).abandon()
+
+    def _finished(self, upload: "Upload") -> None:
+        del self._uploads[upload]
+
+
+class Upload:
+    """Serves one `file.write` call, and its repeats. A `Stream`."""
+
+    def __init__(
+        self,
+        place: RootedPath,
+        params: FileWrite,
+        context: UploadContext,
+        on_finished: Callable[["Upload"], None],
+        outcome: Outcome,
+    ) -> None:
+        """Create an upload, which begins with the first `attach`.
+
+        Args:
+            place: The file to write.
+            params: The parameters of the call.
+            context: The objects that it shares with the other uploads.
+            on_finished: Is called once, when nothing of the upload is left to do.
+            outcome: The outcome of the call's key, which the upload completes.
+        """
+        self.abandoned = False  # it was given up, and is only being cleaned up
+        self.detached_at: float | None = None  # by the loop's clock: when its last sender was lost; None: it has one
+        self._outcome = outcome
+        self._call: ServerCall | None = None
+        self._params = params
+        self._place = place
+        self._disk = context.disk
+        self._tasks = context.tasks
+        self._quota = context.quota
+        self._limits = context.limits
+        self._write_to = context.write
+        self._on_finished = on_finished
+        self._file: AtomicReplacement | InPlaceWrite | None = None
+        self._received = 0  # bytes received: the offset of the next one
+        self._queue: list[tuple[ServerCall, bytes]] = []  # not yet on disk, and the call that sent it
+        self._queued = 0  # bytes in `_queue`; at most `limits.queue` and one input window
+        self._ended = False
+        self._opened = False  # the call has got its `opened` event
+        self._busy = False
+        self._closed = False  # there is a result, and nothing more to do
+        self._result: FileTransferResult | HawseError | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def key(self) -> str | None:
+        """The idempotency key of its call."""
+        return self._outcome.key
+
+    @property
+    def ended(self) -> bool:
+        """Whether all of its input has been received."""
+        return self._ended
+
+    def attach(self, call: ServerCall) -> None:
+        """Serve `call` from now on. A call that is still attached ends with `interrupted`.
+
+        Raises:
+            HawseError: `limit_exceeded` if more than `limits.queue` bytes still wait for the disk.
+        """
+        limit = self._limits.queue
+        if self._queued > limit:
+            raise HawseError("limit_exceeded", f"more than {limit} bytes of the upload wait for the disk")
+        if self._call is not None:
+            self._call.error(HawseError("interrupted", "the upload is continued by another call", admitted="yes"))
+        self._stop_timer()
+        self.detached_at = None
+        self._call = call
+        self._opened = False
+        call.serve(self)
+        self._advance()
+
+    def abandon(self) -> None:
+        """Give the upload up: its temporary file is removed, and the old file stays. With `offset`, its bytes stay."""
+        self._stop_timer()
+        self.abandoned = True
+        if self._result is None:
+            self._result = HawseError("cancelled", "the upload was abandoned", admitted="yes")
+            self._advance()
+
+    # ---- Stream
+
+    def pull(self, connection: Connection, ch: int, size: int) -> bool:
+        if self._call is None:
+            return False
+        if not self._opened:
+            if connection.window(ch) <= 0:
+                return False
+            self._opened = True
+            connection.send_event(ch, "opened", FileWriteOpened(input_offset=self._received))
+        if self._busy:
+            return False
+        if isinstance(self._result, HawseError):
+            self._call.error(self._result)
+        elif self._result is not None:
+            self._call.result(self._result)
+        return False
+
+    def receive_input(self, offset: int, payload: memoryview) -> None:
+        if offset > self._received:
+            raise HawseError(
+                "input_gap",
+                f"input starts at {offset}, beyond the {self._received} bytes that were received",
+                details={"applied": self._received},
+            )
+        new = bytes(payload[self._received - offset :])
+        if self._call is None:
+            return
+        self._call.applied(len(payload) - len(new))
+        if new and self._ended:
+            raise HawseError("exited", "the upload was ended", details={"applied": self._received})
+        self._received += len(new)
+        if new and self._result is None:
+            self._queue.append((self._call, new))
+            self._queued += len(new)
+            self._advance()
+
+    def receive_end(self) -> None:
+        self._ended = True
+        self._advance()
+
+    def detach(self) -> None:
+        self._call = None
+        if self._ended or self._result is not None:
+            return  # it needs no sender to finish
+        loop = asyncio.get_running_loop()
+        self.detached_at = loop.time()
+        if self._outcome.key is None:
+            self.abandon()
+        else:
+            self._timer = loop.call_later(self._limits.resume_timeout, self.abandon)
+
+    # ---- the disk
+
+    def _advance(self) -> None:
+        """Do in a thread what is due, one step at a time."""
+        if not self._busy and not self._closed:
+            self._busy = True
+            self._tasks.start(self._run())
+
+    async def _run(self) -> None:
+        try:
+            while self._result is None and (self._queue or self._ended or self._file is None):
+                if self._file is None:
+                    await self._disk.run(self._open)
+                elif self._queue:
+                    queue, self._queue = self._queue, []
+                    await self._disk.run(self._write, [data for _, data in queue])
+                    self._queued -= sum(len(data) for _, data in queue)
+                    for call, data in queue:
+                        if call is self._call:  # an earlier call's credit ended with its channel
+                            call.applied(len(data))
+                else:
+                    self._result = await self._disk.run(self._replace)
+        except Exception as error:
+            self._result = typed(error, self._params.path)
+        if self._result is not None:
+            self._closed = True
+            await self._disk.run(self._close)
+            self._finish()
+        self._busy = False
+        if self._call is not None:
+            self._call.wake()
+
+    def _open(self) -> None:
+        parents, offset = self._params.parents is not False, self._params.offset
+        if offset is None:
+            self._file = AtomicReplacement(self._place, parents=parents)
+        else:
+            self._file = InPlaceWrite(self._place, offset, parents=parents)
+
+    def _write(self, parts: list[bytes]) -> None:
+        assert self._file is not None
+        data = memoryview(b"".join(parts))
+        self._quota.add(len(data))
+        if self._params.sparse:
+            at = os.lseek(self._file.fd, 0, os.SEEK_CUR)
+            write_sparse(self._file.fd, data, at)
+            os.lseek(self._file.fd, at + len(data), os.SEEK_SET)
+            return
+        while data:
+            data = data[self._write_to(self._file.fd, data) :]
+
+    def _replace(self) -> FileTransferResult:
+        assert self._file is not None
+        params, file = self._params, self._file
+        if isinstance(file, AtomicReplacement):
+            status = file.commit(params.mode, params.if_version, params.mtime_ns)
+        else:
+            status = file.commit(params.mode, params.mtime_ns)
+        self._file = None
+        return FileTransferResult(bytes=self._received, version=version_of(status))
+
+    def _close(self) -> None:
+        file, self._file = self._file, None
+        try:
+            if file is not None:
+                file.discard()
+        except OSError as error:
+            log.warning("! a temporary file was not removed: %s", error)
+
+    def _finish(self) -> None:
+        self._stop_timer()
+        self._queue.clear()
+        self._queued = 0
+        self._on_finished(self)
+        if isinstance(self._result, HawseError):
+            self._outcome.fail(self._result)
+        else:
+            self._outcome.succeed(self._result)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None

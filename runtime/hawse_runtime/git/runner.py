@@ -1,0 +1,316 @@
+"""Runs git: its environment, credentials and timeout, and the end of its process tree.
+
+Git reads credentials from a memory file without a name (docs/decisions/0036).
+"""
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from hawse.api.git import GitCredentials
+from hawse.api.types import Exit
+from hawse.wire import HawseError
+from hawse_runtime.git.arguments import redacted
+from hawse_runtime.git.errors import failure
+from hawse_runtime.posix.child import adopt
+from hawse_runtime.posix.environment import Environment
+from hawse_runtime.posix.fd_streams import FdReader, FdWriter
+from hawse_runtime.posix.process_tree import ProcessTrees
+from hawse_runtime.posix.spawn import EXTRA_FD, spawn_pipes
+
+LOCAL_TIMEOUT = 120.0  # seconds for commands that use no network
+OUTPUT_LIMIT = 8 << 20  # bytes of stdout that are kept
+STDERR_LIMIT = 64 << 10  # bytes at the end of stderr that are kept
+GRACE = 2.0  # seconds from TERM to KILL
+DRAIN_LIMIT = 1 << 20  # bytes read after git has ended: the capacity of a pipe
+
+_KEPT_NAMES = ("GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_SSH", "GIT_SSL_")
+ENVIRONMENT = {
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_ASKPASS": "",  # there is no terminal to ask on
+    "SSH_ASKPASS_REQUIRE": "never",
+    "GIT_ALLOW_PROTOCOL": "http:https:ssh:git:file",  # also for redirects
+    "GIT_LITERAL_PATHSPECS": "1",
+    "GIT_EDITOR": ":",
+    "GIT_SEQUENCE_EDITOR": ":",
+    **dict.fromkeys(("GIT_TRACE2", "GIT_TRACE2_EVENT", "GIT_TRACE2_PERF"), "0"),  # before the settings `trace2.*`
+    "GIT_MERGE_AUTOEDIT": "no",
+    "GIT_PAGER": "cat",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "LC_ALL": "C.UTF-8",
+    "LANGUAGE": "C",  # its messages are parsed
+}
+# Settings of the user or the repository must not change what is read or applied by a program. The most specific
+# setting of git decides, such as `color.diff` before `color.ui`, so each one is set.
+_CONFIG = (
+    *(
+        (f"color.{name}", "false")
+        for name in ("ui", "diff", "status", "branch", "push", "remote", "transport", "advice")
+    ),
+    ("core.quotePath", "false"),
+    ("core.abbrev", "auto"),
+    ("i18n.commitEncoding", "UTF-8"),
+    ("log.follow", "false"),
+    ("status.renames", "true"),
+    ("status.aheadBehind", "true"),
+    ("status.showStash", "false"),
+    ("diff.noprefix", "false"),
+    ("diff.mnemonicPrefix", "false"),
+    ("diff.srcPrefix", "a/"),
+    ("diff.dstPrefix", "b/"),
+    ("diff.relative", "false"),
+    ("diff.renames", "true"),
+    ("diff.submodule", "short"),
+    ("diff.ignoreSubmodules", "none"),
+    ("diff.orderFile", "/dev/null"),
+    ("diff.context", "3"),
+    ("diff.interHunkContext", "0"),
+    ("diff.suppressBlankEmpty", "false"),
+    ("diff.indentHeuristic", "true"),
+    ("diff.algorithm", "default"),
+    ("core.fsmonitor", "false"),  # it starts a program, or a daemon that does not end
+    ("gc.auto", "0"),  # it would continue in the background
+    ("maintenance.auto", "false"),
+    ("http.lowSpeedLimit", "1"),  # bytes in a second, for
+    ("http.lowSpeedTime", "60"),  # this number of seconds: then the transfer fails
+    ("protocol.ext.allow", "never"),
+    ("advice.detachedHead", "false"),
+    ("log.showSignature", "false"),
+)
+_HELPER = f'!f() {{ test "$1" = get && cat /proc/self/fd/{EXTRA_FD}; }}; f'
+
+
+class GitLimits(msgspec.Struct, frozen=True, kw_only=True):
+    """The bounds of git commands."""
+
+    running: int = 64  # commands at a time
+    resume_timeout: float = 60.0  # seconds that a clone with a key continues without a call, which may be repeated
+
+
+class GitResult(NamedTuple):
+    """The result of a git command. `truncated`: it printed more than the limit, and was ended because of that."""
+
+    code: int | None
+    stdout: bytes
+    stderr: bytes
+    truncated: bool
+
+
+class Access(NamedTuple):
+    """Credentials, and the scheme, host and port to which they may be sent."""
+
+    scope: str
+    credentials: GitCredentials
+
+
+class GitOutput:
+    """Keeps the first `limit` bytes of stdout."""
+
+    def __init__(self, limit: int, on_full: Callable[[], None]) -> None:
+        self.data = bytearray()
+        self.full = False  # more than `limit` bytes came
+        self._limit = limit
+        self._on_full = on_full
+
+    def append(self, data: bytes) -> None:
+        room = self._limit - len(self.data)
+        self.data += data[:room]
+        if len(data) > room:
+            self.full = True
+            self._on_full()
+
+
+class Running:
+    """One git command. Its caller has to call `close`."""
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        *,
+        env: Mapping[str, str],
+        cwd: str,
+        stdin: bytes | None,
+        extra: int | None,
+        on_stdout: Callable[[bytes], None],
+        on_stderr: Callable[[bytes], None],
+        enough: asyncio.Event,
+    ) -> None:
+        """Start git.
+
+        Args:
+            argv: The program and its arguments.
+            env: Its whole environment.
+            cwd: Its directory.
+            stdin: What it reads from stdin; None: stdin is /dev/null.
+            extra: A descriptor that it gets as EXTRA_FD; None: it gets none.
+            on_stdout: Is called with each part of stdout.
+            on_stderr: Is called with each part of stderr.
+            enough: Is set when it has ended.
+
+        Raises:
+            HawseError: `spawn_failed`, `limit_exceeded`.
+        """
+        self.exit: Exit | None = None
+        self.stopped: HawseError | None = None  # the reason for which it was ended from outside
+        pipes = spawn_pipes(argv, env=env, cwd=cwd, stdin=stdin is not None, extra=extra)
+        child = adopt(pipes.pid, self._exited, *(fd for fd in pipes[1:] if fd is not None))
+        self.pid = child.pid
+        self._enough = enough
+        self._inlets = [FdReader(pipes.stdout, on_stdout)]
+        self._inlets.append(FdReader(pipes.stderr, on_stderr))
+        self._stdin = FdWriter(pipes.stdin, owned=True) if pipes.stdin is not None else None
+        if self._stdin is not None:
+            self._stdin.write(stdin or b"")
+            self._stdin.end()
+
+    async def kill(self, trees: ProcessTrees) -> None:
+        """End the process tree; return when no process of it is left."""
+        if self.exit is None:
+            await trees.end(self.pid, signal.SIGTERM, GRACE, lambda: self.exit is not None)
+
+    def close(self) -> None:
+        """Read what is left in the pipes of a command that has ended, and close them."""
+        for inlet in self._inlets:
+            inlet.drain(DRAIN_LIMIT)
+            inlet.close()
+        if self._stdin is not None:
+            self._stdin.close()
+
+    def _exited(self, exit: Exit) -> None:
+        self.exit = exit
+        self._enough.set()
+
+
+class GitRunner:
+    """Runs git commands, and ends them when the runtime ends."""
+
+    def __init__(self, environment: Environment, trees: ProcessTrees, limits: GitLimits = GitLimits()) -> None:
+        """Create the runner.
+
+        Args:
+            environment: The variables that programs start with.
+            trees: Ends process trees.
+            limits: The bounds of git commands.
+        """
+        self.environment = environment
+        self.limits = limits
+        self._trees = trees
+        self._running: dict[Running, None] = {}
+        self._closed = False
+
+    async def close(self) -> None:
+        self._closed = True
+        await asyncio.gather(*(self.stop(running) for running in list(self._running)), return_exceptions=True)
+
+    async def stop(self, running: Running) -> None:
+        """End a command from outside: its `run` raises `cancelled`."""
+        running.stopped = running.stopped or HawseError("cancelled", "the git command was ended", admitted="yes")
+        await running.kill(self._trees)
+
+    async def run(
+        self,
+        *arguments: str,
+        cwd: str,
+        access: Access | None = None,
+        stdin: bytes | None = None,
+        env: Mapping[str, str] | None = None,
+        timeout: float = LOCAL_TIMEOUT,
+        limit: int = OUTPUT_LIMIT,
+        on_stderr: Callable[[bytes], None] | None = None,
+        on_start: Callable[[Running], None] | None = None,
+        accept: tuple[int, ...] = (0,),
+    ) -> GitResult:
+        """Run git to its end.
+
+        Args:
+            arguments: The arguments of git.
+            cwd: Its directory.
+            access: Credentials that it may use for one host.
+            stdin: What it reads from stdin; None: stdin is /dev/null.
+            env: Variables that are added to its environment.
+            timeout: Seconds after which its process tree is ended.
+            limit: Bytes of stdout that are kept. It is ended when it prints more.
+            on_stderr: Is called with each part of stderr.
+            on_start: Is called when it has been started.
+            accept: The exit codes that are not a failure.
+
+        Raises:
+            HawseError: `spawn_failed` if git is not installed, `deadline_exceeded`, `cancelled`, `limit_exceeded`, and
+                for another exit code what `failure` returns.
+        """
+        if self._closed or len(self._running) >= self.limits.running:
+            raise HawseError("limit_exceeded", f"limit reached: {self.limits.running} git commands are running")
+        secret = None if access is None else _memory(access.credentials)
+        enough = asyncio.Event()
+        output, errors = GitOutput(limit, enough.set), bytearray()
+
+        def receive_stderr(data: bytes) -> None:
+            errors.extend(data)
+            del errors[:-STDERR_LIMIT]
+            if on_stderr is not None:
+                on_stderr(data)
+
+        try:
+            running = Running(
+                _argv(arguments, access),
+                env=self._env(cwd, env),
+                cwd=cwd,
+                stdin=stdin,
+                extra=secret,
+                on_stdout=output.append,
+                on_stderr=receive_stderr,
+                enough=enough,
+            )
+            try:
+                self._running[running] = None
+                if on_start is not None:
+                    on_start(running)
+                async with asyncio.timeout(timeout):
+                    await enough.wait()
+            except TimeoutError:
+                running.stopped = HawseError("deadline_exceeded", f"git took more than {timeout} s", admitted="yes")
+            finally:
+                try:
+                    await running.kill(self._trees)
+                finally:
+                    running.close()
+                    del self._running[running]
+        finally:
+            if secret is not None:
+                os.ftruncate(secret, 0)  # processes that git has left running may still have it open
+                os.close(secret)
+        if running.stopped is not None:
+            raise running.stopped
+        code = running.exit.code if running.exit is not None else None
+        if code not in accept and not output.full:
+            printed = (bytes(output.data[-STDERR_LIMIT:]) + b"\n" + errors).decode(errors="replace")
+            raise failure(redacted(printed, access and access.credentials), code)
+        return GitResult(code, bytes(output.data), bytes(errors), output.full)
+
+    def _env(self, cwd: str, more: Mapping[str, str] | None) -> dict[str, str]:
+        env = self.environment.build(None, cwd=cwd)
+        inherited = {k: v for k, v in env.items() if not k.startswith("GIT_") or k.startswith(_KEPT_NAMES)}
+        return {**inherited, **ENVIRONMENT, **(more or {})}
+
+
+def _argv(arguments: Sequence[str], access: Access | None) -> list[str]:
+    config = list(_CONFIG)
+    if access is not None:  # only our helper: a helper of the user might store the credentials
+        config += [("credential.helper", ""), (f"credential.{access.scope}.helper", _HELPER)]
+    options = [option for name, value in config for option in ("-c", f"{name}={value}")]
+    return ["git", "--no-pager", *options, *arguments]
+
+
+def _memory(credentials: GitCredentials) -> int:
+    """Return a descriptor from which `credential.helper` can read any number of times (git-credential(1))."""
+    fd = os.memfd_create("git", os.MFD_CLOEXEC)
+    try:
+        os.write(fd, f"username={credentials.username}\npassword={credentials.password}\n".encode())
+    except BaseException:
+        os.close(fd)
+        raise
+    return fd

@@ -1,0 +1,247 @@
+"""Tracks the participants of a terminal and arbitrates who may write and which window size applies.
+
+It handles `terminal.presence` and `terminal.lease`. It knows neither channels nor bytes.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple
+
+import msgspec
+from msgspec import UNSET
+
+from hawse.api.people import (
+    Participant,
+    ParticipantEvent,
+    ParticipantLeft,
+    TerminalLease,
+    TerminalPresence,
+    ViewerProfile,
+    WriterLease,
+    WriterLeaseEvent,
+)
+from hawse.referable import referable
+from hawse.wire import HawseError, Principal
+from hawse_runtime.core.weak_callback import WeakCallback
+from hawse_runtime.people.presence import Presence, PresenceCursor, ViewerPresence
+from hawse_runtime.people.size_policy import Size, SizePolicy
+from hawse_runtime.people.writer_lease import WriterLeaseState
+
+# Input that a terminal emulator sends by itself: reports of cursor, attributes, modes and focus, and control strings.
+# It does not count as typing.
+_ESC: Final = 0x1B
+_REPORTS = re.compile(
+    rb"(?:\x1b\[[?>=]?[\d;:]*(?:[Rcnt]|\$y)|\x1b\[\?[\d;]*u|\x1b\[[IO]|\x1b[P\]_][^\x1b\x07]*(?:\x1b\\|\x07))+"
+)
+
+
+class ParticipantsCursor(PresenceCursor):
+    """Which state of participants and writer lease one viewer was sent."""
+
+    epoch = 0  # of the lease
+
+
+class ParticipantsState(NamedTuple):
+    """The part of the `opened` event that describes the participants."""
+
+    viewer: str  # the public id of the participant that attaches
+    presence: list[Participant]
+    lease: WriterLease
+
+
+@referable
+class Participants:
+    """The participants of one terminal."""
+
+    def __init__(
+        self,
+        current: Callable[[], Size],
+        resize: Callable[[int, int], None],
+        wake: Callable[[], None],
+        writers_changed: Callable[[], None],
+    ) -> None:
+        """Start without participants.
+
+        Args:
+            current: Returns the size of the terminal as (columns, rows).
+            resize: Sets it.
+            wake: Is called when `next_event` has something new for the viewers.
+            writers_changed: Is called when the set of participants that may write has changed.
+        """
+        self._writers_changed = writers_changed
+        self._presence = Presence(wake, WeakCallback(self._removed), WeakCallback(self._unanswered))
+        self._lease = WriterLeaseState()
+        self._asking = frozenset[ViewerPresence]()  # those that are shown as asking for the lease
+        self._sizing = SizePolicy(current, resize)
+
+    def __len__(self) -> int:
+        return len(self._presence)
+
+    def __iter__(self) -> Iterator[ViewerPresence]:
+        return iter(self._presence)
+
+    # ---- viewers
+
+    def join(
+        self,
+        viewer: object,
+        profile: ViewerProfile,
+        *,
+        read_only: bool,
+        fit: Size | None,
+        caller: Principal | None = None,
+    ) -> ViewerPresence:
+        """Attach a viewer.
+
+        Args:
+            viewer: Identifies it; pass the same object to `leave`.
+            profile: How it introduces itself; its key decides which participant it belongs to.
+            read_only: Whether it may not type.
+            fit: The size of terminal that fits its window, in cells; None: it has none.
+            caller: Who attaches it. None: the owner of the terminal.
+
+        Returns:
+            The participant that the viewer belongs to.
+
+        Raises:
+            HawseError: `limit_exceeded` if the terminal has too many participants.
+        """
+        participant = self._presence.join(
+            viewer,
+            key=profile.key,
+            name=profile.name,
+            color=profile.color,
+            kind=profile.kind,
+            read_only=read_only,
+            caller=caller,
+        )
+        if profile.focus is not None:
+            self._presence.set_focus(participant, profile.focus)
+        if fit is not None:
+            self.set_fit(participant, fit)
+        if profile.focus:
+            self._sizing.mark_active(participant)
+        return participant
+
+    def leave(self, participant: ViewerPresence, viewer: object, *, link_lost: bool = False) -> None:
+        """Detach `viewer` from `participant`; `link_lost` is as for `Presence.leave`."""
+        self._presence.leave(participant, viewer, link_lost=link_lost)
+
+    def close(self) -> None:
+        self._presence.close()
+        self._sizing.close()
+
+    # ---- input
+
+    def may_write(self, participant: ViewerPresence | None) -> bool:
+        return self._lease.may_write(participant)
+
+    def check_may_write(self, participant: ViewerPresence | None, applied: int) -> None:
+        """Raise `lease_held` if another participant holds the writer lease.
+
+        `applied` (bytes of the input stream) becomes part of the error's details.
+        """
+        if not self._lease.may_write(participant):
+            raise HawseError(
+                "lease_held",
+                f"{self._lease.holder_name} holds the writer lease",
+                details={"applied": applied, **msgspec.to_builtins(self._lease.describe())},
+            )
+
+    def record_input(self, participant: ViewerPresence, data: bytes | memoryview) -> None:
+        """Show `participant` as typing and let it decide the size, unless `data` consists of an emulator's reports.
+
+        `data` is not empty.
+        """
+        if data[0] != _ESC or not _REPORTS.fullmatch(data):
+            self._presence.mark_typing(participant)
+            self._sizing.mark_active(participant)
+
+    def set_fit(self, participant: ViewerPresence, size: Size, *, claim: bool = False) -> None:
+        """Set the size of terminal that fits `participant`; ignored if it is read-only.
+
+        Args:
+            participant: Whose window it is.
+            size: Columns and rows.
+            claim: Whether `participant` decides the size from now on.
+        """
+        if not participant.read_only:
+            self._sizing.set_fit(participant, size)
+            if claim:
+                self._sizing.mark_active(participant)
+
+    def find(self, key: str) -> ViewerPresence:
+        """Return the participant with that key. Raises `not_found`."""
+        return self._presence.find(key)
+
+    # ---- calls
+
+    def set_presence(self, params: TerminalPresence) -> ParticipantEvent:
+        """Serve `terminal.presence`. Raises `not_found`."""
+        participant = self.find(params.viewer)
+        if params.name is not None or params.color is not None:
+            self._presence.rename(participant, params.name, params.color)
+        if params.at is not UNSET:
+            self._presence.set_pointer(participant, params.at)
+        self._presence.set_view(participant, params.scroll, params.view)
+        if params.focus is not None:
+            self._presence.set_focus(participant, params.focus)
+        if params.focus:
+            self._sizing.mark_active(participant)
+        return ParticipantEvent(viewer=participant.describe())
+
+    def set_lease(self, params: TerminalLease) -> WriterLease:
+        """Serve `terminal.lease`. Raises `not_found`, and as `WriterLeaseState.change`."""
+        participant = None if params.viewer is None else self.find(params.viewer)
+        to = None if params.to is None else self._presence.get(params.to)
+        before = self._lease.epoch
+        self._lease.change(params.action, participant, params.epoch, to)
+        self._show_requests()
+        if self._lease.epoch != before:
+            self._presence.clear_unanswered()
+            self._writers_changed()
+        return self._lease.describe()
+
+    # ---- events
+
+    def describe(self, participant: ViewerPresence, cursor: ParticipantsCursor) -> ParticipantsState:
+        """Return the present state for the `opened` event of `participant`, and move `cursor` to it."""
+        cursor.epoch = self._lease.epoch
+        return ParticipantsState(participant.id, self._presence.describe(cursor), self._lease.describe())
+
+    def next_event(
+        self, cursor: ParticipantsCursor, applied: int
+    ) -> tuple[str, WriterLeaseEvent | ParticipantEvent | ParticipantLeft] | None:
+        """Return name and value of the next event after `cursor` and move it; None if it is up to date.
+
+        A holder is announced with `joined` before a `lease` event names it. `applied`: bytes applied of the viewer's
+        own input stream.
+        """
+        holder = self._lease.holder
+        if cursor.epoch != self._lease.epoch and (holder is None or holder.id in cursor.versions):
+            cursor.epoch = self._lease.epoch
+            lease = self._lease.describe()
+            return "lease", WriterLeaseEvent(mode=lease.mode, holder=lease.holder, epoch=lease.epoch, applied=applied)
+        return self._presence.next_event(cursor)
+
+    # ----
+
+    def _show_requests(self) -> None:
+        for participant in self._asking ^ self._lease.asking:
+            self._presence.set_asks(participant, participant in self._lease.asking)
+        self._asking = frozenset(self._lease.asking)
+
+    def _unanswered(self, participant: ViewerPresence) -> None:
+        """The request of `participant` has had no answer for too long: it ends."""
+        self._lease.asking.discard(participant)
+        self._show_requests()
+
+    def _removed(self, participant: ViewerPresence) -> None:
+        self._sizing.remove(participant)
+        held = self._lease.holder is participant
+        self._lease.remove(participant)
+        self._asking -= {participant}
+        self._show_requests()
+        if held:
+            self._presence.clear_unanswered()
+            self._writers_changed()

@@ -1,0 +1,77 @@
+"""Chooses the size of a terminal: the one that fits the *decider*, which typed, got the focus or claimed the size last.
+
+Changes are rate-limited. The next change by the same decider is applied `SETTLE` seconds after the last change at the
+earliest (its window is being dragged), a change by another decider `SWITCH` seconds after it (two persons type in
+turns). The delay is not extended by later requests, and the last request is always applied.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+from hawse_runtime.people.presence import ViewerPresence
+
+SETTLE: Final = 0.1  # s
+SWITCH: Final = 1.0  # s
+
+Size = tuple[int, int]
+
+
+class SizePolicy:
+    """The size policy of one terminal. Read-only viewers are not passed to it."""
+
+    def __init__(self, current: Callable[[], Size], apply: Callable[[int, int], None]) -> None:
+        """Start without a decider.
+
+        Args:
+            current: Returns the size of the terminal as (columns, rows).
+            apply: Sets it.
+        """
+        self._current = current
+        self._apply = apply
+        self._fits: dict[ViewerPresence, Size] = {}  # ordered by last use, the decider last
+        self._changed_at = float("-inf")
+        self._changed_by: ViewerPresence | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def decider(self) -> ViewerPresence | None:
+        return next(reversed(self._fits), None)
+
+    def set_fit(self, participant: ViewerPresence, size: Size) -> None:
+        """Set the size that fits `participant`. One that has not been active is the decider only if it is alone."""
+        if participant in self._fits:
+            self._fits[participant] = size
+        else:
+            self._fits = {participant: size, **self._fits}
+        self._apply_when_due()
+
+    def mark_active(self, participant: ViewerPresence) -> None:
+        """Make `participant` the decider, if it has a size: it has typed, got the focus or claimed the size."""
+        size = self._fits.pop(participant, None)
+        if size is not None:
+            self._fits[participant] = size
+            self._apply_when_due()
+
+    def remove(self, participant: ViewerPresence) -> None:
+        """Remove `participant`. If it was the decider, the one that was active before becomes it."""
+        if self._fits.pop(participant, None) is not None:
+            self._apply_when_due()
+
+    def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _apply_when_due(self) -> None:
+        self.close()
+        decider = self.decider
+        if decider is None or self._fits[decider] == self._current():
+            return
+        loop = asyncio.get_running_loop()
+        due = self._changed_at + (SETTLE if decider is self._changed_by else SWITCH)
+        if loop.time() < due:
+            self._timer = loop.call_at(due, self._apply_when_due)
+            return
+        self._changed_at, self._changed_by = loop.time(), decider
+        self._apply(*self._fits[decider])

@@ -1,0 +1,124 @@
+"""The writer lease of a terminal: every participant may write, or one at a time.
+
+The epoch increases with every change. An action can name the epoch that its client knew: with an outdated one it is
+refused, so that a message in transit cannot undo a take-over. Participants can ask the holder to hand the lease over.
+"""
+
+import msgspec
+
+from hawse.api.people import LeaseAction, WriterLease
+from hawse.wire import HawseError
+from hawse_runtime.people.presence import ViewerPresence
+
+
+class WriterLeaseState:
+    """The lease of one terminal. Without a holder every participant may write."""
+
+    def __init__(self) -> None:
+        self.holder: ViewerPresence | None = None
+        self.epoch = 0
+        self.asking: set[ViewerPresence] = set()  # those that ask the holder for the lease; empty without a holder
+
+    def describe(self) -> WriterLease:
+        if self.holder is None:
+            return WriterLease(mode="free", epoch=self.epoch)
+        return WriterLease(mode="exclusive", holder=self.holder.id, epoch=self.epoch)
+
+    def may_write(self, participant: ViewerPresence | None) -> bool:
+        return self.holder is None or self.holder is participant
+
+    def change(
+        self,
+        action: LeaseAction,
+        participant: ViewerPresence | None,
+        epoch: int | None = None,
+        to: ViewerPresence | None = None,
+    ) -> None:
+        """Give, release or request the lease.
+
+        Args:
+            action: `take` and `exclusive` give the lease to `participant`, `exclusive` only if no other participant
+                holds it. `release` ends the lease of `participant`, `free` the lease of any holder. `ask` and
+                `withdraw` begin and end a request of `participant`, `keep` refuses the request of `to`, or all
+                requests. `give` hands the lease of `participant` over to `to`.
+            participant: The one that acts; None if it is unknown, which only `free` and `release` allow.
+            epoch: The epoch that the client knew; None: it is not checked.
+            to: The other participant for `give`, which requires it, and `keep`.
+
+        Raises:
+            HawseError: `forbidden` if `participant` or the next holder is read-only; `conflict` if `epoch` is outdated
+                or another participant holds the lease; `invalid_params` if an argument is required and None.
+        """
+        if participant is not None and participant.read_only:
+            raise HawseError("forbidden", "a read-only viewer cannot request, hold or release the writer lease")
+        if epoch is not None and epoch != self.epoch:
+            raise HawseError(
+                "conflict", f"epoch {epoch} is outdated: the lease is at epoch {self.epoch}", details=self._details()
+            )
+        if action not in ("release", "free"):
+            if participant is None:
+                raise HawseError(
+                    "invalid_params", f"viewer is required for action {action!r}", details={"path": "$.viewer"}
+                )
+            self._act(action, participant, to)
+        else:
+            if action == "release" and not self.may_write(participant):
+                raise HawseError(
+                    "conflict",
+                    f"{self.holder_name} holds the lease: only its holder can release it",
+                    details=self._details(),
+                )
+            self._set_holder(None)
+
+    def remove(self, participant: ViewerPresence) -> None:
+        """End the request of `participant`, which has left, and its lease if it is the holder."""
+        self.asking.discard(participant)
+        if self.holder is participant:
+            self._set_holder(None)
+
+    @property
+    def holder_name(self) -> str:
+        """The display name of the holder; empty if there is none."""
+        return "" if self.holder is None else self.holder.name
+
+    def _act(self, action: LeaseAction, participant: ViewerPresence, to: ViewerPresence | None) -> None:
+        if action == "take":
+            self._set_holder(participant)
+        elif action == "exclusive":
+            if not self.may_write(participant):
+                raise HawseError("conflict", f"{self.holder_name} holds the lease", details=self._details())
+            self._set_holder(participant)
+        elif action == "ask":
+            if not self.may_write(participant):
+                self.asking.add(participant)
+        elif action == "withdraw":
+            self.asking.discard(participant)
+        else:
+            self._answer(action, participant, to)
+
+    def _answer(self, action: LeaseAction, participant: ViewerPresence, to: ViewerPresence | None) -> None:
+        """Serve `give` and `keep`, which only the holder may do."""
+        if self.holder is not participant:
+            raise HawseError(
+                "conflict",
+                f"{participant.name} does not hold the lease: only its holder can {action} it",
+                details=self._details(),
+            )
+        if action == "keep":
+            self.asking = set() if to is None else self.asking - {to}
+            return
+        if to is None:
+            raise HawseError("invalid_params", "to is required for action 'give'", details={"path": "$.to"})
+        if to.read_only:
+            raise HawseError("forbidden", f"{to.name} is a read-only viewer and cannot hold the writer lease")
+        self._set_holder(to)
+
+    def _details(self) -> dict[str, object]:
+        """The state for the details of an error."""
+        return dict(msgspec.to_builtins(self.describe()))
+
+    def _set_holder(self, participant: ViewerPresence | None) -> None:
+        if participant is not self.holder:
+            self.holder = participant
+            self.epoch += 1
+            self.asking.clear()  # they asked the holder that was

@@ -1,0 +1,135 @@
+"""The programs that listen on TCP ports: /proc/net/tcp, and the descriptors of the sandbox's own programs (proc(5)).
+
+A sandbox may share its network with the machine (docs/decisions/0002), so a port counts as the sandbox's only if one
+of its programs holds the socket. Programs are known by their descent from the runtime, or, after
+their parents have ended, by the mark in their environment. All functions read /proc: call them in a thread.
+"""
+
+import ipaddress
+import os
+import struct
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from hawse_runtime.core.private_tempdir import PREFIX
+from hawse_runtime.posix.proc import list_proc, open_proc, read_link, read_proc
+from hawse_runtime.posix.process_table import RUNTIME_MARK, ProcessTable
+
+TABLES = ("net/tcp", "net/tcp6")  # below /proc
+LISTEN = "0A"
+EPHEMERAL = 32768  # the first port that the system chooses (ip(7), ip_local_port_range)
+OWN_DIRECTORY = f"/{PREFIX}".encode()
+ANY = ("0.0.0.0", "::")
+LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # the address for a socket that listens on all addresses
+
+
+class ListeningSocket(NamedTuple):
+    """A socket that listens."""
+
+    port: int
+    address: str
+    inode: int
+
+
+class SocketOwner(NamedTuple):
+    """The program that holds a socket. `executor`: it is the executor of a code context, or one in reserve."""
+
+    pid: int
+    name: str
+    executor: bool = False
+
+
+def sockets() -> frozenset[ListeningSocket]:
+    """Return all listening sockets of this network namespace, also those of other programs."""
+    return frozenset(socket for table in TABLES for socket in _table(table))
+
+
+def owners(table: ProcessTable, runtime: str) -> dict[int, SocketOwner]:
+    """Return which of the programs that `runtime` (its id) started holds which socket, by inode."""
+    found: dict[int, SocketOwner] = {}
+    descendants = {member.pid for member in table.members(os.getpid())}
+    for pid in sorted(descendants | table.marked(f"{RUNTIME_MARK}={runtime}")):
+        inodes = list(_inodes(pid))
+        if inodes:
+            owner = SocketOwner(pid, _name(pid), _is_executor(pid))
+            for inode in inodes:
+                found.setdefault(inode, owner)
+    return found
+
+
+def is_internal(socket: ListeningSocket, owner: SocketOwner) -> bool:
+    """Whether an executor needs this socket itself: ipykernel for the output of forks, Deno for its messages.
+
+    It cannot be told from one that the code has opened, so all that are like those count.
+    """
+    return owner.executor and socket.address == "127.0.0.1" and socket.port >= EPHEMERAL
+
+
+def reachable(port: int, listening: frozenset[ListeningSocket], ours: dict[int, SocketOwner]) -> list[str]:
+    """Return the addresses at which only programs of this runtime accept connections to `port`."""
+    own = [socket for socket in listening if socket.port == port and socket.inode in ours]
+    foreign = {socket.address for socket in listening if socket.port == port and socket.inode not in ours}
+    places = [LOOPBACK.get(socket.address, socket.address) for socket in own]
+    if any(socket.address == "::" for socket in own) and not foreign:
+        places.append("127.0.0.1")  # it may accept IPv4 too, which works on a machine without ::1
+    return [place for place in sorted(dict.fromkeys(places), key=_nearest) if place not in foreign]
+
+
+def _nearest(address: str) -> tuple[bool, bool, str]:
+    """Sort key: IPv4's loopback first, then IPv6's, then other addresses."""
+    return not ipaddress.ip_address(address).is_loopback, ":" in address, address
+
+
+def _table(path: str) -> Iterator[ListeningSocket]:
+    try:
+        with open(open_proc(path)) as table:
+            next(table)
+            for line in table:
+                _, local, _, state, *rest = line.split()
+                if state != LISTEN:
+                    return  # the kernel lists listening sockets first, and there may be very many others
+                address, _, port = local.partition(":")
+                yield ListeningSocket(int(port, 16), _address(address), int(rest[5]))
+    except (FileNotFoundError, StopIteration):  # a kernel without IPv6
+        return
+
+
+def _address(text: str) -> str:
+    """Decode 32-bit numbers in host byte order; an IPv4 address that is mapped into IPv6 becomes IPv4."""
+    packed = b"".join(struct.pack("=I", int(text[at : at + 8], 16)) for at in range(0, len(text), 8))
+    address = ipaddress.ip_address(packed)
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return str(mapped or address)
+
+
+def _name(pid: int) -> str:
+    try:
+        return read_proc(f"{pid}/comm").decode(errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def _is_executor(pid: int) -> bool:
+    """Whether a program was started with a connection file in a directory of the kernel host."""
+    try:
+        return OWN_DIRECTORY in read_proc(f"{pid}/cmdline")
+    except OSError:
+        return False
+
+
+def _inodes(pid: int) -> Iterator[int]:
+    folder = f"{pid}/fd"
+    try:
+        for fd in list_proc(folder):
+            target = _target(f"{folder}/{fd}")
+            if target.startswith("socket:["):
+                yield int(target[8:-1])
+    except OSError:
+        return
+
+
+def _target(path: str) -> str:
+    try:
+        return read_link(path)
+    except OSError:
+        return ""

@@ -1,0 +1,203 @@
+"""`port.*`: the ports that are open, the previews of them, and connections to them.
+
+The table of previews lives here, beside the programs it is about: a gateway that restarts finds it again.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from hawse.api.ports import (
+    ExposedPort,
+    OpenPort,
+    PortAccept,
+    PortConnect,
+    PortExpose,
+    PortExposed,
+    PortExposedResult,
+    PortList,
+    PortListen,
+    PortListResult,
+    PortUnexpose,
+    PortWatch,
+)
+from hawse.api.rights import OPERATE, allows
+from hawse.api.sandboxes import SandboxPort
+from hawse.rpc import handles, serves
+from hawse.rpc.call import ServerCall
+from hawse.wire import HawseError
+from hawse_runtime.core.tasks import Tasks
+from hawse_runtime.core.thread_pool import ThreadPool
+from hawse_runtime.ports.listener import PortListener
+from hawse_runtime.ports.listening_sockets import ListeningSocket, SocketOwner, is_internal, owners, reachable, sockets
+from hawse_runtime.ports.previews import PreviewTable
+from hawse_runtime.ports.tunnel import TunnelStream, dial_first
+from hawse_runtime.ports.watch import PortPoller
+from hawse_runtime.posix.proc import own_pid
+from hawse_runtime.posix.process_table import ProcessReader
+
+LISTENERS_LIMIT = 64  # ports that `port.listen` keeps open
+TUNNELS_LIMIT = 1024  # connections at once: each may hold a few buffers of 64 KiB
+LISTED_LIMIT = 1000  # ports in a list: more would not fit into a message
+
+
+class Seen(NamedTuple):
+    listening: frozenset[ListeningSocket]
+    ours: dict[int, SocketOwner]  # by inode
+    settled: bool  # two scans in a row had the same result
+
+
+class PortMethods:
+    """The methods. `runtime` is the id of this runtime, which is in the environment of all its programs."""
+
+    def __init__(self, runtime: str, tasks: Tasks, proc: ThreadPool, previews: PreviewTable) -> None:
+        self._runtime = runtime
+        self._tasks = tasks
+        self._proc = proc  # the threads that read /proc
+        self._processes = ProcessReader()
+        self._previews = previews
+        self._tunnels: dict[TunnelStream, ExposedPort | None] = {}  # with the preview they were made by
+        self._listeners: list[PortListener] = []
+        self._poller = PortPoller(self._look, tasks)
+        self._seen = Seen(frozenset(), {}, False)
+
+    # ---- what is open
+
+    @handles(PortList)
+    async def _list(self, params: PortList) -> PortListResult:
+        return await self._look()
+
+    @serves(PortWatch)
+    def _watch(self, call: ServerCall, params: PortWatch) -> None:
+        self._poller.serve(call)
+
+    @handles(PortExposed)
+    def _list_exposed(self, params: PortExposed) -> PortExposedResult:
+        return PortExposedResult(exposed=self._previews.all)
+
+    async def _look(self) -> PortListResult:
+        listening, ours, _ = await self._proc.run(self._scan)
+        found: dict[int, list[ListeningSocket]] = defaultdict(list)
+        for socket in sorted(listening):
+            if (owner := ours.get(socket.inode)) is not None and not is_internal(socket, owner):
+                found[socket.port].append(socket)
+        return PortListResult(
+            ports=[
+                OpenPort(
+                    port=port,
+                    addresses=sorted({socket.address for socket in group}),
+                    pid=own_pid(ours[group[0].inode].pid),
+                    process=ours[group[0].inode].name,
+                    exposed=port in self._previews,
+                )
+                for port, group in list(found.items())[:LISTED_LIMIT]
+            ]
+        )
+
+    def _scan(self, *, anew: bool = False) -> Seen:
+        """Return the listening sockets and those of the sandbox's programs. It blocks: call it in a thread.
+
+        The owners are read again if the listening sockets have changed since the last scan, and in the scan after that,
+        because /proc is not a snapshot: a program whose parent ended during the scan is missing in it.
+
+        Args:
+            anew: Whether to read the owners in any case.
+        """
+        listening = sockets()
+        if anew or listening != self._seen.listening or not self._seen.settled:
+            settled = listening == self._seen.listening
+            self._seen = Seen(listening, owners(self._processes.read(), self._runtime), settled)
+        return self._seen
+
+    # ---- previews
+
+    @handles(PortExpose)
+    async def _expose(self, params: PortExpose) -> ExposedPort:
+        """Expose a port, also one without a listener yet. Raises `forbidden` if only other programs listen there."""
+        await self._proc.run(self._places, params.port)
+        exposed = self._previews.expose(params.port, name=params.name, token=params.token)
+        self._poller.poll_now()
+        return exposed
+
+    @handles(PortUnexpose)
+    def _unexpose(self, params: PortUnexpose) -> dict[str, str]:
+        exposed = self._previews.revoke(params.port)
+        if exposed is not None:
+            for tunnel in [tunnel for tunnel, by in self._tunnels.items() if by is exposed]:
+                tunnel.cut(HawseError("not_found", "the preview was removed", admitted="yes"))
+            self._poller.poll_now()
+        return {}
+
+    def configure(self, ports: Iterable[SandboxPort]) -> None:
+        """Make the previews that the sandbox was created with, unless they were revoked."""
+        self._previews.configure(ports)
+        self._poller.poll_now()
+
+    # ---- connections
+
+    @serves(PortConnect)
+    def _connect(self, call: ServerCall, params: PortConnect) -> None:
+        if (params.port is None) == (params.token is None):
+            raise HawseError("invalid_params", "either `port` or `token` is required, and not both")
+        if params.port is not None and not allows(call.principal.rights, OPERATE):
+            raise HawseError(
+                "forbidden",
+                "connecting to a port by its number requires the right `operate`; use the token of a preview",
+            )
+        exposed = self._previews.by_token(params.token) if params.token is not None else None
+        port = exposed.port if exposed is not None else params.port
+        assert port is not None
+        self._check_tunnels()
+        dial = dial_first(lambda: self._proc.run(self._find, port))
+        tunnel = TunnelStream(call, port, dial, self._tasks, self._tunnels.pop)
+        self._tunnels[tunnel] = exposed
+        call.serve(tunnel)
+
+    def _check_tunnels(self) -> None:
+        if len(self._tunnels) >= TUNNELS_LIMIT:
+            raise HawseError("limit_exceeded", f"connection limit reached: {TUNNELS_LIMIT} are open")
+
+    @serves(PortListen)
+    def _listen(self, call: ServerCall, params: PortListen) -> None:
+        same = next((one for one in self._listeners if params.port and one.port == params.port), None)
+        if same is not None and same.principal == call.principal.id:  # whose connection was lost, and is not yet closed
+            same.cut(HawseError("conflict", "a later call of the same user listens on the port", admitted="yes"))
+        if len(self._listeners) >= LISTENERS_LIMIT:
+            raise HawseError("limit_exceeded", f"{LISTENERS_LIMIT} ports are open, which is the limit")
+        listener = PortListener(call, params.port, self._tasks, self._listeners.remove)
+        self._listeners.append(listener)
+        call.serve(listener)
+
+    @serves(PortAccept)
+    def _accept(self, call: ServerCall, params: PortAccept) -> None:
+        self._check_tunnels()
+        found = (one.take(params.connection) for one in self._listeners)
+        waiting = next((one for one in found if one is not None), None)
+        if waiting is None:
+            raise HawseError("not_found", "the connection was taken, or has waited for too long")
+        tunnel = TunnelStream(call, waiting.port, waiting.take(), self._tasks, self._tunnels.pop)
+        self._tunnels[tunnel] = None
+        call.serve(tunnel)
+
+    def _find(self, port: int) -> list[str]:
+        """Return the addresses of `port`. Raises `unavailable` if no program listens, and as `_places`."""
+        places = self._places(port)
+        if not places:
+            raise HawseError("unavailable", f"no program listens on port {port}", details={"port": port})
+        return places
+
+    def _places(self, port: int) -> list[str]:
+        """Return the addresses at which the sandbox's programs accept connections to `port`.
+
+        Raises:
+            HawseError: `forbidden` if only other programs listen there, such as the gateway or this runtime.
+        """
+        seen = Seen(sockets(), self._seen.ours, True)
+        there = [socket for socket in seen.listening if socket.port == port]
+        if not all(socket.inode in seen.ours for socket in there):  # otherwise the owners are known
+            seen = self._scan(anew=True)
+            there = [socket for socket in seen.listening if socket.port == port]
+        places = reachable(port, seen.listening, seen.ours)
+        if there and not places:
+            raise HawseError("forbidden", f"port {port} belongs to a program outside of the sandbox")
+        return places

@@ -1,0 +1,75 @@
+"""Serves `port.watch` by polling, since the kernel doesn't report new listening sockets.
+
+One task polls for all streams: at a short interval at first and after a change, at a growing one while nothing changes.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+from hawse.api.ports import PortListResult
+from hawse.rpc import typed
+from hawse.rpc.call import ServerCall
+from hawse.rpc.output_stream import LatestValueStream
+from hawse_runtime.core.tasks import Tasks
+
+SHORTEST = 0.2  # seconds between two polls
+LONGEST = 2.0
+GROWTH = 1.5
+
+
+class PortPoller:
+    """The streams of `port.watch` and the task that polls for them. It ends with the last stream."""
+
+    def __init__(self, read: Callable[[], Awaitable[PortListResult]], tasks: Tasks) -> None:
+        """`read` returns the open ports as they are now."""
+        self._read = read
+        self._tasks = tasks
+        self._streams: dict[LatestValueStream, ServerCall] = {}
+        self._latest: PortListResult | None = None  # None until the first poll, and without streams
+        self._running = False
+        self._poll_now = asyncio.Event()
+
+    def serve(self, call: ServerCall) -> None:
+        stream = LatestValueStream(
+            call, "ports", lambda: self._latest, self._detached, changed=self._latest is not None
+        )
+        self._streams[stream] = call
+        call.serve(stream)
+        if not self._running:
+            self._running = True
+            self._tasks.start(self._run())
+
+    def poll_now(self) -> None:
+        """Poll without waiting for the end of the interval: something is known to have changed."""
+        self._poll_now.set()
+
+    def _detached(self, stream: LatestValueStream) -> None:
+        del self._streams[stream]
+        if not self._streams:
+            self._poll_now.set()
+
+    async def _run(self) -> None:
+        interval = SHORTEST
+        try:
+            while self._streams:
+                self._poll_now.clear()
+                ports = await self._read()
+                interval = min(interval * GROWTH, LONGEST)
+                if ports != self._latest:
+                    interval = SHORTEST
+                    self._latest = ports
+                    for stream in self._streams:
+                        stream.changed()
+                await self._pause(interval)
+        except Exception as error:
+            for call in list(self._streams.values()):
+                call.error(typed(error))
+        finally:
+            self._running = False
+            self._latest = None
+
+    async def _pause(self, interval: float) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(interval):
+                await self._poll_now.wait()

@@ -1,0 +1,50 @@
+"""The file systems that are mounted below a directory, as this process sees them (proc_pid_mountinfo(5))."""
+
+import os
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from hawse_runtime.posix.proc import read_link, read_proc
+
+
+class MountPoint(NamedTuple):
+    """A file system that is mounted somewhere below a directory.
+
+    Attributes:
+        names: The path in the directory, as names.
+        type: The type of the file system, such as `fuse.rclone`.
+    """
+
+    names: tuple[str, ...]
+    type: str
+
+    @property
+    def is_fuse(self) -> bool:
+        """Whether a program serves it: it may be a bucket."""
+        return self.type.partition(".")[0] in ("fuse", "fuseblk")
+
+
+def mount_points_below(directory: int) -> list[MountPoint]:
+    """Return what is mounted below an open directory, without the directory itself. It blocks: call it in a thread.
+
+    Raises:
+        OSError: /proc cannot be read.
+    """
+    top = os.fsencode(read_link(f"self/fd/{directory}")).rstrip(b"/") + b"/"
+    return [
+        MountPoint(tuple(os.fsdecode(path[len(top) :]).split("/")), os.fsdecode(type))
+        for path, type in _mounted(read_proc("self/mountinfo"))
+        if path.startswith(top) and path != top
+    ]
+
+
+def _mounted(text: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the path and the type of each mount."""
+    for line in text.splitlines():
+        fields, _, rest = line.partition(b" - ")
+        yield re.sub(rb"\\([0-7]{3})", _unescaped, fields.split(b" ")[4]), rest.split(b" ")[0]
+
+
+def _unescaped(match: re.Match[bytes]) -> bytes:
+    return bytes([int(match[1], 8)])

@@ -1,0 +1,192 @@
+"""A snapshot of all processes: parents, sessions, start times, and the marks in their environments (proc(5)).
+
+Reading it takes about 10 µs for each process of the machine, so concurrent callers share one.
+"""
+
+import asyncio
+import os
+import select
+from collections.abc import Callable, Iterable
+from typing import Final, NamedTuple
+
+from hawse_runtime.core.thread_pool import ThreadPool
+from hawse_runtime.posix.proc import list_proc, read_proc
+
+PROCESS_MARK = "HAWSE_PROCESS"  # the variable that every process started by a runtime has: its instance
+RUNTIME_MARK = "HAWSE_RUNTIME"  # the variable with the id of the runtime that started it
+DESKTOP_MARK = "HAWSE_DESKTOP"  # the variable with the instance of the desktop that it was started on
+_MARKS = tuple(f"{name}=".encode() for name in (PROCESS_MARK, RUNTIME_MARK, DESKTOP_MARK))
+_EXEC_PAUSES: Final = (0.0005, 0.001, 0.002, 0.005, 0.01)  # seconds between looks at a process that calls exec
+_EXITING, _KERNEL_THREAD = 0x4, 0x200000  # flags of /proc/PID/stat
+
+
+class Member(NamedTuple):
+    """A process that was seen alive. A later process with the same pid has another `started` (in clock ticks)."""
+
+    pid: int
+    started: int
+
+
+class ProcessStat(NamedTuple):
+    """Some fields of /proc/PID/stat."""
+
+    state: str
+    parent: int
+    session: int
+    started: int  # in clock ticks since boot
+
+
+class ProcessTable:
+    """All processes except this one, as they were when the table was read."""
+
+    def __init__(self, stats: dict[int, ProcessStat], marks: dict[int, frozenset[bytes]]) -> None:
+        """`marks`: the marks of each process that has any, as `NAME=value`."""
+        self._stats = stats
+        self._marks = marks
+
+    def members(self, root: int, mark: str = "", *, reaped: bool = False) -> set[Member]:
+        """Return the living members of a tree; zombies do not count.
+
+        Args:
+            root: The pid of the tree's leader.
+            mark: `NAME=value` in the environment of members whose parents have ended; empty: no mark.
+            reaped: Whether the leader was reaped, so that its pid may be another process's. Its session cannot be,
+                unless a process has that pid: the kernel does not reuse the number of a session that has members.
+        """
+        stats = self._stats
+        roots = self.marked(mark) if mark else set()
+        sessions = {stats[pid].session for pid in roots}
+        if not reaped:
+            roots.add(root)
+        if not reaped or root not in stats:
+            sessions.add(root)
+        return {
+            Member(pid, stat.started)
+            for pid, stat in stats.items()
+            if stat.state not in "ZX" and (stat.session in sessions or self._descends(pid, roots))
+        }
+
+    def marked(self, mark: str) -> set[int]:
+        """Return the pids of the processes with `mark` (`NAME=value`) in their environment, zombies included."""
+        wanted = mark.encode()
+        return {pid for pid, marks in self._marks.items() if wanted in marks}
+
+    def _descends(self, pid: int, roots: set[int]) -> bool:
+        for _ in self._stats:  # bounded, because pids that were reused while /proc was read could form a cycle
+            if pid in roots:
+                return True
+            if pid not in self._stats:
+                return False
+            pid = self._stats[pid].parent
+        return False
+
+
+class ProcessReader:
+    """Reads process tables. It blocks. It remembers the processes without marks, so that each is read only once."""
+
+    def __init__(self, read_marks: Callable[[int], frozenset[bytes] | None] | None = None) -> None:
+        """`read_marks`: reads the marks of the process with a pid, None if unknown; by default from /proc."""
+        self._read_marks = read_marks or read_marks_of
+        self._unmarked: set[Member] = set()
+
+    def read(self) -> ProcessTable:
+        stats = {int(name): stat for name in list_proc() if name.isdigit() and (stat := read_stat(int(name)))}
+        me = os.getpid()
+        stats.pop(me, None)
+        unmarked = set()
+        marks = {}
+        for pid, stat in stats.items():
+            member = Member(pid, stat.started)
+            if member in self._unmarked:
+                unmarked.add(member)
+            elif found := self._read_marks(pid):
+                marks[pid] = found
+            elif found is not None and stat.parent != me:  # a child before exec has the runtime's environment
+                unmarked.add(member)
+        self._unmarked = unmarked
+        return ProcessTable(stats, marks)
+
+
+class SharedProcessReader:
+    """Reads process tables in a thread, one at a time. Callers that wait at the same time share a table."""
+
+    def __init__(self, pool: ThreadPool) -> None:
+        """`pool`: has one thread."""
+        self._pool = pool
+        self._reader = ProcessReader()
+        self._latest: _Reading | None = None
+
+    async def read(self) -> ProcessTable:
+        """Return a table whose reading began after this call."""
+        if self._latest is None or self._latest.begun:
+            self._latest = _Reading(self._reader, self._pool)
+        return await asyncio.shield(self._latest.table)  # other callers may wait for it when this one is cancelled
+
+
+class _Reading:
+    """One reading of the table."""
+
+    def __init__(self, reader: ProcessReader, pool: ThreadPool) -> None:
+        self.begun = False  # set in the thread before it reads anything
+        self.table = pool.submit(lambda: self._run(reader))
+
+    def _run(self, reader: ProcessReader) -> ProcessTable:
+        self.begun = True
+        return reader.read()
+
+
+def alive(member: Member) -> bool:
+    """Whether the process is there and not a zombie."""
+    stat = read_stat(member.pid)
+    return stat is not None and stat.started == member.started and stat.state not in "ZX"
+
+
+def living(members: Iterable[Member]) -> set[Member]:
+    return {member for member in members if alive(member)}
+
+
+def read_stat(pid: int) -> ProcessStat | None:
+    """Return the fields of /proc/PID/stat; None without such a process. Raises `OSError` if no descriptor is free."""
+    try:
+        fields = _stat_fields(pid)
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    return ProcessStat(fields[0].decode(), int(fields[1]), int(fields[3]), int(fields[19]))
+
+
+def read_marks_of(pid: int) -> frozenset[bytes] | None:
+    """Return the marks in the environment of a process; none if it has ended or is another user's.
+
+    /proc shows no environment from the moment when exec(2) drops the old program until the new one is loaded. Such a
+    process is looked at again. None: after 20 ms it still has no program, so its marks are not known.
+    """
+    seen = None
+    try:
+        for pause in _EXEC_PAUSES:
+            if environ := read_proc(f"{pid}/environ"):
+                return frozenset(entry for entry in environ.split(b"\0") if entry.startswith(_MARKS))
+            place = _place_of_environment(pid)
+            if place is None or (place == seen and place[0] == place[1] != 0):  # once may be a moment of exec
+                return frozenset()
+            seen = place
+            select.select([], [], [], pause)  # time.sleep() fails with some tools that change the date
+    except (FileNotFoundError, ProcessLookupError, PermissionError):  # it has ended, or it is another user's
+        return frozenset()
+    return None
+
+
+def _place_of_environment(pid: int) -> tuple[int, int] | None:
+    """Return where the environment of a process begins and ends, (0, 0) during exec; None if it won't ever have one.
+
+    Raises:
+        OSError: There is no such process.
+    """
+    fields = _stat_fields(pid)
+    if fields[0] in b"ZX" or int(fields[6]) & (_EXITING | _KERNEL_THREAD):
+        return None
+    return int(fields[47]), int(fields[48])
+
+
+def _stat_fields(pid: int) -> list[bytes]:
+    """Return the fields of /proc/PID/stat from the third one (`state`) on. Raises `OSError`."""
+    return read_proc(f"{pid}/stat").rpartition(b")")[2].split()

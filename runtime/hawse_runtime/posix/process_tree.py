@@ -1,0 +1,101 @@
+"""Ends all processes that descend from a program, also when its leader has ended first.
+
+A tree is the program's session (which survives reparenting), all its descendants (which may have left the session),
+and every process with its mark: an inherited variable of its environment, which identifies a daemon whose parents have
+all ended. Only a process that clears its environment, leaves the session and loses its parents is not found
+(docs/decisions/0030).
+"""
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from itertools import chain, repeat
+
+from hawse.wire import HawseError
+from hawse_runtime.core.thread_pool import ThreadPool
+from hawse_runtime.posix.descriptor_reserve import DescriptorReserve
+from hawse_runtime.posix.process_table import Member, ProcessTable, SharedProcessReader, alive, living
+
+NO_ROOT = -1  # the pid of no process: members are found by the mark only
+STEPS = (0.005, 0.01, 0.02, 0.05, 0.1)  # seconds between two checks of the tree; the last one is repeated
+SIGKILL_TIMEOUT = 5.0  # seconds for a process to end after SIGKILL: it may be another user's, or hang in the kernel
+
+
+class ProcessTrees:
+    """Finds and ends process trees. Concurrent calls share one reading of /proc (docs/decisions/0030)."""
+
+    def __init__(self, pool: ThreadPool, *, sigkill_timeout: float = SIGKILL_TIMEOUT) -> None:
+        """`pool`: the threads that read /proc. No slow work may use them."""
+        self._reader = SharedProcessReader(pool)
+        self._sigkill_timeout = sigkill_timeout
+        self._reserve = DescriptorReserve()
+
+    def close(self) -> None:
+        """Close the reserved descriptors."""
+        self._reserve.close()
+
+    async def table(self) -> ProcessTable:
+        """Return all processes as they are now."""
+        return await self._reader.read()
+
+    async def end(self, root: int, signum: int, grace: float, reaped: Callable[[], bool], *, mark: str = "") -> None:
+        """Send `signum` to a whole tree, later SIGKILL to the remaining processes; return when none is left.
+
+        SIGCONT follows, because a stopped program cannot handle `signum`. Processes that start later get only SIGKILL,
+        because they may belong to the program's clean-up. Members are remembered: one that has left the session is
+        still found after its parents have ended.
+
+        Args:
+            root: The pid of the tree's leader, or NO_ROOT.
+            signum: The first signal.
+            grace: Seconds from `signum` to SIGKILL.
+            reaped: Returns whether the leader has ended and been reaped.
+            mark: `NAME=value` in the environment of all members; empty: no mark.
+
+        Raises:
+            HawseError: `permission_denied` if a process survives SIGKILL.
+        """
+        with self._reserve.released():
+            await self._end(root, signum, grace, reaped, mark)
+
+    async def _end(self, root: int, signum: int, grace: float, reaped: Callable[[], bool], mark: str) -> None:
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + grace
+
+        async def look() -> set[Member]:
+            table = await self._reader.read()
+            return table.members(root, mark, reaped=reaped())
+
+        tree = await look()
+        kill(tree, signum)
+        if signum not in (signal.SIGKILL, signal.SIGCONT):
+            kill(tree, signal.SIGCONT)
+        for step in chain(STEPS, repeat(STEPS[-1])):
+            tree = living(tree | await look())
+            if not tree and reaped():
+                return
+            if loop.time() >= deadline + self._sigkill_timeout:
+                pids = ", ".join(str(member.pid) for member in sorted(tree))
+                raise HawseError("permission_denied", f"processes survive SIGKILL: {pids}", admitted="yes")
+            if loop.time() >= deadline:
+                kill(tree, signal.SIGKILL)
+            await asyncio.sleep(step)
+
+
+def kill(targets: Iterable[Member], signum: int) -> None:
+    """Send `signum` to these processes, and never to a later process of the same pid (pidfd_open(2))."""
+    for member in targets:
+        with suppress(ProcessLookupError, PermissionError), _pidfd(member.pid) as fd:
+            if alive(member):
+                signal.pidfd_send_signal(fd, signum)
+
+
+@contextmanager
+def _pidfd(pid: int) -> Iterator[int]:
+    fd = os.pidfd_open(pid)
+    try:
+        yield fd
+    finally:
+        os.close(fd)

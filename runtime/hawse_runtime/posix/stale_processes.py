@@ -1,0 +1,55 @@
+"""Ends the processes of a runtime that was killed, which it finds by the mark in their environments.
+
+A runtime that ends removes the file with its id; if the next runtime of the same state directory finds one, the
+earlier runtime was killed. The lock of the socket guarantees that it has ended.
+"""
+
+import logging
+import re
+import signal
+
+from hawse.wire import HawseError
+from hawse_runtime.core.folder import Folder
+from hawse_runtime.posix.process_table import RUNTIME_MARK
+from hawse_runtime.posix.process_tree import NO_ROOT, ProcessTrees
+
+log = logging.getLogger(__name__)
+
+GRACE = 0.5  # seconds from TERM to KILL: a gateway waits for the runtime to start
+ID_FILE = "runtime.id"
+_ID = re.compile(r"[0-9a-f]{16}")
+
+
+class RuntimeIdFile:
+    """A file with the id of the runtime that uses a state directory."""
+
+    def __init__(self, folder: Folder) -> None:
+        self._folder = folder
+
+    def read(self) -> str | None:
+        """Return the id of a runtime that was killed; None without a file, or if it has other content."""
+        try:
+            text = self._folder.read(ID_FILE).decode("ascii", errors="replace")
+        except FileNotFoundError:
+            return None
+        return text if _ID.fullmatch(text) else None
+
+    def write(self, runtime_id: str) -> None:
+        """Replace the file: after a crash at any moment it has the old id or the new one."""
+        self._folder.write(ID_FILE, runtime_id.encode())
+
+    def remove(self) -> None:
+        self._folder.unlink(ID_FILE)
+
+
+async def end_stale_processes(trees: ProcessTrees, runtime_id: str) -> None:
+    """End all processes that the runtime with `runtime_id` started. Processes that survive SIGKILL are logged."""
+    mark = f"{RUNTIME_MARK}={runtime_id}"
+    members = (await trees.table()).members(NO_ROOT, mark, reaped=True)
+    if not members:
+        return
+    log.warning("! runtime %s was killed: %d of its processes are ended", runtime_id, len(members))
+    try:
+        await trees.end(NO_ROOT, signal.SIGTERM, GRACE, lambda: True, mark=mark)
+    except HawseError as error:
+        log.error("! runtime %s: %s", runtime_id, error.message)

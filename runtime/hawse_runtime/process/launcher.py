@@ -1,0 +1,90 @@
+"""Starts the programs of `exec` and `process.start`, a bounded number at a time."""
+
+import os
+from collections.abc import Callable, Sequence
+
+from hawse.api.processes import Program
+from hawse.wire import HawseError
+from hawse_runtime.journal.spill import SpillStore
+from hawse_runtime.posix.environment import Environment
+from hawse_runtime.process.process import Process, ProcessContext, ProcessOptions
+
+SHELLS = ("/bin/bash", "/bin/sh")  # the first that can be executed runs commands
+
+
+class Launcher:
+    """Starts processes. `running` is the number of those that have not ended."""
+
+    def __init__(self, environment: Environment, context: ProcessContext) -> None:
+        """Create the launcher. `environment`: the variables and directories that programs start with."""
+        self.running = 0
+        self.context = context
+        self.mark = environment.mark  # of everything that is started here, terminals as well
+        self._environment = environment
+
+    def spawn(
+        self,
+        process_id: str,
+        params: Program,
+        on_exit: Callable[[Process], None],
+        store: SpillStore | None = None,
+        session: str | None = None,
+    ) -> Process:
+        """Start a process.
+
+        Args:
+            process_id: Its id.
+            params: The program, its environment, directory, stdin and timeout.
+            on_exit: Is called once when the process has ended.
+            store: Keeps output on disk that is too much for memory; without one it is lost.
+            session: The id of the session that starts it.
+
+        Raises:
+            HawseError: `limit_exceeded`, `invalid_params`, `spawn_failed`, `too_large`. Nothing was started.
+        """
+        limit = self.context.limits.running
+        if self.running >= limit:
+            raise HawseError("limit_exceeded", f"process limit reached: {limit} are running")
+
+        def ended(process: Process) -> None:
+            self.running -= 1
+            on_exit(process)
+
+        cwd = self._environment.cwd(params.cwd)
+        options = ProcessOptions(
+            argv=program_argv(params.argv, params.command),
+            cwd=cwd,
+            env=self._environment.build(params.env, cwd=cwd),
+            stdin=bool(params.stdin),
+            timeout=params.timeout,
+            session=session,
+            store=store,
+        )
+        process = Process(process_id, options, self.context, ended)
+        self.running += 1
+        return process
+
+
+def command_shell(shells: Sequence[str] = SHELLS) -> str:
+    """Return the path of the shell that runs commands: the first of `shells` that can be executed, else the last."""
+    return next(path for path in shells if path == shells[-1] or os.access(path, os.X_OK, effective_ids=True))
+
+
+def program_argv(
+    argv: Sequence[str] | None, command: str | None, shell_argv: Callable[[str], list[str]] | None = None
+) -> list[str]:
+    """Return the argv of the program that a call names.
+
+    Args:
+        argv: The program and its arguments.
+        command: A command for a shell.
+        shell_argv: Returns the argv of a shell that runs a command; by default `command_shell` runs it.
+
+    Raises:
+        HawseError: `invalid_params` unless exactly one of `argv` and `command` is given.
+    """
+    if argv is not None and command is None:
+        return list(argv)
+    if command is not None and argv is None:
+        return shell_argv(command) if shell_argv is not None else [command_shell(), "-c", command]
+    raise HawseError("invalid_params", "give either `argv` or `command`")

@@ -1,0 +1,59 @@
+"""The registry of processes: those that run, and of those that have ended the latest."""
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator
+
+from msgspec import structs
+
+from hawse.api.processes import ProcessInfo, ProcessListResult
+from hawse_runtime.core.registry import Registry, Retention
+from hawse_runtime.process.process import Process
+
+ARGV_LISTED = 256  # characters of an argv in a list, which has to fit into one message
+
+
+class ProcessRegistry(Registry[Process]):
+    """A process that is dropped loses its output, also what of it is on disk."""
+
+    def __init__(self, retention: Retention) -> None:
+        super().__init__("process", retention=retention, on_drop=Process.forget)
+
+    def list(
+        self, after: str | None, limit: int, execs: Iterable[Process] = (), session: str | None = None
+    ) -> ProcessListResult:
+        """Return one page of the list: the processes in the order of their start, then the commands of `exec`.
+
+        Args:
+            after: The id of the last process of the page before; None: the first page. If that process no longer
+                exists, the page begins after its number if it was a command of `exec`, else the list begins again.
+            limit: The number of processes of a page.
+            execs: The commands of `exec` that run, in the order of their start.
+            session: Only processes that this session started; None: all.
+        """
+        processes: Iterator[Process] = itertools.chain(self, execs)
+        if after is not None and self.find(after) is not None:
+            next(process for process in processes if process.id == after)
+        elif after is not None and (number := _exec_number(after)):
+            processes = itertools.chain(process for process in execs if _exec_number(process.id) > number)
+        processes = (process for process in processes if session in (None, process.session))
+        chosen = [_short(process.describe()) for process in itertools.islice(processes, limit)]
+        return ProcessListResult(processes=chosen, more=next(processes, None) is not None)
+
+
+def _exec_number(process_id: str) -> int:
+    """The number in the id of a command of `exec`; 0 for any other id."""
+    match = re.fullmatch(r"exec-([1-9]\d*)-[0-9a-f]{8}", process_id)
+    return int(match[1]) if match else 0
+
+
+def _short(info: ProcessInfo) -> ProcessInfo:
+    """Return `info` with at most ARGV_LISTED characters of its argv."""
+    left = ARGV_LISTED
+    argv = []
+    for argument in info.argv:
+        argv.append(argument if len(argument) <= left else f"{argument[:left]}…")
+        left -= len(argument)
+        if left <= 0:
+            break
+    return structs.replace(info, argv=argv)

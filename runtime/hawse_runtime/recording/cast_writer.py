@@ -1,0 +1,214 @@
+"""Writes the files of one recording: the cast, keyframes for seeking, and an index.
+
+    ID.cast      asciicast v3, for any player
+    ID.screens   the keyframes, concatenated: VT bytes that paint the screen as it was at an offset of the cast
+    ID.index     a line of JSON for each keyframe and each marker
+
+All methods block on disk I/O: call them in a thread, one at a time. Only whole lines are written, so after a crash a
+file is valid up to its last complete line.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import msgspec
+
+from hawse_runtime.core.folder import Folder
+from hawse_runtime.recording.asciicast import CastClock, CastText, event
+
+PARTS = ("cast", "screens", "index")
+KEYFRAME = "k"  # the internal code of the event that stands for the place of a keyframe
+LAST_LINE = 256  # bytes reserved for the last line, which gives the reason if the recording is truncated
+
+
+class CastEvent(NamedTuple):
+    """An event `at` seconds after the start, with an asciicast code. `data`: bytes for `o` and `i`, otherwise text."""
+
+    at: float
+    code: str
+    data: bytes | str
+
+
+class KeyframePlace(NamedTuple):
+    """Where in the cast a keyframe will be, whose screen is not there yet."""
+
+    at: int  # bytes of the cast before it
+    seconds: float
+    cols: int
+    rows: int
+
+
+class QuotaError(Exception):
+    """The size limit of the recording or of the sandbox is reached. All earlier events are in the file."""
+
+
+class CastWriter:
+    """Appends to the files of one recording."""
+
+    def __init__(self, folder: Folder, name: str, *, limit: int, reserve: Callable[[int], bool]) -> None:
+        """Prepare to write; `open` creates the files.
+
+        Args:
+            folder: Where the files are created.
+            name: The id of the recording: their names without suffix.
+            limit: Bytes that the files may have together.
+            reserve: Reserves so many bytes of the sandbox's quota; returns False if they are not available.
+        """
+        self.limit = limit
+        self.sizes = dict.fromkeys(PARTS, 0)  # bytes of whole lines, which may be read
+        self.reserved = 0  # bytes that `reserve` has granted; more than `sizes` if a write has failed
+        self.keyframes = 0
+        self.markers = 0
+        self._folder = folder
+        self._name = name
+        self._fds: dict[str, int] = {}
+        self._reserve = reserve
+        self._clock = CastClock()
+        self._output, self._input = CastText(), CastText()
+        self._cols = self._rows = 0  # at the end of the cast
+        self._place: KeyframePlace | None = None
+
+    @property
+    def duration(self) -> float:
+        """Seconds: the sum of all intervals."""
+        return self._clock.elapsed / 1000
+
+    @property
+    def size(self) -> int:
+        return sum(self.sizes.values())
+
+    @property
+    def awaits_keyframe(self) -> bool:
+        """Whether the place of a keyframe was written, and its screen was not."""
+        return self._place is not None
+
+    def open(self, header: bytes, cols: int, rows: int) -> None:
+        """Create the files and write the first line of the cast.
+
+        Args:
+            header: The first line.
+            cols: The columns of the terminal at the start.
+            rows: Its rows.
+
+        Raises:
+            OSError: A file cannot be created, for example because it exists.
+            QuotaError: The header does not fit.
+        """
+        self._folder.make()
+        for part in PARTS:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
+            self._fds[part] = self._folder.open(part_name(self._name, part), flags)
+        self._append("cast", header)
+        self._cols, self._rows = cols, rows
+
+    def write(self, entries: Sequence[CastEvent]) -> None:
+        """Append events. Raises `OSError` and `QuotaError`; the file then ends with the last whole line that fitted."""
+        lines: list[bytes] = []
+        for entry in entries:
+            if entry.code == KEYFRAME:
+                self._append("cast", b"".join(lines))
+                lines.clear()
+                self._place = KeyframePlace(self.sizes["cast"], self.duration, self._cols, self._rows)
+            else:
+                lines.append(self._line(entry))
+        self._append("cast", b"".join(lines))
+
+    def write_keyframe(self, data: bytes) -> None:
+        """Append the keyframe whose place was written: `data` paints the screen there. Empty: there is none.
+
+        Raises:
+            OSError: It cannot be written.
+            QuotaError: It does not fit.
+        """
+        place, self._place = self._place, None
+        if place is None or not data:
+            return
+        start = self.sizes["screens"]
+        self._append("screens", data)
+        entry = {"t": place.seconds, "at": place.at, "screen": start, "size": len(data)}
+        self._append("index", _index(entry | {"cols": place.cols, "rows": place.rows}))
+        self.keyframes += 1
+
+    def write_start(self) -> None:
+        """Note in the index that a player can begin at the present end of the cast: the next events are a whole screen.
+
+        Raises:
+            OSError: It cannot be written.
+            QuotaError: It does not fit.
+        """
+        entry = {"t": self.duration, "at": self.sizes["cast"], "screen": 0, "size": 0}
+        self._append("index", _index(entry | {"cols": self._cols, "rows": self._rows}))
+        self.keyframes += 1
+
+    def end(self, entry: CastEvent | None) -> None:
+        """Flush incomplete characters and append `entry` as the last event, using the bytes reserved for it."""
+        incomplete = [
+            CastEvent(self.duration, code, text.end()) for code, text in (("o", self._output), ("i", self._input))
+        ]
+        last = [entry for entry in incomplete if entry.data] + ([entry] if entry else [])
+        self._put("cast", b"".join(map(self._line, last)))
+
+    def close(self) -> None:
+        for fd in self._fds.values():
+            os.close(fd)
+        self._fds.clear()
+
+    def _line(self, entry: CastEvent) -> bytes:
+        """Encode `entry` as a line of the cast; empty if it consists of an incomplete character."""
+        at, code, data = entry
+        if isinstance(data, bytes):
+            data = (self._output if code == "o" else self._input).feed(data)
+            if not data:
+                return b""
+        if code == "r":
+            cols, _, rows = data.partition("x")
+            self._cols, self._rows = int(cols), int(rows)
+        line = event(self._clock.interval(at), code, data)
+        if code == "m":
+            self.markers += 1
+            self._append("index", _index({"t": self.duration, "label": data}))
+        return line
+
+    # ---- bytes
+
+    def _append(self, part: str, data: bytes) -> None:
+        """Append `data`. If it does not fit, append the whole lines of the cast that do, and raise `QuotaError`."""
+        room = self.limit - LAST_LINE - self.size
+        if len(data) > room or not self._take(len(data)):
+            if part == "cast":
+                self._put_some(data[: max(room, 0)])
+            raise QuotaError
+        self._put(part, data)
+
+    def _put_some(self, data: bytes) -> None:
+        lines = data[: data.rfind(b"\n") + 1]
+        if lines and self._take(len(lines)):
+            self._put("cast", lines)
+
+    def _take(self, size: int) -> bool:
+        """Reserve `size` bytes of the quota, and return whether they were available."""
+        granted = self._reserve(size)
+        self.reserved += size * granted
+        return granted
+
+    def _put(self, part: str, data: bytes) -> None:
+        rest = memoryview(data)
+        try:
+            while rest:
+                rest = rest[os.write(self._fds[part], rest) :]
+        except OSError:
+            with suppress(OSError):
+                os.ftruncate(self._fds[part], self.sizes[part])
+            raise
+        self.sizes[part] += len(data)
+
+
+def part_name(name: str, part: str) -> str:
+    """Return the file name of one part of the recording `name`."""
+    return f"{name}.{part}"
+
+
+def _index(entry: dict[str, Any]) -> bytes:
+    return msgspec.json.encode(entry) + b"\n"

@@ -1,0 +1,20 @@
+"""Why a recording ends when it cannot be written."""
+
+import errno
+import logging
+
+from hawse.api.recordings import RecordingEndReason
+from hawse_runtime.recording.cast_writer import QuotaError
+
+log = logging.getLogger(__name__)
+
+
+def describe_failure(error: Exception) -> tuple[RecordingEndReason, str]:
+    """Return the reason, and its details for people. An error that is a bug is logged."""
+    if isinstance(error, QuotaError):
+        return "quota", "the size limit of recordings is reached"
+    if not isinstance(error, OSError):
+        log.error("! a recorder failed", exc_info=error)
+        return "io_error", "the server has no memory left" if isinstance(error, MemoryError) else "a bug"
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return "no_space" if full else "io_error", error.strerror or str(error)

@@ -1,0 +1,324 @@
+"""Records one terminal: a cursor on its journal, like a viewer, whose output goes to disk instead of a connection.
+
+On the event loop it only records times and offsets. The bytes stay in the journal until a thread is ready to write
+them, so a slow disk costs no memory. A full disk ends the recording and does not stop the terminal.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from hawse.api.recordings import RecordingEndReason
+from hawse_runtime.core.thread_pool import ThreadPool
+from hawse_runtime.recording.asciicast import exit_status
+from hawse_runtime.recording.cast_writer import KEYFRAME, CastEvent, CastWriter
+from hawse_runtime.recording.failure import describe_failure
+from hawse_runtime.recording.keyframes import KeyframePlan
+from hawse_runtime.screen.requests import Answer, Paint
+from hawse_runtime.screen.size_history import OutputPlace
+from hawse_runtime.screen.snapshot_cache import CachedSnapshot
+
+if TYPE_CHECKING:
+    from hawse_runtime.terminal.terminal import Terminal
+
+log = logging.getLogger(__name__)
+
+BATCH = 1 << 20  # bytes of output in one write; a copy of them is held in memory meanwhile
+EVENT_BYTES = 64 << 10  # bytes of output in one event
+BATCH_DELAY = 0.05  # seconds that a small amount of output waits to be written with more: lost if the runtime is killed
+BATCH_MIN = 64 << 10  # bytes of output that are written without that delay
+SCROLLBACK = 1000  # lines of scrollback in a keyframe
+INPUT_LIMIT = 1 << 20  # bytes of input waiting to be written; more is not recorded
+SCREEN = "s"  # internal code of the event whose data paint the screen as it is when the recording starts
+
+
+class RecorderLimits(msgspec.Struct, frozen=True, kw_only=True):
+    """The bounds of the events that one recorder holds."""
+
+    pending: int = 16_384  # events that wait to be written; beyond it, output is added to the last event
+    merge_interval: float = 0.001  # seconds: output within it becomes one event
+
+
+class PendingEvent(NamedTuple):
+    """An event that waits to be written, at `at` seconds.
+
+    For `o` it stands for the output up to `offset`, whose bytes are in the journal; other codes come after that output.
+    """
+
+    at: float
+    offset: int
+    code: str
+    data: bytes | str = b""
+
+
+class Recorder:
+    """A `Subscriber` of the terminal. Call `run` once, in a task."""
+
+    lossless = True
+    follows = False
+
+    def __init__(
+        self,
+        terminal: "Terminal",
+        file: CastWriter,
+        header: Callable[[int, int], bytes],
+        disk: ThreadPool,
+        *,
+        with_input: bool,
+        limits: RecorderLimits = RecorderLimits(),
+    ) -> None:
+        """Start to record.
+
+        Args:
+            terminal: What to record.
+            file: Where to write; it is opened and closed by `run`.
+            header: Encodes the first line for a size in columns and rows.
+            disk: The threads in which `file` is used.
+            with_input: Whether to record input as well, passwords included.
+            limits: The bounds of what waits to be written.
+        """
+        loop = asyncio.get_running_loop()
+        self.with_input = with_input
+        self.file = file
+        self.reason: RecordingEndReason | None = None  # why it has ended or is ending; None: it is not
+        self.message = ""
+        self.lost = 0  # bytes of output and input that were not recorded because the disk was too slow
+        self.opened: asyncio.Future[None] = (
+            loop.create_future()
+        )  # set when the file is open; has the exception if that failed
+        self.done = asyncio.Event()  # set by its owner when the recording is complete
+        self._terminal = terminal
+        self._limits = limits
+        self._disk = disk
+        self._header = header
+        self._clock = loop.time
+        self._start = loop.time()
+        self._pending: deque[PendingEvent] = deque()
+        self._input_pending = 0
+        self._work = asyncio.Event()
+        self._urgent = asyncio.Event()
+        self.cursor: int | None = 0
+        self._next_mark = 1
+        self._size = terminal.size
+        self._first: asyncio.Future[CachedSnapshot] | None = None  # the screen when the recording starts
+        if terminal.journal.end:
+            place, self._first = self._request_screen()
+            self._size = place.cols, place.rows
+            self.cursor, self._next_mark = place.offset, place.next_mark
+        self._recorded_offset = self.cursor or 0  # output up to this offset is written or pending
+        self._keyframes = KeyframePlan(self._recorded_offset)
+        terminal.subscribe(self, on_input=self._input)
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether some of what happened is missing."""
+        return self.lost > 0
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the start of the recording."""
+        return self._clock() - self._start
+
+    @property
+    def pending(self) -> int:
+        """The number of events that wait to be written."""
+        return len(self._pending)
+
+    # ---- called on the event loop
+
+    def wake(self) -> None:
+        """The terminal has new output, another size, or has exited."""
+        if self.reason is not None:
+            return
+        terminal = self._terminal
+        self._next_mark = max(self._next_mark, terminal.sizes.first)
+        while (mark := terminal.sizes.get(self._next_mark)) is not None:
+            self._next_mark += 1
+            self._add_output(mark.offset)
+            self._add("r", f"{mark.cols}x{mark.rows}")
+        self._add_output(terminal.journal.end)
+        if terminal.exit is not None:
+            self._add("x", exit_status(terminal.exit))
+            self._finish("exited")
+        else:
+            if self._keyframes.due(self._recorded_offset, self.elapsed):
+                self._request_keyframe()
+            if self._recorded_offset - (self.cursor or 0) >= BATCH_MIN:
+                self._urgent.set()
+        self._work.set()
+
+    def _request_keyframe(self) -> None:
+        """Ask for the screen at the present end of the output, and note the place."""
+        number = self._keyframes.begin(self._recorded_offset, self.elapsed)
+        self._add(KEYFRAME)
+
+        def painted(answer: Answer | None) -> None:
+            self._keyframes.painted(number, b"" if answer is None else answer.data)
+            self._work.set()
+            self._urgent.set()
+
+        self._terminal.ask_screen(lambda screen: Paint(screen, SCROLLBACK), painted)
+
+    def _input(self, data: bytes | memoryview) -> None:
+        """Record input."""
+        if not self.with_input or self.reason is not None or not data:
+            return
+        if self._input_pending + len(data) > INPUT_LIMIT:
+            self.lost += len(data)
+            return
+        self._input_pending += len(data)
+        self._add("i", bytes(data))
+        self._work.set()
+
+    def mark(self, label: str) -> None:
+        """Add a marker after the present end of the output."""
+        self._add_output(self._terminal.journal.end)
+        self._add("m", label)
+        self._work.set()
+
+    def stop(self) -> None:
+        """End the recording after the present end of the output. Does nothing if it is ending already."""
+        if self.reason is None:
+            self._add_output(self._terminal.journal.end)
+            self._finish("stopped")
+
+    def _add_output(self, offset: int) -> None:
+        """Add an event for the output up to `offset`, or extend the last one."""
+        if offset <= self._recorded_offset:
+            return
+        self._recorded_offset = offset
+        last = self._pending[-1] if self._pending else None
+        near = last is not None and last.code == "o" and self.elapsed - last.at < self._limits.merge_interval
+        if last is not None and last.code == "o" and (near or len(self._pending) >= self._limits.pending):
+            self._pending[-1] = last._replace(offset=offset)
+        else:
+            self._add("o")
+
+    def _add(self, code: str, data: bytes | str = b"") -> None:
+        self._pending.append(PendingEvent(self.elapsed, self._recorded_offset, code, data))
+
+    def _finish(self, reason: RecordingEndReason, message: str = "") -> None:
+        self.reason, self.message = reason, message
+        self._urgent.set()
+        self._work.set()
+
+    # ---- the task
+
+    async def run(self) -> None:
+        """Write the file until the recording ends. Failures are in `reason`, `message` and `opened`."""
+        try:
+            await self._disk.run(self.file.open, self._header(*self._size), *self._size)
+            self.opened.set_result(None)
+            if self._first is not None:
+                screen = await self._first
+                self._pending.appendleft(PendingEvent(0.0, screen.offset, SCREEN, screen.data))
+            await self._write()
+        except Exception as error:  # any failure, such as no memory for the screen, ends only the recording
+            self._failed(error)
+        finally:
+            self._terminal.unsubscribe(self)
+            self._pending.clear()
+            try:
+                await self._disk.run(self._close)
+            except OSError:  # no thread can be started: block the loop for this once, so that no descriptor is lost
+                self._close()
+
+    async def _write(self) -> None:
+        while True:
+            if self.file.awaits_keyframe and self._keyframes.ready:  # before more output: a flood may not pause
+                await self._disk.run(self.file.write_keyframe, self._keyframes.take())
+            entries = await self._next_batch()
+            if entries:
+                await self._disk.run(self.file.write, entries)
+            elif self.reason is not None and not self._keyframes.pending:
+                return
+            else:
+                self._work.clear()
+                self._urgent.clear()
+                await self._work.wait()
+                await self._wait_for_batch()
+
+    async def _wait_for_batch(self) -> None:
+        try:
+            async with asyncio.timeout(BATCH_DELAY):
+                await self._urgent.wait()
+        except TimeoutError:
+            pass
+
+    async def _next_batch(self) -> list[CastEvent]:
+        """Return the next events to write and move the cursor past them: the journal may drop that output."""
+        assert self.cursor is not None
+        entries: list[CastEvent] = []
+        size = 0
+        while self._pending and size < BATCH:
+            event = self._pending[0]
+            if self.cursor < self._terminal.journal.start and self.cursor < event.offset:
+                entries += await self._skip_lost_output()
+                continue
+            if self.cursor < event.offset:
+                stop = min(event.offset, self.cursor + EVENT_BYTES)
+                entries.append(CastEvent(event.at, "o", self._terminal.journal.copy(self.cursor, stop)))
+                size += stop - self.cursor
+                self.cursor = stop
+            if self.cursor >= event.offset:
+                self._pending.popleft()
+                if event.code != "o":
+                    entries.append(CastEvent(event.at, "o" if event.code == SCREEN else event.code, event.data))
+                    self._input_pending -= len(event.data) if event.code == "i" else 0
+        self._terminal.moved()
+        return entries
+
+    async def _skip_lost_output(self) -> list[CastEvent]:
+        """Continue with the present screen: the disk was too slow, and the journal dropped the output at the cursor.
+
+        Returns a marker with the number of lost bytes, the size, and the screen.
+        """
+        assert self.cursor is not None
+        lost = -self.cursor
+        place, screen = self._request_screen()
+        self.cursor = place.offset  # what follows is kept meanwhile
+        self._terminal.moved()
+        snapshot = await screen
+        lost += snapshot.offset
+        log.warning("! a recording of %s lost %d bytes", self._terminal.id, lost)
+        self.lost += lost
+        at = self._pending[0].at
+        passed = ("o", "r", KEYFRAME)
+        kept = [event for event in self._pending if event.code not in passed or event.offset > snapshot.offset]
+        if any(event.code == KEYFRAME and event.offset <= snapshot.offset for event in self._pending):
+            self._keyframes.drop()
+        self._pending = deque(event._replace(offset=max(event.offset, snapshot.offset)) for event in kept)
+        self.cursor, self._next_mark = snapshot.offset, max(self._next_mark, snapshot.next_mark)
+        self._recorded_offset = max(self._recorded_offset, snapshot.offset)
+        return [
+            CastEvent(at, "m", f"{lost} bytes of output were not recorded"),
+            CastEvent(at, "r", f"{snapshot.cols}x{snapshot.rows}"),
+            CastEvent(at, "o", b"\x1bc" + snapshot.data),
+        ]
+
+    def _request_screen(self) -> tuple[OutputPlace, asyncio.Future[CachedSnapshot]]:
+        """Request a snapshot; return where in the output it will be, and the snapshot when it is there."""
+        screen: asyncio.Future[CachedSnapshot] = asyncio.get_running_loop().create_future()
+        return self._terminal.snapshot(lambda made: None if screen.done() else screen.set_result(made)), screen
+
+    def _failed(self, error: Exception) -> None:
+        self._finish(*describe_failure(error))
+        log.warning("! a recording of %s ends: %s", self._terminal.id, self.message)
+        if not self.opened.done():
+            self.opened.set_exception(error)
+            self.opened.exception()  # mark it as retrieved: the state of the recording reports it as well
+
+    def _close(self) -> None:
+        """Write the last line and close the file. Runs in a thread."""
+        try:
+            if self.opened.done() and self.opened.exception() is None:
+                cut = CastEvent(self.elapsed, "m", f"recording ended: {self.message}") if self.message else None
+                self.file.end(cut)
+        except OSError as error:
+            log.warning("! the last line of a recording cannot be written: %s", error)
+        finally:
+            self.file.close()

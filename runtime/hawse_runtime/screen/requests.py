@@ -1,0 +1,144 @@
+"""The messages between a runtime and its screen process, on a socket pair. Does no I/O.
+
+Each message is `length u32 | MessagePack` (big-endian). The process sends an `Answer` when it is ready, and then one to
+each request, in the order of the requests, so that they need no numbers; and it answers one before it begins the next.
+If it ends after it was ready, the first request without an answer is the one that it was working on.
+
+The process reads hostile bytes, so the runtime checks what it receives from it.
+"""
+
+import struct
+from typing import Any
+
+import msgspec
+
+LENGTH = struct.Struct(">I")
+ANSWER_LIMIT = 64 << 20  # bytes of one answer: the widest screens with all their scrollback take 20 MB
+SCROLLBACK_LINES = 6000  # rows that are kept at most; libghostty drops whole pages, so it may keep up to 600 fewer
+PIECE = 64 << 10  # bytes of output for which a request is worth its cost
+PIECE_LIMIT = 256 << 10  # bytes of output in one request: the process takes 2 to 4 ms for them, and others wait so long
+
+
+class ProtocolError(Exception):
+    """The screen process sent bytes that are not an answer."""
+
+
+class Request(msgspec.Struct, frozen=True, array_like=True, tag=True):
+    """The base of all requests. `screen` is the number that the runtime has given to it."""
+
+    screen: int
+
+
+class Open(Request, frozen=True):
+    """Create a screen that has read `data`, for which it gives no answers to queries."""
+
+    cols: int
+    rows: int
+    data: bytes = b""
+
+
+class Feed(Request, frozen=True):
+    """Read output. With `answers`, the answers to its queries are in `Answer.replies`."""
+
+    data: bytes
+    answers: bool = False
+
+
+class Resize(Request, frozen=True):
+    """Change the size. The answer is as that of `Feed`."""
+
+    cols: int
+    rows: int
+    answers: bool = False
+
+
+class Paint(Request, frozen=True):
+    """Return VT bytes that paint the screen, with at most that many rows of scrollback."""
+
+    scrollback: int
+
+
+class Show(Request, frozen=True):
+    """Return the screen as text, ANSI or HTML with its cursor and modes, as JSON (`hawse_runtime.screen.formats`)."""
+
+    form: str
+    scrollback: int
+
+
+class Text(Request, frozen=True):
+    """Return the visible rows as UTF-8."""
+
+
+class Keys(Request, frozen=True):
+    """Return what a terminal in the modes of the screen sends for a paste and these keys."""
+
+    paste: str
+    keys: list[str]
+
+
+class Close(Request, frozen=True):
+    """Release the screen."""
+
+
+class Refusal(msgspec.Struct, frozen=True, array_like=True):
+    """The error with which a request was refused."""
+
+    code: str
+    message: str
+    details: dict[str, Any] | None = None
+
+
+class Answer(msgspec.Struct, frozen=True, array_like=True):
+    """The answer to one request, with the state of the screen after it.
+
+    Attributes:
+        data: What was requested; empty for requests that return nothing.
+        replies: Answers to queries in the output.
+        whole: Whether no sequence is unfinished.
+        calm: Whether text has its usual effect: `whole`, and the whole screen scrolls.
+        refusal: The error, if the request was refused.
+    """
+
+    data: bytes = b""
+    replies: bytes = b""
+    whole: bool = True
+    calm: bool = True
+    refusal: Refusal | None = None
+
+
+AnyRequest = Open | Feed | Resize | Paint | Show | Text | Keys | Close
+_encode = msgspec.msgpack.Encoder().encode
+decode_request = msgspec.msgpack.Decoder(AnyRequest).decode
+_decode_answer = msgspec.msgpack.Decoder(Answer).decode
+
+
+def framed(message: AnyRequest | Answer) -> bytes:
+    """Return the bytes of one message with its length."""
+    body = _encode(message)
+    return LENGTH.pack(len(body)) + body
+
+
+class AnswerReader:
+    """Splits what a screen process sends into answers."""
+
+    def __init__(self) -> None:
+        self._received = bytearray()
+
+    def feed(self, data: bytes) -> list[Answer]:
+        """Return the answers that `data` completes. Raises `ProtocolError`."""
+        received = self._received
+        received += data
+        answers = []
+        while len(received) >= LENGTH.size:
+            (size,) = LENGTH.unpack_from(received)
+            if size > ANSWER_LIMIT:
+                raise ProtocolError(f"an answer of {size} bytes; at most {ANSWER_LIMIT} are allowed")
+            end = LENGTH.size + size
+            if len(received) < end:
+                break
+            try:
+                answers.append(_decode_answer(bytes(memoryview(received)[LENGTH.size : end])))
+            except (msgspec.DecodeError, RecursionError) as error:
+                raise ProtocolError(str(error)) from None
+            del received[:end]
+        return answers

@@ -1,0 +1,81 @@
+"""The requests for the screen of one terminal that wait, each at a place in the output, and its latest snapshot."""
+
+import weakref
+from collections import deque
+from collections.abc import Callable
+from typing import NamedTuple
+
+from hawse_runtime.journal.journal import Journal
+from hawse_runtime.screen.plain_snapshot import BYTES, plain_snapshot
+from hawse_runtime.screen.requests import Answer, AnyRequest, Paint
+from hawse_runtime.screen.size_history import OutputPlace
+from hawse_runtime.screen.snapshot_cache import CachedSnapshot
+
+
+class ScreenRequest(NamedTuple):
+    """A request at a place. It is not sent before everything up to this place has been read."""
+
+    place: OutputPlace
+    make: Callable[[int], AnyRequest]  # makes the request, of the number of the screen
+    done: Callable[[Answer | None], None]  # is called once with the answer; None: the screen cannot be read
+    scrollback: int | None = None  # the rows of scrollback, if it is a request for a snapshot
+
+
+class ScreenRequests:
+    """In their order, which is that of their places."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._waiting: deque[ScreenRequest] = deque()
+        self._known: tuple[OutputPlace, int, weakref.ref[CachedSnapshot]] | None = None  # the latest snapshot
+
+    @property
+    def first(self) -> ScreenRequest | None:
+        return self._waiting[0] if self._waiting else None
+
+    def add(self, request: ScreenRequest) -> None:
+        self._waiting.append(request)
+
+    def add_snapshot(self, place: OutputPlace, scrollback: int, done: Callable[[CachedSnapshot], None]) -> None:
+        """Add a request for a snapshot, or call `done` with the one that is known."""
+        if known := self._shared(place, scrollback):
+            done(known)
+            return
+
+        def painted(answer: Answer | None) -> None:
+            done(self._shared(place, scrollback) or self._made(place, scrollback, answer))
+
+        self.add(ScreenRequest(place, lambda number: Paint(number, scrollback), painted, scrollback))
+
+    def answer_first(self, answer: Answer | None) -> None:
+        self._waiting.popleft().done(answer)
+
+    def answer_first_if_known(self) -> bool:
+        """Answer the first request if it is one for a snapshot that is still in use; return whether it is."""
+        first = self._waiting[0]
+        known = None if first.scrollback is None else self._shared(first.place, first.scrollback)
+        if known is not None:
+            self.answer_first(Answer(known.data))
+        return known is not None
+
+    def give_up(self) -> None:
+        """Answer all requests without the screen."""
+        while self._waiting:
+            self.answer_first(None)
+
+    def plain(self, place: OutputPlace, scrollback: int) -> bytes:
+        """Return the output before `place` as plain text, in place of a snapshot."""
+        start = max(self._journal.start, place.offset - BYTES)
+        output = self._journal.copy(start, place.offset) if place.offset > start else b""
+        return plain_snapshot(output, place.rows + scrollback)
+
+    def _shared(self, place: OutputPlace, scrollback: int) -> CachedSnapshot | None:
+        """Return the latest snapshot if it is this one, and a viewer still holds it."""
+        known = self._known
+        return known[2]() if known is not None and known[:2] == (place, scrollback) else None
+
+    def _made(self, place: OutputPlace, scrollback: int, answer: Answer | None) -> CachedSnapshot:
+        data = self.plain(place, scrollback) if answer is None else answer.data
+        made = CachedSnapshot(data, place.offset, place.cols, place.rows, place.next_mark)
+        self._known = place, scrollback, weakref.ref(made)
+        return made

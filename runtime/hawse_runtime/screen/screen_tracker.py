@@ -1,0 +1,397 @@
+"""Keeps the screen of a terminal up to date with its output, and asks it for snapshots.
+
+The screen is in another process, to which this module sends output, size changes and requests in their order, one at a
+time. It may lag behind the journal: text that only scrolls is read when the screen is needed, and so is everything else
+that cannot contain a query while no viewer answers. A terminal that prints little never gets a screen.
+
+If the process ends, another screen begins with a *checkpoint*: a snapshot without scrollback, behind which the journal
+still has all output. So the journal waits for this module as for a lossless reader.
+"""
+
+import logging
+from collections.abc import Callable
+from typing import NamedTuple
+
+from hawse_runtime.journal.journal import Journal
+from hawse_runtime.screen.answer_ranges import AnswerRanges
+from hawse_runtime.screen.deferred_output import DeferredOutput, unfinished
+from hawse_runtime.screen.requests import (
+    PIECE,
+    PIECE_LIMIT,
+    SCROLLBACK_LINES,
+    Answer,
+    AnyRequest,
+    Close,
+    Feed,
+    Open,
+    Paint,
+    Resize,
+)
+from hawse_runtime.screen.screen_process import Screens
+from hawse_runtime.screen.screen_requests import ScreenRequest, ScreenRequests
+from hawse_runtime.screen.size_history import OutputPlace, SizeHistory
+from hawse_runtime.screen.snapshot_cache import CachedSnapshot
+
+log = logging.getLogger(__name__)
+
+ALL = SCROLLBACK_LINES
+LAG = 1 << 20  # bytes it may be behind, of output whose queries a viewer has not answered yet
+LAZY = 256 << 10  # bytes that a terminal prints before it gets a screen, if nothing needs it
+CHECKPOINT_BYTES = 1 << 20  # of a checkpoint to which styles are added; beyond, a new one is made
+ATTEMPTS = 3  # crashes at the same place of the output, after which it is not read any more
+
+
+class Checkpoint(NamedTuple):
+    """What a new screen reads first: `data`, which paints the screen at a place."""
+
+    place: OutputPlace
+    data: bytes = b""
+    whole: bool = True
+    calm: bool = True
+
+
+class ScreenTracker:
+    """The screen of one terminal. Create it with the terminal, and `close` it. A `ScreenClient` and `JournalReader`."""
+
+    lossless = True
+    follows = True
+
+    def __init__(
+        self,
+        journal: Journal,
+        marks: SizeHistory,
+        screens: Screens,
+        *,
+        reply: Callable[[bytes], None],
+        moved: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Start without a screen.
+
+        Args:
+            journal: The output of the terminal.
+            marks: Its sizes.
+            screens: Where the screen will be.
+            reply: Is called with the answers of the screen to queries, while no viewer answers them.
+            moved: Is called when the journal may drop output.
+        """
+        self._journal = journal
+        self._marks = marks
+        self._screens = screens
+        self._reply = reply
+        self._moved = moved
+        self._number = screens.new_number()
+        self._plan = DeferredOutput(journal, rows=SCROLLBACK_LINES)
+        self._ranges = AnswerRanges()
+        self._checkpoint = Checkpoint(OutputPlace(0, *marks.latest_size(), 1))
+        self._place = self._checkpoint.place  # what the screen has read
+        self._whole = self._calm = True  # the state of the screen, while it is not busy
+        self._open = False  # whether the process has the screen
+        self._busy = False  # a request has no answer yet
+        self._proceeding = False
+        self._styles = b""  # of skipped text, which the screen has to read next
+        self._follow_to = 0
+        self._viewer_at: int | None = None
+        self._wants_checkpoint = False
+        self._requests = ScreenRequests(journal)
+        self._sending = (0, 0)  # the range of the output that the request in progress is about
+        self._crashed = (-1, -1)  # this range, when the process has ended for the last time
+        self._crashes = 0
+        self.closed = False
+        journal.before_limit = self._keep  # until `close`
+
+    def close(self) -> None:
+        """Release the screen. Requests that wait are answered without it."""
+        if self.closed:
+            return
+        self.closed = True
+        self._journal.before_limit = None
+        if self._open and self._screens.available:
+            self._screens.send(self, Close(self._number), lambda answer: None)
+        self._screens.leave(self)
+        self._requests.give_up()
+
+    @property
+    def fed(self) -> int:
+        """The offset up to which the screen has read."""
+        return self._place.offset
+
+    @property
+    def cursor(self) -> int | None:
+        """The offset from which output is needed to make another screen; None if no screen can be made."""
+        return self._checkpoint.place.offset if self._screens.available and not self.closed else None
+
+    # ---- output
+
+    def follow(self, to: int | None = None) -> None:
+        """Read the output up to offset `to` (None: to the end)."""
+        self._follow_to = max(self._follow_to, self._journal.end if to is None else to)
+        self.proceed()
+
+    def keep_near(self, answered: int | None) -> None:
+        """Limit how far the screen lags behind. Called after viewers have been served.
+
+        Text that scrolls away is skipped. The output from `answered` on, which the answering viewer has not
+        been sent, is not read yet: the screen answers its queries if that viewer leaves. None: no viewer answers.
+        """
+        self._viewer_at = answered
+        if not self._busy:
+            self._consider()
+        elif answered is None and self._plan.asks(self.fed, self._journal.end):
+            self._follow_to = self._journal.end
+        self.proceed()
+
+    def hand_over(self, offset: int | None, *, to_viewer: bool) -> None:
+        """Note who answers the queries from `offset` on (None: from the end): a viewer, or the screen."""
+        end = self._journal.end
+        self._ranges.hand_over(self._whole_at(end if offset is None else min(offset, end)), to_viewer=to_viewer)
+        to = (end if offset is None else min(offset, end)) if to_viewer else end
+        if self._busy or not self._whole or self._plan.asks(self.fed, to):
+            self.follow(to)
+
+    # ---- requests
+
+    def snapshot(self, scrollback: int, done: Callable[[CachedSnapshot], None]) -> OutputPlace:
+        """Request a snapshot of the present screen with `scrollback` rows above it; return where it will be.
+
+        `done` is called once, maybe before this returns. An unchanged snapshot that is in use is shared.
+        """
+        place = self._end_place()
+        self._requests.add_snapshot(place, scrollback, done)
+        self._proceed_with_requests()
+        return place
+
+    def request(self, make: Callable[[int], AnyRequest], done: Callable[[Answer | None], None]) -> OutputPlace:
+        """Send a request when the screen has read all present output; return where in the output that is.
+
+        Args:
+            make: Makes the request, of the number of the screen.
+            done: Is called once with the answer, maybe before this returns. None: the screen cannot be read.
+        """
+        place = self._end_place()
+        self._requests.add(ScreenRequest(place, make, done))
+        self._proceed_with_requests()
+        return place
+
+    def plain_text(self) -> bytes:
+        """Return the last lines of the output as plain text, in place of a screen that cannot be read."""
+        return self._requests.plain(self._end_place(), 0).replace(b"\r\n", b"\n")
+
+    def _proceed_with_requests(self) -> None:
+        if self.closed:
+            self._requests.give_up()
+        self.proceed()
+
+    def _end_place(self) -> OutputPlace:
+        return OutputPlace(
+            max(self.fed, self._whole_at(self._journal.end)), *self._marks.latest_size(), self._marks.next
+        )
+
+    # ---- sending
+
+    def proceed(self) -> None:
+        """Send what is to be sent."""
+        if self._proceeding or self.closed:
+            return
+        self._proceeding = True
+        try:
+            while not self._busy and self._step():
+                pass
+        finally:
+            self._proceeding = False
+
+    def _step(self) -> bool:
+        """Send the next request, or serve one without sending; return whether there was one."""
+        if not self._screens.available:
+            self._requests.give_up()
+            return False
+        if self._checkpoint.place.offset < self._journal.start and (not self._open or self.fed < self._journal.start):
+            self._lose_place()
+        wanted = self._requests.first
+        goal = wanted.place if wanted else self._place
+        if not wanted and (to := self._whole_at(min(self._follow_to, self._journal.end))) > self.fed:
+            goal = self._marks.place_at(to)
+        behind = self.fed < goal.offset or self._next_mark() < goal.next_mark
+        if wanted and not behind and self._requests.answer_first_if_known():
+            return True
+        if not (wanted or behind or self._checkpoint_due):
+            return False
+        if not self._screens.take_turn(self):
+            return False
+        if not self._open:
+            self._send_open()
+        elif behind:
+            self._send_output(goal)
+        elif wanted:
+            self._send(wanted.make(self._number), self._answered, self.fed)
+        else:
+            self._send(Paint(self._number, 0), self._checkpoint_made, self.fed)
+        return True
+
+    def _send(self, request: AnyRequest, done: Callable[[Answer], None], to: int) -> None:
+        self._busy = True
+        self._sending = self.fed, to
+
+        def received(answer: Answer) -> None:
+            if self.closed:
+                return
+            self._busy = False
+            self._whole, self._calm = answer.whole, answer.calm
+            done(answer)
+            self._consider()
+            self.proceed()
+
+        self._screens.send(self, request, received)
+
+    def _send_open(self) -> None:
+        place, data = self._checkpoint.place, self._checkpoint.data
+        self._place = place
+        self._open = True
+        self._send(Open(self._number, place.cols, place.rows, data), lambda answer: None, place.offset)
+
+    def _send_output(self, goal: OutputPlace) -> None:
+        """Send the next size change or piece of the output on the way to `goal`."""
+        stop = goal.offset
+        number = self._next_mark()
+        mark = self._marks.get(number) if number < goal.next_mark else None
+        if mark is not None:
+            stop = self._whole_at(mark.offset)
+            if self.fed >= stop:
+                place = OutputPlace(self.fed, mark.cols, mark.rows, number + 1)
+                answers = self._ranges.by_screen(self.fed)
+                request = Resize(self._number, mark.cols, mark.rows, answers)
+                self._send(request, lambda answer: self._read(place, answer), self.fed)
+                return
+        self._skip(stop)
+        if self._styles:
+            styles, self._styles = self._styles, b""
+            self._send(Feed(self._number, styles), lambda answer: None, self.fed)
+            return
+        if self.fed >= stop:
+            return
+        to = self._ranges.boundary(self.fed, min(stop, self.fed + PIECE_LIMIT))
+        to = max(self._whole_at(to), self.fed + 1) if to < stop else to
+        place = self._place._replace(offset=to)
+        data = self._journal.copy(self.fed, to)
+        request_ = Feed(self._number, data, self._ranges.by_screen(self.fed))
+        self._send(request_, lambda answer: self._read(place, answer), to)
+
+    def _read(self, place: OutputPlace, answer: Answer) -> None:
+        """The screen has read up to `place`."""
+        self._place = place
+        self._ranges.answered(place.offset)
+        if answer.replies:
+            self._reply(answer.replies)
+
+    def _answered(self, answer: Answer) -> None:
+        self._crashes = 0
+        self._requests.answer_first(answer)
+
+    # ---- what is read
+
+    def _consider(self) -> None:
+        """Decide what the screen reads next. Only while it is not busy."""
+        end, capacity, answered = self._journal.end, self._journal.capacity, self._viewer_at
+        behind = end - self.fed
+        least = PIECE if self._open else min(LAZY, capacity // 4)
+        if self._whole and self._plan.may_wait(self.fed, end, cut=True):
+            if behind >= capacity // 8 * 3:  # leaves space for the output until the next call
+                if not self._requests.first and self._marks.get(self._next_mark()) is None:
+                    self._skip(end)
+                if end - self.fed >= capacity // 16 * 5:  # otherwise it would be skipped in small steps
+                    self._follow_to = end
+        elif answered is None:
+            if not self._whole or behind >= least or self._plan.asks(self.fed, end):
+                self._follow_to = end
+        else:
+            to = max(answered, end - min(LAG, capacity // 4))
+            if to - self.fed >= least:
+                self._follow_to = max(self._follow_to, to)
+        self._checkpoint_wanted()
+
+    def _checkpoint_wanted(self) -> bool:
+        """Return whether a new checkpoint is wanted, from the output since the last one too."""
+        if self._journal.end - self._checkpoint.place.offset > self._journal.capacity // 8 * 3:
+            self._wants_checkpoint = True
+        return self._wants_checkpoint
+
+    def _skip(self, to: int) -> None:
+        """Skip the output up to `to` that would only scroll away. Nothing but the pen is read of it."""
+        if not self._calm:
+            return
+        at, styles = self._plan.skipped(self.fed, to, self._place.rows)
+        if at == self.fed:
+            return
+        known = self._checkpoint
+        if known.place == self._place and known.calm and len(known.data) + len(styles) <= CHECKPOINT_BYTES:
+            place = known.place._replace(offset=at)
+            self._checkpoint = known._replace(place=place, data=known.data + styles)
+            self._moved()
+        self._place = self._place._replace(offset=at)
+        if self._open:
+            self._styles += styles
+
+    def _keep(self, capacity: int) -> None:
+        """Make a checkpoint behind output that the journal wants to drop, since its capacity becomes `capacity`."""
+        if self._journal.end - self._checkpoint.place.offset > capacity // 4:
+            self._wants_checkpoint = True
+            self.follow()
+
+    @property
+    def _checkpoint_due(self) -> bool:
+        return self._wants_checkpoint and self._checkpoint.place != self._place
+
+    def _checkpoint_made(self, answer: Answer) -> None:
+        self._wants_checkpoint = False
+        self._checkpoint = Checkpoint(self._place, answer.data, answer.whole, answer.calm)
+        self._moved()
+
+    def _next_mark(self) -> int:
+        return max(self._place.next_mark, self._marks.first)
+
+    def _whole_at(self, offset: int) -> int:
+        """Return `offset`, or the offset of the character that it cuts."""
+        start = max(self._journal.start, offset - 3)
+        return offset - unfinished(self._journal.copy(start, offset)) if start < offset else offset
+
+    # ---- crashes
+
+    def lost(self, *, at_fault: bool) -> None:
+        """The process has ended: begin again with the checkpoint, when the screen is needed."""
+        self._busy = False
+        if not at_fault:
+            self._begin_again()
+            return
+        first, last = self._sending
+        near = first <= self._crashed[1] and last >= self._crashed[0]
+        self._crashes = self._crashes + 1 if near else 1
+        self._crashed = self._sending
+        if self._crashes < ATTEMPTS:
+            self._begin_again()
+            return
+        log.error("! the screen process has ended %d times at the same output: it is skipped", self._crashes)
+        self._crashes = 0
+        if first == last and self._requests.first:
+            self._requests.answer_first(None)
+        self._restart_at(self._place._replace(offset=last))
+
+    def _begin_again(self) -> None:
+        self._plan.went_back(self.fed)
+        if self._checkpoint_wanted():
+            self._follow_to = self._journal.end  # a program may wait until the checkpoint has been made
+        elif self._follow_to <= self._ranges.answered_to:
+            self._follow_to = 0  # it is read when it is needed
+        checkpoint = self._checkpoint
+        self._place, self._whole, self._calm = checkpoint.place, checkpoint.whole, checkpoint.calm
+        self._open, self._styles = False, b""
+
+    def _lose_place(self) -> None:
+        """Go on with the oldest output there is: the journal could not wait until it was read."""
+        log.warning("! a screen has lost %d bytes of output", self._journal.start - self._checkpoint.place.offset)
+        self._restart_at(self._marks.place_at(self._journal.start))
+
+    def _restart_at(self, place: OutputPlace) -> None:
+        """Begin again at `place`, with the output before it as plain text."""
+        self._checkpoint = Checkpoint(place, self._requests.plain(place, 0))
+        self._ranges.answered(place.offset)
+        self._begin_again()
+        self._moved()

@@ -1,0 +1,233 @@
+"""One command of a session, from the queue to its end: its pipes and its output."""
+
+import asyncio
+import os
+import secrets
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from msgspec import structs
+
+from hawse.api.processes import StreamOffsets
+from hawse.api.sessions import SessionExec, SessionExecOpened, SessionExecResult, SessionExecWaiting
+from hawse.api.types import Exit
+from hawse.rpc.call import ServerCall
+from hawse.wire import Connection, HawseError
+from hawse_runtime.core.remove_tree import remove_tree
+from hawse_runtime.core.weak_callback import WeakCallback
+from hawse_runtime.journal.input_offsets import InputOffsets, InputStreams
+from hawse_runtime.process.attach import AttachOptions, ProcessAttachStream, beginning
+from hawse_runtime.process.output_stream import OutputStream
+from hawse_runtime.process.process import SHRUNK, ProcessContext, ProcessSubscriber
+from hawse_runtime.session.deferred_stdin import DeferredStdin
+from hawse_runtime.session.shell_script import ShellScript, check
+
+
+class SessionCommand:
+    """A command that waits, runs or has ended."""
+
+    def __init__(
+        self,
+        params: SessionExec,
+        session: str,
+        folder: Path,
+        context: ProcessContext,
+        on_settled: Callable[["SessionCommand"], None],
+        *,
+        key: str | None = None,
+    ) -> None:
+        """Create a command and its pipes.
+
+        Args:
+            params: The parameters of the call.
+            session: The instance of the session.
+            folder: A path for the command's directory, which is made here.
+            context: Makes the journals of its output, and drains the pipes that background processes keep open.
+            on_settled: Is called once when the command has ended or failed.
+            key: The idempotency key of the call.
+
+        Raises:
+            HawseError: `invalid_params`, `limit_exceeded`.
+            OSError: The directory or the pipes could not be made.
+        """
+        check(params.command, params.env or {})
+        journals = context.journal(), context.journal()  # first, since this may raise `limit_exceeded`
+        self.params = params
+        self.key = key
+        self.silent = False  # not a client's command: it does not change `$?`
+        self.instance = secrets.token_hex(8)
+        self.token = secrets.token_hex(8)  # marks its messages on the status pipe
+        self.folder = folder
+        self.begun = False  # it was sent to the shell
+        self.running = False  # the shell has reported that it runs it
+        self.duration: float | None = None  # seconds, since its end
+        self._begun_at: float | None = None
+        self.timed_out = False
+        self.cancelled = False  # it was stopped by `session.cancel`
+        self.settled = asyncio.Event()  # it has ended or failed
+        self.ended = False  # the shell has ended with it
+        self.exit: Exit | None = None
+        self.error: HawseError | None = None  # why it was not run, instead of `exit`
+        self.inputs = InputOffsets()
+        self.writers = InputStreams()
+        self.stdin: DeferredStdin | None = None
+        self.readers: dict[ProcessSubscriber, None] = {}
+        self.ahead = 0  # the number of commands before it when it was queued
+        self._session = session
+        self._on_settled = on_settled
+        folder.mkdir(mode=0o700)
+        opened: list[int] = []
+        try:
+            for name in ("out", "err"):
+                os.mkfifo(folder / name, 0o600)
+                opened.append(os.open(folder / name, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC))
+            (folder / "command").write_bytes(os.fsencode(params.command + "\n"))
+            if params.stdin:
+                self.stdin = DeferredStdin(folder / "in")
+        except BaseException:
+            for fd in opened:
+                os.close(fd)
+            remove_tree(folder)
+            raise
+        changed, orphaned_pipes = WeakCallback(self.wake), context.orphaned_pipes
+        self.stdout = OutputStream(opened[0], journals[0], changed, orphaned_pipes=orphaned_pipes)
+        self.stderr = OutputStream(opened[1], journals[1], changed, orphaned_pipes=orphaned_pipes)
+
+    def begin(self, lines: ShellScript, cwd: str | None, last: int) -> str:
+        """Return the lines that run it. `cwd` is absolute; `last` is the exit code before. Raises `OSError`."""
+        env = self.params.env or {}
+        texts: dict[str, str] = {}
+        if self.around:
+            texts |= {"before": lines.before(cwd, env), "after": lines.after(cwd, env)}
+        if last:
+            texts["last"] = f"return {last}\n"
+        for name, text in texts.items():
+            (self.folder / name).write_bytes(os.fsencode(text))  # the name of a directory may not be valid UTF-8
+        self.begun = True
+        self._begun_at = time.monotonic()
+        self.wake()
+        return lines.begin(self.token, str(self.folder), last=last, around=self.around, stdin=self.stdin is not None)
+
+    def refuse(self, message: bytes, code: int) -> None:
+        """End it without running it: print `message` to its stderr and exit with `code`. Raises `OSError`."""
+        self.begun = True
+        fd = os.open(self.folder / "err", os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            os.write(fd, message)
+        finally:
+            os.close(fd)
+        self.settle(Exit(code=code))
+
+    def started(self, lines: ShellScript) -> str:
+        """Return the lines to send when the shell has reported that it runs the command."""
+        self.running = True
+        if self.stdin is not None:
+            self.stdin.begin()
+        return lines.finish(self.token, str(self.folder), around=self.around)
+
+    @property
+    def around(self) -> bool:
+        """Whether the call names a directory or variables."""
+        return self.params.cwd is not None or bool(self.params.env)
+
+    def settle(self, exit_: Exit, *, ended: bool = False) -> None:
+        self.ended = ended
+        self._close(exit_)
+
+    def fail(self, error: HawseError) -> None:
+        self.error = error
+        self._close(Exit())
+
+    def shrink(self) -> None:
+        """Keep the last SHRUNK bytes of each stream only."""
+        for stream in (self.stdout, self.stderr):
+            stream.journal.limit(SHRUNK)
+
+    def wake(self) -> None:
+        for reader in list(self.readers):
+            reader.wake()
+
+    def opened(self, start: StreamOffsets, input_offset: int) -> SessionExecOpened:
+        return SessionExecOpened(
+            id=self.params.id, session=self._session, instance=self.instance, start=start, input_offset=input_offset
+        )
+
+    def result(self, cut: bool = False) -> SessionExecResult:
+        """Return the result; `cut`: not all output was sent. Raises the error of a command that was not run."""
+        if self.error is not None:
+            raise self.error
+        assert self.exit is not None
+        stdout, stderr = self.stdout.end, self.stderr.end
+        return SessionExecResult(
+            **structs.asdict(self.exit),
+            stdout=stdout,
+            stderr=stderr,
+            truncated=cut,
+            duration=self.duration,
+            ended=self.ended,
+        )
+
+    def _close(self, exit_: Exit) -> None:
+        if self.exit is not None:
+            return
+        for stream in (self.stdout, self.stderr):
+            stream.finish()
+        self.exit = exit_
+        if self._begun_at is not None:
+            self.duration = time.monotonic() - self._begun_at
+        self.writers.close()
+        if self.stdin is not None:
+            self.stdin.close()
+        remove_tree(self.folder)
+        self.settled.set()
+        self.wake()
+        self._on_settled(self)
+
+
+class SessionCommandStream(ProcessAttachStream[SessionCommand]):
+    """Serves one `session.exec` call."""
+
+    def __init__(
+        self, run: SessionCommand, call: ServerCall, params: SessionExec, on_detach: Callable[[SessionCommand], None]
+    ) -> None:
+        """Create the stream of a call.
+
+        Args:
+            run: The command.
+            call: The call that is served.
+            params: The parameters of the call.
+            on_detach: Is called when the call has closed.
+
+        Raises:
+            HawseError: `invalid_params` if the output is shorter than `params.since`.
+        """
+        self._run = run
+        self._waiting_sent = False
+        self._on_detach = on_detach
+        options = AttachOptions(
+            since=beginning(run, params.since),
+            result=SessionCommand.result,
+            exit_event=False,
+            limit=params.max_output,
+            input_id=params.input,
+            hold_id=call.key,
+            stdin_timeout=None if call.key is not None else 0.0,
+        )
+        super().__init__(run, call, options)
+
+    def pull(self, connection: Connection, ch: int, size: int) -> bool:
+        run = self._run
+        if run.error is not None:
+            self._call.error(run.error)
+            return False
+        if not run.begun:
+            if not self._waiting_sent and connection.window(ch) > 0:
+                self._waiting_sent = True
+                connection.send_event(ch, "waiting", SessionExecWaiting(ahead=run.ahead))
+            return False
+        return super().pull(connection, ch, size)
+
+    def detach(self) -> None:
+        super().detach()
+        self._on_detach(self._run)

@@ -1,0 +1,75 @@
+"""The stdin of a command that may not have begun yet: input that arrives before is kept."""
+
+import asyncio
+import os
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+
+from hawse_runtime.posix.fd_streams import FdWriter
+
+STEPS = (0.0005, 0.001, 0.002, 0.005, 0.01)  # seconds between attempts; the last one is repeated
+
+
+class DeferredStdin:
+    """The writing end of a named pipe, once the shell has opened the other. The interface of `FdWriter`.
+
+    It is opened only then, so that the command reads its end when we close it, and neither side waits for the other.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.ended = False
+        self._path = path
+        self._outlet: FdWriter | None = None
+        self._early: deque[tuple[bytes, Callable[[int], None] | None]] = (
+            deque()
+        )  # bounded by the writer, which looks at `pending`
+        self._timer: asyncio.TimerHandle | None = None
+        self._closed = False
+        os.mkfifo(path, 0o600)
+
+    @property
+    def pending(self) -> int:
+        return self._outlet.pending if self._outlet is not None else sum(len(data) for data, _ in self._early)
+
+    def write(self, data: bytes | memoryview, on_written: Callable[[int], None] | None = None) -> None:
+        if self._closed:
+            if on_written is not None:
+                on_written(len(data))
+        elif self._outlet is not None:
+            self._outlet.write(data, on_written)
+        elif data:
+            self._early.append((bytes(data), on_written))
+
+    def end(self) -> None:
+        self.ended = True
+        if self._outlet is not None:
+            self._outlet.end()
+
+    def begin(self, attempt: int = 0) -> None:
+        """The shell is about to open the pipe: open the other end, and repeat until that succeeds."""
+        self._timer = None
+        try:
+            fd = os.open(self._path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError:  # ENXIO: the shell has not opened it yet
+            delay = STEPS[min(attempt, len(STEPS) - 1)]
+            self._timer = asyncio.get_running_loop().call_later(delay, self.begin, attempt + 1)
+            return
+        self._outlet = FdWriter(fd, owned=True)
+        early, self._early = self._early, deque()
+        for data, on_written in early:
+            self._outlet.write(data, on_written)
+        if self.ended:
+            self._outlet.end()
+
+    def close(self) -> None:
+        self._closed = True
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._outlet is not None:
+            self._outlet.close()
+        early, self._early = self._early, deque()
+        for data, on_written in early:
+            if on_written is not None:
+                on_written(len(data))

@@ -1,0 +1,123 @@
+"""Ends the current command of a session, but neither its shell nor processes that earlier commands left running."""
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Awaitable, Callable
+from itertools import chain, repeat
+
+from hawse_runtime.posix.proc import read_proc
+from hawse_runtime.posix.process_table import Member, ProcessTable
+from hawse_runtime.posix.process_tree import STEPS, ProcessTrees, kill
+from hawse_runtime.session.command import SessionCommand
+from hawse_runtime.session.shell import Shell
+from hawse_runtime.session.shell_script import STOP_SIGNAL
+
+RETURN_TIMEOUT = 2.0  # seconds after KILL within which the shell has to report again
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+class ProcessesBefore:
+    """The processes that a shell had running when a command began."""
+
+    def __init__(self, shell: int, mark: str) -> None:
+        """`mark`: as for `ProcessTable.members`."""
+        self._mark = mark
+        self._shell = shell
+        self._since = int(time.clock_gettime(time.CLOCK_BOOTTIME) * TICKS)
+        self._children = _children(shell)
+
+    def of_command(self, table: ProcessTable) -> set[Member]:
+        """Return the processes of the command: the shell's tree in `table` without those that ran before it."""
+        all_ = {member for member in table.members(self._shell, self._mark) if member.pid != self._shell}
+        earlier = {member.pid for member in all_ if member.pid in self._children or member.started < self._since}
+        return all_ - {member for pid in earlier for member in table.members(pid)}
+
+
+async def stop(
+    shell: Shell,
+    run: SessionCommand,
+    before: ProcessesBefore,
+    trees: ProcessTrees,
+    wait: Callable[[float], Awaitable[None]],
+    *,
+    grace: float,
+) -> bool:
+    """End a command: SIGTERM to its processes, SIGKILL after `grace` seconds.
+
+    bash runs the next command of a list when a program catches SIGINT or dies of another signal. The trap of
+    STOP_SIGNAL runs before that next command and drops the list. It acts only when the shell has reported that it runs
+    the command. If no program runs, the shell itself is busy, and SIGINT interrupts it.
+
+    Args:
+        shell: The shell of the session.
+        run: The command.
+        before: The processes that do not belong to the command.
+        trees: Reads the process table.
+        wait: Waits until the state of the session has changed, or for the given number of seconds.
+        grace: Seconds from SIGTERM to SIGKILL.
+
+    Returns:
+        Whether the shell still runs and has reported the end of the command.
+    """
+    clock = asyncio.get_running_loop().time
+    deadline = clock() + grace
+    signalled: set[Member] = set()
+    first = True
+    for step in chain(STEPS, repeat(STEPS[-1])):
+        doomed = before.of_command(await trees.table())
+        late = clock() >= deadline
+        if run.exit is not None:
+            kill(doomed | signalled, signal.SIGKILL)
+            return shell.exit is None
+        if clock() >= deadline + RETURN_TIMEOUT:
+            kill(doomed | signalled, signal.SIGKILL)
+            return False
+        if not run.running:  # the shell ignores STOP_SIGNAL until then
+            await wait(step)
+            continue
+        if first or not doomed:
+            shell.signal(STOP_SIGNAL if first else signal.SIGINT)
+        kill(doomed if late else doomed - signalled, signal.SIGKILL if late else signal.SIGTERM)
+        kill(doomed - signalled, signal.SIGCONT)
+        signalled |= doomed
+        if not first and shell.unread == 0:
+            shell.send(shell.lines.report("E", run.token, "$?"))  # it dropped the line that reports the end
+        first = False
+        await wait(step)
+    return False
+
+
+async def settle(
+    shell: Shell, token: str, arrived: Callable[[], bool], wait: Callable[[float], Awaitable[None]]
+) -> bool:
+    """Wait until all pending signals have been delivered to the shell, so that none interrupts the next command.
+
+    Args:
+        shell: The shell of the session.
+        token: The token of the message that the shell is asked to write.
+        arrived: Returns whether that message has arrived.
+        wait: Waits until the state of the session has changed, or for the given number of seconds.
+
+    Returns:
+        Whether the message has arrived within RETURN_TIMEOUT.
+    """
+    clock = asyncio.get_running_loop().time
+    deadline = clock() + RETURN_TIMEOUT
+    for step in chain(STEPS, repeat(STEPS[-1])):
+        if arrived() or shell.exit is not None:
+            return shell.exit is None
+        if clock() >= deadline:
+            return False
+        if shell.unread == 0:
+            shell.send(shell.lines.report("Y", token))
+        await wait(step)
+    return False
+
+
+def _children(pid: int) -> set[int]:
+    try:
+        return {int(child) for child in read_proc(f"{pid}/task/{pid}/children").split()}
+    except OSError:  # the kernel has no such file: the start times must suffice
+        return set()

@@ -1,0 +1,129 @@
+"""The shell process of a session, with the pipe from which it reads and the pipe on which it reports its progress.
+
+Both are named pipes in a private directory. The session's commands inherit neither: the shell opens the status pipe for
+each message, and its own stdin is not passed on to the programs that it starts.
+"""
+
+import fcntl
+import os
+import signal
+import termios
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import msgspec
+
+from hawse.api.types import Exit
+from hawse_runtime.posix.child import adopt
+from hawse_runtime.posix.fd_streams import FdReader, FdWriter
+from hawse_runtime.posix.proc import read_link
+from hawse_runtime.posix.spawn import spawn_reading
+from hawse_runtime.session.shell_script import ShellScript, argv
+
+MESSAGE_LIMIT = 4096  # bytes of a message on the status pipe, where the shell writes short lines only
+
+
+class ShellOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What a shell is started with."""
+
+    path: str  # the program
+    folder: Path  # the private directory for its two pipes
+    cwd: str  # the directory in which it starts
+    env: Mapping[str, str]  # its whole environment
+
+
+class Shell:
+    """One shell, from its start until it has been reaped."""
+
+    def __init__(
+        self,
+        options: ShellOptions,
+        *,
+        on_message: Callable[[str, str, str], None],
+        on_exit: Callable[[Exit], None],
+    ) -> None:
+        """Start the shell.
+
+        Args:
+            options: The program, its pipes, directory and environment.
+            on_message: Is called with the kind, the token and the value of each message.
+            on_exit: Is called once when the shell has ended.
+
+        Raises:
+            HawseError: `spawn_failed`, `limit_exceeded`.
+            OSError: The pipes could not be made.
+        """
+        folder = options.folder
+        self.lines = ShellScript(options.path, str(folder))
+        (folder / "show").write_text(self.lines.show())
+        (folder / "hide").write_text(self.lines.hide())
+        self.exit: Exit | None = None
+        self._on_message = on_message
+        self._on_exit = on_exit
+        self._rest = b""
+        control = _pipe(folder / "control")
+        try:
+            status = _pipe(folder / "status")
+        except BaseException:
+            os.close(control)
+            raise
+        self._control = control
+        try:
+            pid = spawn_reading(argv(options.path), env=options.env, cwd=options.cwd, stdin=str(folder / "control"))
+        except BaseException:
+            os.close(control)
+            os.close(status)
+            raise
+        self._child = adopt(pid, self._exited, control, status)
+        self._outlet = FdWriter(control, owned=True)
+        self._inlet = FdReader(status, self._receive)
+
+    @property
+    def pid(self) -> int:
+        return self._child.pid
+
+    @property
+    def own_pid(self) -> int:
+        """The pid by which the shell knows itself: `$$`."""
+        return self._child.own_pid
+
+    @property
+    def unread(self) -> int:
+        """Bytes of its input that it has not read: 0 while it runs the last line, or is idle."""
+        if self._outlet.closed:
+            return 0
+        return int.from_bytes(fcntl.ioctl(self._control, termios.FIONREAD, bytes(4)), "little")
+
+    def send(self, text: str) -> None:
+        """Send lines for the shell to run."""
+        self._outlet.write(text.encode())
+
+    def signal(self, signum: int) -> None:
+        """Send a signal to the shell alone, and SIGCONT after it."""
+        if self.exit is None:
+            os.kill(self.pid, signum)
+            os.kill(self.pid, signal.SIGCONT)
+
+    def cwd(self) -> str:
+        return read_link(f"{self.pid}/cwd")
+
+    def _receive(self, data: bytes) -> None:
+        *lines, rest = (self._rest + data).split(b"\n")
+        self._rest = rest[-MESSAGE_LIMIT:]
+        for line in lines:
+            kind, _, tail = line.decode(errors="replace").partition(" ")
+            token, _, value = tail.partition(" ")
+            self._on_message(kind, token, value)
+
+    def _exited(self, result: Exit) -> None:
+        self._inlet.drain(MESSAGE_LIMIT)
+        self.exit = result
+        self._inlet.close()
+        self._outlet.close()
+        self._on_exit(result)
+
+
+def _pipe(path: Path) -> int:
+    """Make a named pipe and open both ends of it, so that the shell never waits to open it and never reads its end."""
+    os.mkfifo(path, 0o600)
+    return os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -1,0 +1,48 @@
+"""The exported state of a session, from which a process starts."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path, PurePath
+from typing import Final, NamedTuple
+
+from hawse.wire import HawseError
+from hawse_runtime.process.launcher import program_argv
+
+# The state is sourced before the command is parsed, so that its aliases are known by then.
+BOOT: Final = r'\. "$1" 2>/dev/null; \command rm -f "$1" 2>/dev/null || \:; __hawse=$2; \set --; \eval "$__hawse"'
+
+
+class StateExport(NamedTuple):
+    """`env` is all that the session exports. `state` is a file that a shell of the same kind can source."""
+
+    cwd: str
+    env: dict[str, str]
+    state: Path
+
+
+def read(folder: Path) -> StateExport:
+    """Read the files that the shell wrote into `folder`. Raises `spawn_failed` if they are missing or empty."""
+    try:
+        variables = (folder / "env").read_bytes().split(b"\0")
+        cwd = (folder / "cwd").read_bytes().removesuffix(b"\n")
+    except OSError as error:
+        raise HawseError("spawn_failed", f"the session did not export its state: {error.strerror}") from None
+    env = dict(os.fsdecode(item).split("=", 1) for item in variables if b"=" in item)
+    if not env and not cwd:
+        raise HawseError("spawn_failed", "the session exported an empty state")
+    return StateExport(os.fsdecode(cwd) or "/", env, folder / "state")
+
+
+def process_argv(shell: str, state: StateExport, argv: Sequence[str] | None, command: str | None) -> list[str]:
+    """Return the argv of a process that starts from the state of a session.
+
+    Args:
+        shell: The path of the session's shell, which runs `command`.
+        state: The exported state.
+        argv: The program and its arguments.
+        command: A command for the shell, which sources the state first.
+
+    Raises:
+        HawseError: `invalid_params` unless exactly one of `argv` and `command` is given.
+    """
+    return program_argv(argv, command, lambda text: [shell, "-c", BOOT, PurePath(shell).name, str(state.state), text])

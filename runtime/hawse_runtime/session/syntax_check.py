@@ -1,0 +1,116 @@
+"""Check the syntax of a session's command in another bash, before the session's own shell parses it.
+
+bash 5.2 corrupts its heap when an interactive shell meets a syntax error inside a command or process substitution, for
+example an unclosed `$(`, and dies of it in a later command. docs/decisions/0031.
+"""
+
+import asyncio
+import re
+import signal
+from pathlib import Path, PurePath
+from typing import Final
+
+from hawse.api.types import Exit
+from hawse.wire import HawseError
+from hawse_runtime.core.thread_pool import ThreadPool
+from hawse_runtime.posix.child import adopt
+from hawse_runtime.posix.fd_streams import FdReader
+from hawse_runtime.posix.spawn import spawn_pipes
+
+TIMEOUT = 5.0  # seconds for one check, which takes 4 ms: a command that takes longer to parse is run unchecked
+MESSAGE_LIMIT = 16 << 10  # bytes of an error message that are kept: a pipe that no program reads yet holds 64 KiB
+SYNTAX_ERROR: Final = 2  # the exit code of a command that bash cannot parse
+
+_SUBSTITUTION: Final = re.compile(r"[$<>]\(")
+_ALIAS: Final = re.compile(r"\balias\b")
+_UNCLOSED: Final = b"unexpected EOF while looking for matching"
+
+
+class SyntaxCheck:
+    """Checks the commands of one session. It remembers whether a command may have defined an alias."""
+
+    def __init__(self, shell: str, disk: ThreadPool, *, timeout: float = TIMEOUT) -> None:
+        """Create the check of a session.
+
+        Args:
+            shell: The path of the session's shell; only commands of bash are checked.
+            disk: The threads that read files.
+            timeout: Seconds after which a check is given up.
+        """
+        self._timeout = timeout
+        self._shell = shell
+        self._disk = disk
+        self._bash = PurePath(shell).name == "bash"
+        self._aliases = False
+
+    def needed(self, command: str) -> bool:
+        """Whether `command` has to be checked: it contains a substitution, or an alias may expand to one."""
+        if not self._bash:
+            return False
+        aliases = self._aliases
+        self._aliases = aliases or _ALIAS.search(command) is not None
+        return aliases or _SUBSTITUTION.search(command) is not None
+
+    async def error(self, command: Path, state: Path) -> bytes | None:
+        """Parse a command without executing it.
+
+        Args:
+            command: The file with the text of the command.
+            state: What the session's shell wrote for `ShellScript.parser_state`: its aliases and parser options.
+
+        Returns:
+            What bash prints about the syntax error. None if there is no error, or if the check was not possible.
+        """
+        text = await self._disk.run(command.read_text, errors="surrogateescape")
+        message = await self._parse(command, state)
+        if message is not None and "extglob" in text:
+            # The command may enable extended globs in one line and use them in the next.
+            message = await self._parse(command, state, "-O", "extglob")
+        if message is not None and _ALIAS.search(text) and _UNCLOSED not in message:
+            return None  # an alias that the command itself defines may make it valid
+        return message
+
+    async def _parse(self, command: Path, state: Path, *options: str) -> bytes | None:
+        """What `bash -n` prints for `command` if it fails, or None."""
+        try:
+            parser = _Parser([self._shell, "--norc", "--noprofile", *options, str(command)], str(state))
+        except (HawseError, OSError):  # the session's shell then reports what is missing
+            return None
+        try:
+            async with asyncio.timeout(self._timeout):
+                await parser.ended.wait()
+        except TimeoutError:
+            return None
+        finally:
+            parser.close()
+        return bytes(parser.message) if parser.exit != Exit(code=0) else None
+
+
+class _Parser:
+    """One bash that parses a file and executes nothing of it."""
+
+    def __init__(self, argv: list[str], state: str) -> None:
+        self.exit: Exit | None = None
+        self.ended = asyncio.Event()
+        self.message = bytearray()
+        env = {"BASH_ENV": state, "LC_ALL": "C.UTF-8"}  # English messages; `state` ends with `set -n`
+        pipes = spawn_pipes(argv, env=env, cwd="/", stdin=False)
+        self._child = adopt(pipes.pid, self._exited, pipes.stdout, pipes.stderr)
+        self._readers = [FdReader(fd, self._append) for fd in (pipes.stdout, pipes.stderr)]
+
+    def close(self) -> None:
+        """Kill it if it has not ended, and close its pipes."""
+        if self.exit is None:
+            self._child.signal_group(signal.SIGKILL)
+        for reader in self._readers:
+            reader.drain(MESSAGE_LIMIT)
+            reader.close()
+
+    def _append(self, data: bytes) -> None:
+        self.message += data[: MESSAGE_LIMIT - len(self.message)]
+
+    def _exited(self, result: Exit) -> None:
+        self.exit = result
+        for reader in self._readers:
+            reader.drain(MESSAGE_LIMIT)
+        self.ended.set()

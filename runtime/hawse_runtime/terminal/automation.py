@@ -1,0 +1,142 @@
+"""Terminal automation: serves `terminal.screen`, `terminal.wait`, `terminal.send` and `terminal.history`."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import ExitStack
+
+import msgspec
+
+from hawse.api.automation import (
+    TerminalHistory,
+    TerminalHistoryResult,
+    TerminalScreen,
+    TerminalScreenResult,
+    TerminalSend,
+    TerminalSendResult,
+    TerminalWait,
+)
+from hawse.rpc import handles, serves
+from hawse.rpc.call import ServerCall
+from hawse.rpc.shares import Shares
+from hawse.wire import HawseError, Principal
+from hawse.wire.messages import to_raw
+from hawse_runtime.core.caller_turns import CallerTurns
+from hawse_runtime.core.output_matcher import Matcher
+from hawse_runtime.core.output_search import SearchContext
+from hawse_runtime.posix.fd_streams import WRITE_LIMIT
+from hawse_runtime.rpc.handle_checks import check_running
+from hawse_runtime.screen.requests import Answer, AnyRequest, Keys, Show
+from hawse_runtime.terminal.methods import TerminalMethods, beyond_end
+from hawse_runtime.terminal.terminal import Terminal
+from hawse_runtime.terminal.viewer import INTERRUPT
+from hawse_runtime.terminal.wait import TerminalWaitStream
+
+DEFAULT_TIMEOUT = 30.0  # seconds
+WAITS_LIMIT = 512  # at a time, in all terminals: each may hold 1 MiB, the memory of its pattern
+HISTORY_LIMIT = 100  # commands that `terminal.history` returns by default
+
+
+class AutomationMethods:
+    """The methods that read, search and write a terminal without a viewer."""
+
+    def __init__(self, terminals: TerminalMethods, search: SearchContext) -> None:
+        """`search`: where searches run."""
+        self._terminals = terminals
+        self._search = search
+        self._turns = CallerTurns()  # to have a screen formatted
+        self.waits = Shares(WAITS_LIMIT, "waits")
+
+    def _get(self, params: TerminalScreen | TerminalWait | TerminalSend | TerminalHistory) -> Terminal:
+        return self._terminals.get(params.id, params.instance)
+
+    @handles(TerminalScreen, stops=True, caller=True)
+    async def _screen(self, params: TerminalScreen, caller: Principal) -> msgspec.Raw:
+        terminal = self._get(params)
+        async with self._turns.turn(caller.id):
+            form, scrollback = params.format or "text", params.scrollback or 0
+            data, offset = await _ask(terminal, lambda screen: Show(screen, form, scrollback))
+        state = terminal.shell_state
+        shown = msgspec.json.decode(data) | {"title": state.title, "cwd": state.cwd, "offset": offset}
+        return to_raw(msgspec.convert(shown, TerminalScreenResult))
+
+    @serves(TerminalWait)
+    def _wait(self, call: ServerCall, params: TerminalWait) -> None:
+        if params.exit and (ended := self._terminals.end_of(params.id, params.instance)) is not None:
+            call.result(ended)
+            return
+        terminal = self._get(params)
+        if not (params.pattern or params.silence or params.command or params.prompt or params.exit):
+            raise HawseError("invalid_params", "missing parameter: one of pattern, silence, command, prompt, exit")
+        if params.since is not None and params.since > terminal.journal.end:
+            raise beyond_end(params.since, terminal)
+        held = ExitStack()
+        held.enter_context(self.waits.hold(call.principal))
+        call.on_close(held.close)
+        wait = TerminalWaitStream(
+            terminal,
+            call,
+            self._search._replace(caller=call.principal.id),
+            since=terminal.journal.end if params.since is None else params.since,
+            matcher=_matcher(terminal, params),
+            on_screen=params.on == "screen",
+            silence=params.silence,
+            command=bool(params.command),
+            prompt=bool(params.prompt),
+            timeout=params.timeout or DEFAULT_TIMEOUT,
+        )
+        call.serve(wait)
+        terminal.subscribe(wait)
+        wait.wake()
+
+    @handles(TerminalSend)
+    async def _send(self, params: TerminalSend) -> TerminalSendResult:
+        terminal = self._get(params)
+        async with terminal.sending:
+            data = (params.text or "").encode()
+            paste, keys = params.paste or "", params.keys or []
+            if paste or keys:
+                data += (await _ask(terminal, lambda screen: Keys(screen, paste, keys)))[0]
+            return self._write(terminal, params.viewer, data)
+
+    def _write(self, terminal: Terminal, viewer: str | None, data: bytes) -> TerminalSendResult:
+        """Write `data` for a viewer, or for the caller itself."""
+        check_running("terminal", terminal)
+        participant = None if viewer is None else terminal.participants.find(viewer)
+        if participant is not None and participant.read_only:
+            raise HawseError("forbidden", "this viewer is read-only")
+        terminal.participants.check_may_write(participant, 0)
+        if terminal.input_pending + len(data) > WRITE_LIMIT:
+            raise HawseError("input_overflow", "the program does not read its input", details={"applied": 0})
+        if participant is not None and data:
+            terminal.participants.record_input(participant, data)
+        offset = terminal.journal.end
+        terminal.write(data)
+        if INTERRUPT in data:
+            terminal.viewers.skip_backlog()
+        return TerminalSendResult(offset=offset, bytes=len(data))
+
+    @handles(TerminalHistory)
+    def _history(self, params: TerminalHistory) -> TerminalHistoryResult:
+        state = self._get(params).shell_state
+        commands, more = state.commands.list(params.limit or HISTORY_LIMIT, params.before)
+        described = [command.describe() for command in commands]
+        return TerminalHistoryResult(commands=described, more=more, reports_commands=state.reports_commands)
+
+
+def _matcher(terminal: Terminal, params: TerminalWait) -> Matcher | None:
+    if not params.pattern:
+        return None
+    hidden = terminal.shell_state.echoes if params.echo is False else None
+    return Matcher(params.pattern, literal=bool(params.literal), hidden=hidden)
+
+
+async def _ask(terminal: Terminal, make: Callable[[int], AnyRequest]) -> tuple[bytes, int]:
+    """Send a request to the screen; return its data and the offset in the output. Raises the screen's refusal."""
+    answered: asyncio.Future[Answer | None] = asyncio.get_running_loop().create_future()
+    place = terminal.ask_screen(make, lambda answer: None if answered.done() else answered.set_result(answer))
+    answer = await answered
+    if answer is None:
+        raise HawseError("limit_exceeded", "the screen of this terminal cannot be read at the moment", retryable=True)
+    if (refusal := answer.refusal) is not None:
+        raise HawseError(refusal.code, refusal.message, details=refusal.details)
+    return answer.data, place.offset

@@ -1,0 +1,139 @@
+"""Tracks the state that programs report in their output: title (OSC 0, 2), directory (OSC 7), commands (OSC 133, 633).
+
+It reads the journal once per burst of output, independently of the viewers.
+"""
+
+import re
+import socket
+from functools import partial
+from urllib.parse import unquote_to_bytes
+
+from hawse_runtime.journal.journal import Journal
+from hawse_runtime.posix.line_discipline import InputMode
+from hawse_runtime.terminal.command_history import CommandHistory
+from hawse_runtime.terminal.echo import EchoTracker
+from hawse_runtime.terminal.osc_scanner import OscScanner
+
+TITLE_LIMIT = 1024  # characters
+PATH_LIMIT = 4096  # bytes, as Linux has it
+
+_BEGINS, _ENDS = b"\x1b[200~", b"\x1b[201~"  # of a bracketed paste; between them, a line end does not end a line
+_SUBMITS = re.compile(rb"[\r\n\x03]")  # a shell prints its next prompt after a line, or Ctrl-C
+
+
+class ShellStateTracker:
+    """The reported state of one terminal. `title` and `cwd` are None until a program reports them."""
+
+    def __init__(self, journal: Journal, *, integrated: bool = False) -> None:
+        """`integrated`: the shell was started with shell integration, so it will report its commands."""
+        self.title: str | None = None
+        self.cwd: str | None = None
+        self.commands = CommandHistory(partial(_copy, journal))
+        self.echo = EchoTracker()
+        self._journal = journal
+        self._integrated = integrated
+        self._scanner = OscScanner()
+        self._pasting = False  # whether the input up to now ends within a paste
+        self._held = b""  # the last bytes of the input, if the next bracket may begin in them
+        self._submitted = 0  # the end of the output when a line or Ctrl-C was typed last
+        self._host = socket.gethostname().encode()
+
+    @property
+    def reports_commands(self) -> bool:
+        """Whether the shell reports its commands: it was started to do so, or has done so."""
+        return self._integrated or self.commands.marked
+
+    @property
+    def at_prompt(self) -> bool:
+        """Whether the shell waits for a line: it has begun a prompt since a line or Ctrl-C was typed last.
+
+        A line that the shell has read already, but not reported as a command yet, is not mistaken for the next one.
+        """
+        if self.commands.running is not None:
+            return False
+        if self.commands.prompt is None:  # a shell that reports commands, but no prompts
+            return self.commands.marked and not self._integrated
+        return self.commands.prompt >= self._submitted
+
+    def note_input(self, data: bytes | memoryview, mode: InputMode) -> None:
+        """Note what is about to be written to the program, and how the terminal prints it."""
+        self.catch_up()
+        text = bytes(data)
+        self.echo.typed(text, mode)
+        for typed in self._typed(text):
+            if _SUBMITS.search(typed):
+                self._submitted = self._journal.end
+
+    def _typed(self, data: bytes) -> list[bytes]:
+        """Return the parts of the next input that are outside of pastes. A paste may be split over several writes."""
+        if not self._held and b"\x1b" not in data:  # the usual case: no bracket
+            return [] if self._pasting else [data]
+        data = self._held + data
+        parts: list[bytes] = []
+        position = 0
+        while True:
+            bracket = data.find(_ENDS if self._pasting else _BEGINS, position)
+            stop = bracket if bracket >= 0 else len(data)
+            if not self._pasting:
+                parts.append(data[position:stop])
+            if bracket < 0:
+                self._held = _unfinished(data[position:])
+                return parts
+            self._pasting = not self._pasting
+            position = bracket + len(_BEGINS)
+
+    def catch_up(self) -> None:
+        """Read the new output."""
+        journal, scanner = self._journal, self._scanner
+        if scanner.offset < journal.start:  # cannot happen while a journal holds more than a burst
+            scanner = self._scanner = OscScanner(journal.start)
+        while scanner.offset < journal.end:
+            offset = scanner.offset
+            data = bytes(journal.read(offset, journal.end - offset))
+            taken = 0  # bytes of `data` that were compared with the input
+            for start, end, payload in scanner.feed(data):
+                self._take(payload, start, end)
+                if payload.startswith(b"133;B"):
+                    self.echo.feed(offset + taken, data[taken : end - offset])
+                    taken = end - offset
+                    self.echo.prompted()
+            self.echo.feed(offset + taken, data[taken:])
+
+    def echoes(self, start: int, end: int) -> list[tuple[int, int]]:
+        """Return the parts of the output between two offsets that are echoes of input."""
+        self.catch_up()
+        return self.echo.parts(start, end)
+
+    def _take(self, payload: bytes, start: int, end: int) -> None:
+        number, _, value = payload.partition(b";")
+        if number == b"133":
+            self.commands.mark(payload, start, end, self.cwd)
+        elif number == b"633" and value.startswith(b"E;"):
+            self.commands.set_line(payload)
+        elif number in (b"0", b"2"):
+            self.title = _printable(value)[:TITLE_LIMIT]
+        elif number == b"7":
+            self.cwd = self._directory(value) or self.cwd
+
+    def _directory(self, url: bytes) -> str | None:
+        """Decode the path of `file://HOST/PATH` (percent-encoded). None if it is invalid or on another host."""
+        scheme, _, rest = url.partition(b"://")
+        host, slash, path = rest.partition(b"/")
+        if scheme != b"file" or not slash or host not in (b"", b"localhost", self._host):
+            return None
+        path = unquote_to_bytes(b"/" + path)
+        return _printable(path) if len(path) <= PATH_LIMIT and b"\0" not in path else None
+
+
+def _unfinished(data: bytes) -> bytes:
+    """Return the end of `data` with which a bracket may begin."""
+    lengths = range(len(_BEGINS) - 1, 0, -1)
+    return next((data[-n:] for n in lengths if data.endswith((_BEGINS[:n], _ENDS[:n]))), b"")
+
+
+def _copy(journal: Journal, start: int, stop: int) -> bytes:
+    return journal.copy(start, stop) if start >= journal.start else b""
+
+
+def _printable(text: bytes) -> str:
+    return "".join(c for c in text.decode(errors="replace") if c >= " " and c != "\x7f")

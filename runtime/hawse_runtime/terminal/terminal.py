@@ -1,0 +1,298 @@
+"""A terminal: a PTY, the journal of its output, the screen it shows, and its viewers."""
+
+import asyncio
+import os
+import secrets
+import signal
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+from hawse.api.paths import to_text
+from hawse.api.terminals import TerminalInfo
+from hawse.api.types import Exit
+from hawse.referable import referable
+from hawse_runtime.core.weak_callback import WeakCallback
+from hawse_runtime.journal.backpressure import Backpressure, JournalReader
+from hawse_runtime.journal.input_offsets import InputOffsets
+from hawse_runtime.journal.journal import Journal
+from hawse_runtime.people.participants import Participants
+from hawse_runtime.posix.child import adopt
+from hawse_runtime.posix.fd_streams import WRITE_LIMIT, FdReader, FdWriter
+from hawse_runtime.posix.line_discipline import input_mode
+from hawse_runtime.posix.process_table import PROCESS_MARK
+from hawse_runtime.posix.spawn import set_size, spawn_pty
+from hawse_runtime.screen.requests import Answer, AnyRequest
+from hawse_runtime.screen.screen_process import Screens
+from hawse_runtime.screen.screen_tracker import ALL, ScreenTracker
+from hawse_runtime.screen.size_history import OutputPlace, SizeHistory, SizeMark
+from hawse_runtime.screen.snapshot_cache import CachedSnapshot, SnapshotCache
+from hawse_runtime.terminal.options import TerminalOptions
+from hawse_runtime.terminal.output_coalescer import OutputCoalescer
+from hawse_runtime.terminal.shell_state import ShellStateTracker
+from hawse_runtime.terminal.stats import SILENT, TerminalStats
+from hawse_runtime.terminal.viewer import Viewer
+from hawse_runtime.terminal.viewer_group import ViewerGroup
+
+REPLAY_LIMIT = 256 << 10  # bytes that a new viewer gets as output; beyond it, a snapshot is less work
+UNCHECKED = 4 << 10  # bytes of output after which lags are looked at; 1/64 of a small journal
+LAST_OUTPUT = 1 << 20  # bytes read after the program's end; the kernel holds less
+
+InputListener = Callable[[bytes | memoryview], None]
+
+
+class Subscriber(JournalReader, Protocol):
+    """Follows the output of a terminal with a cursor of its own: a viewer, a recorder, a wait."""
+
+    @property
+    def follows(self) -> bool:
+        """Whether it never sets the pace: its progress does not allow more output."""
+        ...
+
+    def wake(self) -> None:
+        """Called when there is output, a size change, or the end of the program to take."""
+        ...
+
+
+@referable
+class Terminal:
+    """One instance of a terminal, from its start to its removal."""
+
+    replay_limit = REPLAY_LIMIT
+
+    def __init__(
+        self,
+        terminal_id: str,
+        options: TerminalOptions,
+        journal: Journal,
+        snapshots: SnapshotCache,
+        screens: Screens,
+        *,
+        on_exit: Callable[["Terminal"], None],
+        stats: TerminalStats | None = None,
+    ) -> None:
+        """Start the program on a new PTY. Raises as `spawn_pty` does, and then leaves nothing behind.
+
+        Args:
+            terminal_id: The id under which it can be found.
+            options: What to start, and how.
+            journal: Where its output is kept. The terminal owns it from now on.
+            snapshots: Shared by all terminals.
+            screens: Serves its screen.
+            on_exit: Called once, when the program has exited and its output is complete.
+            stats: Shared by all terminals.
+        """
+        self.id = terminal_id
+        self.instance = secrets.token_hex(8)
+        self.argv = list(options.shown_argv or options.argv)
+        self.cwd = options.cwd
+        self.creator = options.creator
+        self.started = time.time()
+        self.journal = journal
+        self.snapshots = snapshots
+        self.stats = stats or TerminalStats()
+        self.shell_state = ShellStateTracker(journal, integrated=options.integrated)
+        self.inputs = InputOffsets()
+        self.exit: Exit | None = None
+        self._ended: float | None = None  # s since 1970
+        self.sending = (
+            asyncio.Lock()
+        )  # held by `terminal.send` while it waits for the screen, so that input is in order
+        self._subscribers: dict[Subscriber, InputListener | None] = {}
+        self._on_exit = on_exit
+        self._typed: float | None = None  # when: input without output since
+        self._checked = 0  # the end of the output when these lags were looked at
+        self._retired = False
+        self.sizes = SizeHistory(options.cols, options.rows)
+        pid, self._fd = spawn_pty(
+            options.argv,
+            env={**options.env, PROCESS_MARK: self.instance},
+            cwd=options.cwd,
+            cols=options.cols,
+            rows=options.rows,
+        )
+        self._child = adopt(pid, self._exited, self._fd)
+        self._tracker = ScreenTracker(
+            journal, self.sizes, screens, reply=WeakCallback(self._answer), moved=WeakCallback(self.moved)
+        )
+        self._writer = FdWriter(self._fd, owned=False)
+        self._coalescer = OutputCoalescer(journal, WeakCallback(self._output_added))
+        self._reader = FdReader(
+            self._fd,
+            self._coalescer.append,
+            self._writer.close,
+            journal.portion,
+            journal.keystrokes,
+        )
+        self.backpressure = Backpressure(journal, self._reader.pause, self._reader.resume)
+        self.backpressure.add(self._tracker, follows=True)
+        self.participants = Participants(
+            self.sizes.latest_size,
+            WeakCallback(self.resize),
+            WeakCallback(self._wake),
+            WeakCallback(self._writers_changed),
+        )
+        self.viewers: ViewerGroup[Viewer] = ViewerGroup(self.participants, self._tracker)
+
+    @property
+    def tree_mark(self) -> str:
+        """The environment entry of all processes that descend from the program."""
+        return f"{PROCESS_MARK}={self.instance}"
+
+    @property
+    def pid(self) -> int:
+        return self._child.pid
+
+    @property
+    def size(self) -> tuple[int, int]:
+        return self.sizes.latest_size()
+
+    @property
+    def hung_up(self) -> bool:
+        """Whether no process has the PTY open any more. The program may still run."""
+        return self._reader.ended
+
+    @property
+    def input_pending(self) -> int:
+        return self._writer.pending
+
+    def describe(self) -> TerminalInfo:
+        cols, rows = self.size
+        return TerminalInfo(
+            id=self.id,
+            instance=self.instance,
+            pid=self._child.own_pid,
+            cols=cols,
+            rows=rows,
+            argv=self.argv,
+            cwd=to_text(self.shell_state.cwd or self.cwd),
+            title=self.shell_state.title,
+            started=self.started,
+            state="running" if self.exit is None else "exited",
+            exit=self.exit,
+            ended=self._ended,
+            start=self.journal.start,
+            offset=self.journal.end,
+            viewers=len(self.viewers),
+        )
+
+    # ---- input
+
+    def write(self, data: bytes | memoryview, on_written: Callable[[int], None] | None = None) -> None:
+        for on_input in self._subscribers.values():
+            if on_input is not None:
+                on_input(data)
+        self.shell_state.note_input(data, "hidden" if self.hung_up else input_mode(self._fd))
+        now = time.monotonic()  # the loop's own clock counts milliseconds
+        if self._typed is None or now - self._typed > SILENT:
+            self._typed = now
+        self._writer.write(data, on_written)
+
+    def resize(self, cols: int, rows: int) -> None:
+        if self.hung_up or (cols, rows) == self.size:
+            return
+        self.sizes.add(SizeMark(self.journal.end, cols, rows))
+        set_size(self._fd, cols, rows)
+        self._wake()
+
+    def signal(self, signum: int) -> None:
+        """Send to the foreground process group (what Ctrl-C reaches)."""
+        if signum == signal.SIGINT:
+            self.viewers.skip_backlog()
+        group = 0 if self.hung_up else os.tcgetpgrp(self._fd)
+        # The kernel returns 0 for a terminal without a foreground group; for killpg, 0 is the runtime's own group.
+        self._child.signal_group(signum, group or None)
+
+    # ---- subscribers
+
+    def subscribe(
+        self, subscriber: Subscriber, *, resume_id: str | None = None, on_input: InputListener | None = None
+    ) -> None:
+        """Wake `subscriber` when something happens, and take its cursor into account when pacing the program.
+
+        Args:
+            subscriber: It is woken until `unsubscribe`.
+            resume_id: Names the subscriber across reconnects; see `Backpressure.add`.
+            on_input: Called with all input before it is written to the program.
+        """
+        self._subscribers[subscriber] = on_input
+        self.backpressure.add(subscriber, resume_id, follows=subscriber.follows)
+
+    def unsubscribe(self, subscriber: Subscriber) -> None:
+        del self._subscribers[subscriber]
+        self.backpressure.remove(subscriber)
+        self._release()
+
+    @property
+    def subscribers(self) -> int:
+        """The number of viewers, recorders and waits."""
+        return len(self._subscribers)
+
+    def moved(self) -> None:
+        """Note that the cursor of a subscriber has advanced."""
+        self.backpressure.advanced()
+
+    def snapshot(self, done: Callable[[CachedSnapshot], None], scrollback: int = ALL) -> OutputPlace:
+        """Request a snapshot of the screen and of up to `scrollback` rows above it; return where in the output it is.
+
+        `done` is called with it once, maybe before this returns.
+        """
+        return self._tracker.snapshot(scrollback, done)
+
+    def ask_screen(self, make: Callable[[int], AnyRequest], done: Callable[[Answer | None], None]) -> OutputPlace:
+        """Send a request to the screen after all output has been fed to it. See `ScreenTracker.request`."""
+        return self._tracker.request(make, done)
+
+    def plain_text(self) -> bytes:
+        """Return the last lines of the output as plain text, in place of a screen that cannot be read."""
+        return self._tracker.plain_text()
+
+    def retire(self) -> None:
+        """Accept no more viewers, and release everything when the viewers that still read have finished."""
+        self._retired = True
+        self._release()
+
+    def _release(self) -> None:
+        if self._retired and not self.viewers:
+            self.participants.close()
+            self._tracker.close()
+
+    # ---- output
+
+    def _output_added(self) -> None:
+        if self._typed is not None:
+            self.stats.echoed(time.monotonic() - self._typed)
+            self._typed = None
+        self.shell_state.catch_up()
+        self._wake()
+        answerer, journal = self.viewers.answerer, self.journal
+        # A viewer answers queries: for a single key nothing has to be decided.
+        if answerer is None or journal.end - self._checked >= min(UNCHECKED, journal.capacity >> 6):
+            self._checked = journal.end
+            self._tracker.keep_near(None if answerer is None else answerer.cursor or 0)
+            self.backpressure.update()
+
+    def _wake(self) -> None:
+        for subscriber in list(self._subscribers):
+            subscriber.wake()
+
+    def _answer(self, reply: bytes) -> None:
+        if self.input_pending + len(reply) <= WRITE_LIMIT:  # the program reads its input
+            self.write(reply)
+
+    def _writers_changed(self) -> None:
+        self.viewers.writers_changed()
+        self._wake()
+
+    # ---- the end
+
+    def _exited(self, result: Exit) -> None:
+        self._reader.drain(LAST_OUTPUT)
+        self._coalescer.flush()
+        self._writer.close()
+        self._reader.close()
+        self.exit = result
+        self._ended = time.time()
+        self.backpressure.close()
+        self._wake()
+        self._on_exit(self)

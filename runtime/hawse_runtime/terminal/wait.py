@@ -1,0 +1,237 @@
+"""Serves one `terminal.wait`: until a match, silence, the end of a command, a prompt, or the end of the program.
+
+A wait is a lossless cursor on the journal, like a lossless viewer: the program is slowed down so that no output is
+missed.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal
+
+from hawse.api.automation import CommandInfo, TerminalWaitOpened, TerminalWaitResult
+from hawse.api.types import Exit, OutputMatch
+from hawse.rpc.call import ServerCall
+from hawse.rpc.output_stream import OutputOnlyStream
+from hawse.wire import Connection
+from hawse_runtime.core.output_matcher import Matcher, MatchSpan
+from hawse_runtime.core.output_search import OutputSearch, SearchContext
+from hawse_runtime.screen.requests import Answer, Text
+
+if TYPE_CHECKING:
+    from hawse_runtime.terminal.terminal import Terminal
+
+WaitEvent = Literal["pattern", "silence", "command", "prompt", "exit", "timeout"]
+
+
+class TerminalCursor:
+    """The position of a wait in the output of a terminal."""
+
+    def __init__(self, terminal: "Terminal", since: int) -> None:
+        self.offset = max(since, terminal.journal.start)  # of the next byte
+        self.start = self.offset  # the first byte after which all output was taken
+        self._terminal = terminal
+
+    @property
+    def at_end(self) -> bool:
+        return self.offset == self._terminal.journal.end
+
+    def lost(self) -> bool:
+        """Skip bytes that are no longer kept: a wait that makes no step for 30 s no longer slows the program down."""
+        lost = self.offset < self._terminal.journal.start
+        if lost:
+            self.start = self.offset = self._terminal.journal.start
+        return lost
+
+    def look(self, size: int) -> memoryview:
+        return self._terminal.journal.read(self.offset, size)
+
+    def take(self, size: int) -> None:
+        self._move(self.offset + size)
+
+    def take_all(self) -> None:
+        """Advance to the end of the output."""
+        self._move(self._terminal.journal.end)
+
+    def _move(self, offset: int) -> None:
+        if offset != self.offset:
+            self.offset = offset
+            self._terminal.moved()
+
+
+class ScreenSearch(OutputSearch):
+    """Searches the visible screen as it is now, and again after each change."""
+
+    def __init__(
+        self,
+        terminal: "Terminal",
+        cursor: TerminalCursor,
+        matcher: Matcher,
+        context: SearchContext,
+        *,
+        found: Callable[[MatchSpan], object],
+        searched: Callable[[], object],
+    ) -> None:
+        """Create a search, which begins with the first `wake`. For the other arguments see `OutputSearch`.
+
+        Args:
+            terminal: The terminal whose screen is searched.
+            cursor: Is moved to the end of the output before each search.
+        """
+        super().__init__(cursor, matcher, context, found=found, searched=searched)
+        self._terminal = terminal
+        self._output = cursor
+
+    def search_next(self) -> None:
+        self._output.take_all()
+        self.hold()
+        offset = self._output.offset
+
+        def shown(answer: Answer | None) -> None:
+            data = self._terminal.plain_text() if answer is None else answer.data
+            text = data.decode(errors="replace")
+            self.resume(lambda: self.matcher.search_in(text, offset), self.matcher.work(len(text)))
+
+        self._terminal.ask_screen(Text, shown)
+
+
+class TerminalWaitStream(OutputOnlyStream):
+    """Sends the `opened` event and the result. Until `detach` it is a `Subscriber` of the terminal."""
+
+    lossless = True  # the program is slowed down so that all output is searched
+    follows = True  # its reading does not let the program run ahead of the viewers
+
+    def __init__(
+        self,
+        terminal: "Terminal",
+        call: ServerCall,
+        context: SearchContext,
+        *,
+        since: int,
+        matcher: Matcher | None,
+        on_screen: bool,
+        silence: float | None,
+        command: bool,
+        prompt: bool,
+        timeout: float,
+    ) -> None:
+        """Start the timers; the caller subscribes it to the terminal and then calls `wake`.
+
+        Args:
+            terminal: The terminal whose output is awaited.
+            call: The call to answer.
+            context: Where the search runs.
+            since: The offset at which the search starts.
+            matcher: What to search for; None: no pattern.
+            on_screen: Whether to search the visible screen instead of the output.
+            silence: Seconds without output that end the wait; None: silence does not end it.
+            command: Whether the end of a command ends it.
+            prompt: Whether it ends when the shell is at its prompt.
+            timeout: Seconds after which it ends in any case.
+        """
+        super().__init__(call)
+        self._terminal = terminal
+        self._cursor = TerminalCursor(terminal, since)
+        self._search = None if matcher is None else self._make_search(matcher, context, on_screen=on_screen)
+        self._silence = silence
+        self._command = command
+        self._prompt = prompt
+        self._opened = self._closed = False
+        self._loop = asyncio.get_running_loop()
+        self._output_end = terminal.journal.end  # the end of the output at `_output_at`
+        self._output_at = self._loop.time()  # when the latest output was noticed: silence counts from here
+        self._timers = [self._loop.call_later(timeout, self._finish, "timeout")]
+        if silence is not None:
+            self._timers.append(self._loop.call_later(silence, self._check_silence))
+
+    @property
+    def cursor(self) -> int | None:
+        """The offset of the next byte to search, for the terminal's backpressure."""
+        return self._cursor.offset
+
+    # ---- Stream
+
+    def pull(self, connection: Connection, ch: int, size: int) -> bool:
+        if not self._opened and connection.window(ch) > 0:
+            self._opened = True
+            connection.send_event(ch, "opened", TerminalWaitOpened(start=self._cursor.start))
+        return False
+
+    def detach(self) -> None:
+        """Release everything: the wait has ended or its channel is closed."""
+        self._closed = True
+        for timer in self._timers:
+            timer.cancel()
+        if self._search is not None:
+            self._search.close()
+        self._terminal.unsubscribe(self)
+
+    # ---- watching
+
+    def wake(self) -> None:
+        """The terminal has new output or has exited."""
+        if self._terminal.journal.end != self._output_end:
+            self._output_end = self._terminal.journal.end
+            self._output_at = self._loop.time()
+        if self._closed:
+            return
+        if self._search is not None:
+            self._search.wake()
+        else:
+            self._cursor.take_all()
+            self._check_end()
+
+    def _make_search(self, matcher: Matcher, context: SearchContext, *, on_screen: bool) -> OutputSearch:
+        if on_screen:
+            return ScreenSearch(
+                self._terminal, self._cursor, matcher, context, found=self._found, searched=self._check_end
+            )
+        return OutputSearch(self._cursor, matcher, context, found=self._found, searched=self._check_end)
+
+    def _found(self, match: MatchSpan) -> None:
+        self._finish("pattern", offset=match.end, match=OutputMatch(**match._asdict()))
+
+    def _check_end(self) -> None:
+        """Check the commands and the prompt up to the cursor, where the pattern has no match, and the program's end."""
+        terminal = self._terminal
+        command = terminal.shell_state.commands.ended_after(self._cursor.start) if self._command else None
+        if command is not None and (command.after or 0) <= self._cursor.offset:
+            self._finish("command", offset=command.after, command=command.describe())
+        elif self._prompt and terminal.shell_state.at_prompt and self._all_searched:
+            self._finish("prompt")
+        elif terminal.exit is not None and self._all_searched:
+            self._finish("exit", exit=terminal.exit)
+
+    @property
+    def _all_searched(self) -> bool:
+        return self._cursor.at_end if self._search is None else self._search.at_end
+
+    def _check_silence(self) -> None:
+        """End the wait after `silence` seconds without output. Delayed or unsearched output is not silence."""
+        assert self._silence is not None
+        now = self._loop.time()
+        if self._terminal.backpressure.paused or not self._all_searched:
+            self._output_at = now
+        remaining = self._output_at + self._silence - now
+        if remaining > 0:
+            self._timers[1] = self._loop.call_later(remaining, self._check_silence)
+        else:
+            self._finish("silence")
+
+    # ---- the end
+
+    def _finish(
+        self,
+        event: WaitEvent,
+        *,
+        offset: int | None = None,
+        match: OutputMatch | None = None,
+        command: CommandInfo | None = None,
+        exit: Exit | None = None,
+    ) -> None:
+        """Send the result. `offset`: where the event is in the output; None: at the cursor."""
+        self._closed = True
+        start = self._cursor.start
+        offset = self._cursor.offset if offset is None else offset
+        self._call.result(
+            TerminalWaitResult(start=start, event=event, offset=offset, match=match, command=command, exit=exit)
+        )
