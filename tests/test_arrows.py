@@ -44,6 +44,16 @@ SERVED = ("hawse.wire", "hawse.api", "hawse.rpc")  # what methods are declared a
 LINK = ("hawse.wire", "hawse.api", "hawse.link")  # what speaks to a runtime
 SHARES = "hawse.rpc.shares"  # what bounds how much each principal holds
 
+
+def gateway_rule(
+    *packages: str, also: tuple[str, ...] = (), exactly: tuple[str, ...] = (), never: tuple[str, ...] = ()
+) -> Rule:
+    """Return the rule of a package of the gateway, which may import `core` and these packages of it."""
+    return Rule(
+        ours=(*also, *(f"hawse_gateway.{package}" for package in ("core", *packages))), exactly=exactly, never=never
+    )
+
+
 # The packages of the client, each with those that it may import.
 CLIENT_PACKAGES = {
     "base": (),
@@ -223,194 +233,92 @@ RULES = {
     ),
     "hawse_gateway": Rule(
         ours=(
-            "hawse.wire",
-            "hawse.api",
-            "hawse.keystrokes",
-            "hawse.link",
-            "hawse.logs",
-            "hawse.referable",
-            "hawse.rpc",
-            "hawse.sockets",
-            "hawse.zstd",
-            "hawse_gateway",
+            *("hawse.wire", "hawse.api", "hawse.keystrokes", "hawse.link", "hawse.logs", "hawse.referable"),
+            *("hawse.rpc", "hawse.sockets", "hawse.zstd", "hawse_gateway"),
         ),
         exactly=("hawse", "hawse.build"),
     ),
-    "hawse_gateway.auth": Rule(
-        ours=("hawse.wire", "hawse.api", "hawse_gateway.auth", "hawse_gateway.limits", "hawse_gateway.store")
-    ),
-    "hawse_gateway.context": Rule(ours=("hawse.logs", "hawse.wire")),
-    "hawse_gateway.limits": Rule(ours=("hawse.wire", "hawse.api", "hawse_gateway.limits")),
-    "hawse_gateway.audit": Rule(
-        ours=(*SERVED, "hawse_gateway.audit", "hawse_gateway.context", "hawse_gateway.limits"),
+    "hawse_gateway.core": gateway_rule("core", also=("hawse.logs", "hawse.wire")),
+    "hawse_gateway.auth": gateway_rule("auth", "limits", "store", also=("hawse.wire", "hawse.api")),
+    "hawse_gateway.auth.methods": gateway_rule("auth", "limits", "store", also=SERVED),
+    "hawse_gateway.limits": gateway_rule("limits", also=("hawse.wire", "hawse.api")),
+    "hawse_gateway.limits.shared": gateway_rule("limits", "store", also=("hawse.wire", "hawse.api")),
+    "hawse_gateway.audit": gateway_rule(
+        *("audit", "limits"),
+        also=SERVED,
         exactly=("hawse_gateway.upstream.observer",),  # what it implements
     ),
-    "hawse_gateway.backups": Rule(
-        ours=(
-            *SERVED,
-            "hawse_gateway.auth",
-            "hawse_gateway.backups",
-            "hawse_gateway.cancellation",
-            "hawse_gateway.http",
-            "hawse_gateway.store",
-            "hawse_gateway.upstream",
-            "hawse_gateway.limits",
-        ),
-        exactly=("hawse_gateway.confinement", "hawse.zstd"),
+    "hawse_gateway.backups": gateway_rule(
+        *("backups", "auth", "http", "limits", "store", "upstream"), also=SERVED, exactly=("hawse.zstd",)
     ),
-    "hawse_gateway.confinement": Rule(ours=(), exactly=("hawse_gateway.system_calls",)),
-    "hawse_gateway.system_calls": Rule(ours=()),
-    "hawse_gateway.cancellation": Rule(ours=()),
-    "hawse_gateway.keyed_locks": Rule(ours=()),
-    "hawse_gateway.mounts": Rule(
-        ours=(
-            *SERVED,
-            "hawse_gateway.mounts",
-            "hawse_gateway.providers",
-            "hawse_gateway.sandboxes",
-            "hawse_gateway.store",
-        ),
+    "hawse_gateway.mounts": gateway_rule(
+        *("mounts", "providers", "sandboxes", "store"),
+        also=SERVED,
+        exactly=("hawse_gateway.limits.fair_turns", "hawse_gateway.limits.in_progress", "hawse_gateway.settings"),
+    ),
+    "hawse_gateway.tunnels": gateway_rule(
+        *("tunnels", "sandboxes.records", "store", "transport.listener"), also=(*SERVED, "hawse.sockets")
+    ),
+    "hawse_gateway.transport": gateway_rule("transport"),
+    "hawse_gateway.store": gateway_rule("store", also=("hawse.wire",)),
+    "hawse_gateway.sandboxes": gateway_rule(
+        *("sandboxes", "store", "providers"),
+        also=SERVED,
         exactly=(
-            "hawse_gateway.cancellation",
-            "hawse_gateway.confinement",
-            "hawse_gateway.keyed_locks",
-            "hawse_gateway.limits.fair_turns",
-            "hawse_gateway.limits.in_progress",
-            "hawse_gateway.settings",
-            "hawse_gateway.system_calls",
-        ),
-    ),
-    "hawse_gateway.tunnels": Rule(
-        ours=(
-            *SERVED,
-            "hawse_gateway.sandboxes.records",
-            "hawse_gateway.store",
-            "hawse_gateway.transport.listener",
-            "hawse_gateway.tunnels",
-            "hawse.sockets",
-        )
-    ),
-    "hawse_gateway.transport": Rule(ours=("hawse_gateway.transport",)),
-    "hawse_gateway.store": Rule(ours=("hawse.wire", "hawse_gateway.cancellation", "hawse_gateway.store")),
-    "hawse_gateway.sandboxes": Rule(
-        ours=(
-            "hawse.wire",
-            "hawse.api",
-            "hawse.rpc",
-            "hawse_gateway.sandboxes",
-            "hawse_gateway.store",
-            "hawse_gateway.providers",
-        ),
-        exactly=(
-            "hawse_gateway.cancellation",
-            "hawse_gateway.egress.control",
-            "hawse_gateway.egress.settings",
+            *("hawse_gateway.egress.control", "hawse_gateway.egress.settings"),
             "hawse_gateway.limits.in_progress",
         ),
     ),
-    "hawse_gateway.certificates": Rule(ours=()),
-    "hawse_gateway.egress": Rule(
-        ours=("hawse.wire", "hawse.api", "hawse.sockets", "hawse_gateway.certificates", "hawse_gateway.egress")
+    "hawse_gateway.sandboxes.egress_methods": gateway_rule(
+        *("auth", "egress", "limits.in_progress", "sandboxes", "upstream"), also=SERVED
     ),
-    "hawse_gateway.providers": Rule(
-        ours=(
-            *("hawse.wire", "hawse.api", "hawse.logs", "hawse.sockets"),
-            *(
-                "hawse_gateway.cancellation",
-                "hawse_gateway.certificates",
-                "hawse_gateway.egress",
-                "hawse_gateway.keyed_locks",
-            ),
-            "hawse_gateway.providers",
-        )
+    "hawse_gateway.sandboxes.image_methods": gateway_rule("auth", "providers", "sandboxes", "upstream", also=SERVED),
+    "hawse_gateway.egress": gateway_rule(
+        *("egress",),
+        also=("hawse.wire", "hawse.api", "hawse.sockets"),
+        never=("hawse_gateway.egress.proxy_process",),
     ),
-    "hawse_gateway.upstream": Rule(
-        ours=(
-            *LINK,
-            "hawse.keystrokes",
-            "hawse.referable",
-            "hawse.rpc",
-            "hawse.sockets",
-            "hawse_gateway.upstream",
-            "hawse_gateway.providers",
-            "hawse_gateway.auth",
-            "hawse_gateway.context",
-            "hawse_gateway.limits",
-        )
+    "hawse_gateway.egress.proxy_process": gateway_rule("egress", also=("hawse.wire", "hawse.api", "hawse.sockets")),
+    "hawse_gateway.providers": gateway_rule(
+        *("providers", "egress"), also=("hawse.wire", "hawse.api", "hawse.logs", "hawse.sockets")
     ),
-    "hawse_gateway.http": Rule(
-        ours=(
-            *LINK,
-            SHARES,
-            "hawse_gateway.http",
-            "hawse_gateway.upstream",
-            "hawse_gateway.auth",
-            "hawse_gateway.context",
-            "hawse_gateway.limits",
-        ),
-        exactly=("hawse_gateway",),
+    "hawse_gateway.upstream": gateway_rule(
+        *("upstream", "providers", "auth", "limits"),
+        also=(*LINK, "hawse.keystrokes", "hawse.referable", "hawse.rpc", "hawse.sockets"),
     ),
-    "hawse_gateway.oidc": Rule(
-        ours=(
-            "hawse.wire",
-            "hawse.api",
-            "hawse_gateway.oidc",
-            "hawse_gateway.auth",
-            "hawse_gateway.http",
-            "hawse_gateway.store",
-        ),
-        exactly=("hawse_gateway.cancellation", "hawse_gateway.settings"),
+    "hawse_gateway.http": gateway_rule(
+        *("http", "upstream", "auth", "limits"), also=(*LINK, SHARES), exactly=("hawse_gateway",)
     ),
-    "hawse_gateway.preview": Rule(
-        ours=(
-            *(
-                *LINK,
-                "hawse_gateway.preview",
-                "hawse_gateway.http",
-                "hawse_gateway.upstream",
-                "hawse_gateway.sandboxes",
-                "hawse_gateway.auth",
-            ),
-            "hawse_gateway.context",
-            "hawse_gateway.limits",
-            "hawse_gateway.transport",
-            "hawse_gateway.tunnels",
-        )
+    "hawse_gateway.sign_on": gateway_rule(
+        *("sign_on", "auth", "http", "store"),
+        also=("hawse.wire", "hawse.api"),
+        exactly=("hawse_gateway.settings", "hawse_gateway.transport.proxy_user"),
     ),
-    "hawse_gateway.connection": Rule(
-        ours=(
-            *(
-                *LINK,
-                SHARES,
-                "hawse_gateway.connection",
-                "hawse_gateway.http",
-                "hawse_gateway.upstream",
-                "hawse_gateway.auth",
-            ),
-            "hawse_gateway.context",
-            "hawse_gateway.limits",
-            "hawse_gateway.transport",
-        )
+    "hawse_gateway.preview": gateway_rule(
+        *("preview", "http", "upstream", "sandboxes", "auth", "limits", "transport", "tunnels"), also=LINK
     ),
-    "hawse_gateway.metrics": Rule(
-        ours=(
-            *(
-                *LINK,
-                "hawse_gateway.metrics",
-                "hawse_gateway.connection",
-                "hawse_gateway.http",
-                "hawse_gateway.upstream",
-                "hawse_gateway.sandboxes",
-            ),
-            "hawse_gateway.auth",
-            "hawse_gateway.audit",
-        ),
+    "hawse_gateway.preview.methods": gateway_rule("preview", also=SERVED),
+    "hawse_gateway.connection": gateway_rule(
+        *("connection", "http", "upstream", "auth", "limits", "transport"), also=(*LINK, SHARES)
+    ),
+    "hawse_gateway.connection.join": gateway_rule(
+        *("connection", "http", "upstream", "auth", "limits", "transport"),
+        also=(*LINK, SHARES),
         exactly=(
-            "hawse_gateway",
-            "hawse_gateway.egress.refusals",
-            "hawse_gateway.providers.joined.machines",
+            *("hawse_gateway.providers.joined.machines", "hawse_gateway.providers.joined.provider"),
+            "hawse_gateway.sandboxes.joining",
+        ),
+    ),
+    "hawse_gateway.metrics": gateway_rule(
+        *("metrics", "connection", "http", "upstream", "sandboxes", "auth", "audit"),
+        also=LINK,
+        exactly=(
+            *("hawse_gateway", "hawse_gateway.egress.refusals", "hawse_gateway.providers.joined.machines"),
             "hawse.build",
         ),
+    ),
+    "hawse_gateway.metrics.telemetry": gateway_rule(
+        *("metrics", "http", "upstream", "auth"), also=LINK, exactly=("hawse_gateway", "hawse_gateway.settings")
     ),
 }
 

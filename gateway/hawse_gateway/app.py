@@ -21,12 +21,12 @@ from hawse.rpc.shares import Shares
 from hawse.wire import HawseError, Limits
 from hawse.wire.join import JOIN_PATH
 from hawse_gateway import VERSION
-from hawse_gateway.access_methods import AccessMethods
 from hawse_gateway.audit.log import AuditLog
 from hawse_gateway.audit.methods import AuditMethods
 from hawse_gateway.audit.trail import AuditTrail
 from hawse_gateway.auth.access_policy import AccessPolicy
 from hawse_gateway.auth.credentials import Credentials
+from hawse_gateway.auth.methods import AccessMethods
 from hawse_gateway.auth.tickets import Tickets
 from hawse_gateway.auth.uses import OpenUses
 from hawse_gateway.backups.images import BackupImages
@@ -37,7 +37,7 @@ from hawse_gateway.backups.space import BACKUPS_OF_EACH_USER, OF_ALL, OF_EACH_US
 from hawse_gateway.backups.stores import BackupStore
 from hawse_gateway.backups.transfer import BackupTransfers
 from hawse_gateway.connection.endpoint import ConnectEndpoint
-from hawse_gateway.egress_methods import EgressMethods
+from hawse_gateway.connection.join import JoinEndpoint
 from hawse_gateway.http import methods as rest
 from hawse_gateway.http.context import RequestContexts
 from hawse_gateway.http.cors import CrossOrigin
@@ -45,31 +45,30 @@ from hawse_gateway.http.endpoint import REQUESTS, HttpEndpoint, RequestAdmission
 from hawse_gateway.http.recordings import PATH, RecordingDownloads
 from hawse_gateway.http.responses import error_response, json_response
 from hawse_gateway.http.sessions import SessionEndpoints
-from hawse_gateway.image_methods import ImageMethods
-from hawse_gateway.join import JoinEndpoint
+from hawse_gateway.http.static import SecurityHeaders, pages
 from hawse_gateway.limits.calls import CallLimits, CallRates
 from hawse_gateway.limits.guesses import Guesses
 from hawse_gateway.limits.pace import ByteRates
 from hawse_gateway.limits.quotas import HeldLimit, Quotas
-from hawse_gateway.methods import GatewayMethods
+from hawse_gateway.limits.shared import SharedLimits
 from hawse_gateway.metrics.endpoint import MetricsEndpoint
 from hawse_gateway.mounts.keeper import MountKeeper
 from hawse_gateway.mounts.methods import MountedSandboxes, MountMethods, MountOptions
 from hawse_gateway.mounts.processes import MountProcesses
 from hawse_gateway.mounts.records import MountRecords
 from hawse_gateway.preview.addresses import PreviewAddresses
+from hawse_gateway.preview.methods import GatewayMethods
 from hawse_gateway.preview.proxy import PreviewProxy
 from hawse_gateway.preview.visits import Visits, visit_tunnel
 from hawse_gateway.providers.isolation import host_user
 from hawse_gateway.providers.joined.provider import JOINED, JoinedProvider
-from hawse_gateway.runtime_calls import LinkedRuntimeCalls
+from hawse_gateway.sandboxes.egress_methods import EgressMethods
 from hawse_gateway.sandboxes.feed import SandboxFeed
+from hawse_gateway.sandboxes.image_methods import ImageMethods
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from hawse_gateway.sandboxes.methods import SandboxMethods
 from hawse_gateway.sandboxes.owners import Owners
 from hawse_gateway.sandboxes.records import RUNS, read_run
-from hawse_gateway.shared_limits import SharedLimits
-from hawse_gateway.static import SecurityHeaders, pages
 from hawse_gateway.store.base import ANY_TABLE, StoreError
 from hawse_gateway.tunnels.connections import TunnelConnections
 from hawse_gateway.tunnels.listeners import TunnelListeners
@@ -79,12 +78,13 @@ from hawse_gateway.tunnels.publications import Publications
 from hawse_gateway.tunnels.table import TunnelTable
 from hawse_gateway.upstream.links import Links
 from hawse_gateway.upstream.observer import CallObserver, Observers
+from hawse_gateway.upstream.runtime_calls import LinkedRuntimeCalls
 
 log = logging.getLogger(__name__)
 
 
 class SignOn(Protocol):
-    """An identity provider (`hawse_gateway.oidc`)."""
+    """An identity provider (`hawse_gateway.sign_on.oidc`)."""
 
     @property
     def name(self) -> str | None:

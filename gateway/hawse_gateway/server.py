@@ -21,7 +21,6 @@ from starlette.applications import Starlette
 from uvicorn.config import STARTUP_FAILURE
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from hawse_gateway import log_config as logs
 from hawse_gateway.app import SignOn, create_app
 from hawse_gateway.audit.files import AuditFiles
 from hawse_gateway.audit.log import AuditLog
@@ -30,21 +29,22 @@ from hawse_gateway.auth.credentials import Credentials
 from hawse_gateway.auth.proxy_user import SCOPE_KEY, ProxyUser
 from hawse_gateway.backups.stores import BackupStore, open_store
 from hawse_gateway.connection.endpoint import ConnectEndpoint
+from hawse_gateway.connection.join import MACHINES
+from hawse_gateway.core import log_config as logs
 from hawse_gateway.egress.settings import EgressSettings, EgressSettingsError, read_egress_settings
 from hawse_gateway.http.endpoint import REQUESTS
-from hawse_gateway.isolation_lines import isolation_lines
-from hawse_gateway.join import MACHINES
 from hawse_gateway.limits.guesses import Guesses
 from hawse_gateway.mounts.methods import MountOptions
 from hawse_gateway.preview.proxy import AT_ONCE
 from hawse_gateway.providers.base import ProviderError
 from hawse_gateway.providers.registry import ProviderOptions, create_providers
 from hawse_gateway.providers.state_directory import StateDirectory, StateError
-from hawse_gateway.proxy_sign_on import ProxySignOn
 from hawse_gateway.sandboxes.admission import Admission, Capacity
+from hawse_gateway.sandboxes.isolation_lines import isolation_lines
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from hawse_gateway.sandboxes.templates import TemplateError, read_templates
 from hawse_gateway.settings import OidcSettings, Settings, SettingsError
+from hawse_gateway.sign_on.proxy import ProxySignOn
 from hawse_gateway.store.base import Store, StoreError
 from hawse_gateway.store.sqlite import SqliteStore
 from hawse_gateway.transport import listener as sockets, tls
@@ -300,7 +300,7 @@ def _behind_proxies(app: Any, settings: Settings) -> Any:
 
 def _sign_on(settings: OidcSettings, credentials: Credentials) -> SignOn:
     try:
-        service = import_module("hawse_gateway.oidc.service")  # only then: it needs packages that are optional
+        service = import_module("hawse_gateway.sign_on.oidc.service")  # only then: it needs packages that are optional
     except ModuleNotFoundError as error:
         raise SettingsError(f"--oidc-issuer needs {error.name}: pip install 'hawse[oidc]'") from error
     found: SignOn = service.SingleSignOn(settings, credentials)
@@ -308,7 +308,7 @@ def _sign_on(settings: OidcSettings, credentials: Credentials) -> SignOn:
 
 
 class Spans(CallObserver, Protocol):
-    """What exports a span of each call (`hawse_gateway.telemetry`)."""
+    """What exports a span of each call (`hawse_gateway.metrics.telemetry`)."""
 
     def close(self) -> None:
         """Export what waits, for a short time."""
@@ -332,7 +332,7 @@ def _backups(place: str) -> BackupStore:
 
 def _spans() -> Spans:
     try:
-        telemetry = import_module("hawse_gateway.telemetry")  # only then: it needs packages that are optional
+        telemetry = import_module("hawse_gateway.metrics.telemetry")  # only then: it needs packages that are optional
     except ModuleNotFoundError as error:
         raise SettingsError(f"--otel needs {error.name}: pip install 'hawse[otel]'") from error
     return cast(Spans, telemetry.CallSpans())

@@ -104,7 +104,7 @@ PUBLIC: Final[Mapping[str, str]] = {
 # Those that a gateway with an OpenID provider has in addition.
 OF_LOGIN: Final[Mapping[str, str]] = {
     "/v1/login": "sends the browser to the provider",
-    "/v1/login/callback": "ends a login; only the provider can confirm one (tests/gateway/oidc/test_login.py)",
+    "/v1/login/callback": "ends a login; only the provider can confirm one (tests/gateway/sign_on/oidc/test_login.py)",
 }
 # Those that do not, with the methods of HTTP that they have.
 PROTECTED: Final[Mapping[str, set[str]]] = {

@@ -40,10 +40,8 @@ from hawse_gateway.backups.space import OF_IMAGES
 from hawse_gateway.backups.stores import DirectoryStore
 from hawse_gateway.egress.settings import EgressSettings
 from hawse_gateway.mounts.methods import MountOptions
-from hawse_gateway.oidc.service import SingleSignOn
 from hawse_gateway.providers.base import Capabilities, Endpoint, Report
 from hawse_gateway.providers.joined.provider import JOINED, JoinedProvider
-from hawse_gateway.proxy_sign_on import ProxySignOn
 from hawse_gateway.sandboxes.egress import SandboxEgress
 from hawse_gateway.sandboxes.grants import Grants
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
@@ -53,6 +51,8 @@ from hawse_gateway.sandboxes.table import SandboxTable
 from hawse_gateway.sandboxes.templates import Templates
 from hawse_gateway.server import GatewayServer
 from hawse_gateway.settings import Settings
+from hawse_gateway.sign_on.oidc.service import SingleSignOn
+from hawse_gateway.sign_on.proxy import ProxySignOn
 from hawse_gateway.store.base import LimitStore, Listener, Row, Store
 from hawse_gateway.transport.listener import listen
 from tests.support.observed import ObservedConnections, ObservedWebSocket

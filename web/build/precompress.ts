@@ -1,4 +1,4 @@
-// Writes a .br and a .gz file beside each built file, which the gateway serves (gateway/hawse_gateway/static.py).
+// Writes a .br and a .gz file beside each built file, which the gateway serves (gateway/hawse_gateway/http/static.py).
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -16,7 +16,7 @@ from hawse.api.audit import AuditEntry
 from hawse.api.egress import EgressRefusal
 from hawse.wire import HawseError, Principal, Result
 from hawse_gateway.audit.log import AuditLog
-from hawse_gateway.context import CallContext
+from hawse_gateway.core.context import CallContext
 from hawse_gateway.limits.rates import RateTable, network_of
 from hawse_gateway.upstream.observer import ObservedCall
 

@@ -33,7 +33,7 @@ from hawse.wire import Connection, HawseError, Principal
 from hawse_gateway.backups.records import BackupRecords, may_use
 from hawse_gateway.backups.space import BackupSpace
 from hawse_gateway.backups.transfer import BackupTransfers, Report
-from hawse_gateway.cancellation import cancellation_kept
+from hawse_gateway.core.cancellation import cancellation_kept
 from hawse_gateway.limits.in_progress import in_progress
 
 log = logging.getLogger(__name__)

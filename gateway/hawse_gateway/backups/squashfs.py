@@ -23,7 +23,7 @@ from hawse import zstd
 from hawse.api.backups import BackupFormat
 from hawse.wire import HawseError
 from hawse_gateway.backups.tar_sizes import TarSizes
-from hawse_gateway.confinement import confine, die_with
+from hawse_gateway.core.confinement import confine, die_with
 
 IMAGE_FD: Final = 100  # the image, an empty file
 SYSTEM: Final = "/usr/bin:/usr/sbin:/bin:/sbin:/usr/local/bin"

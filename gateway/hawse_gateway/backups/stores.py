@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, Protocol
 
 from hawse.wire import HawseError
-from hawse_gateway.cancellation import in_thread
+from hawse_gateway.core.cancellation import in_thread
 
 BLOCK: Final = 1 << 20  # bytes that are read at a time
 KEEP_FREE: Final = 512 << 20  # bytes of its disk that archives leave: the gateway writes its rows and logs there

@@ -30,7 +30,7 @@ from hawse_gateway.backups.overlays import BackupOverlays, no_overlays
 from hawse_gateway.backups.records import BackupRecord, BackupRecords
 from hawse_gateway.backups.space import BackupSpace
 from hawse_gateway.backups.stores import BackupStore
-from hawse_gateway.http.upstream_call import UpstreamCall, UpstreamItem
+from hawse_gateway.upstream.call import UpstreamCall, UpstreamItem
 from hawse_gateway.upstream.sandbox_link import SandboxLink
 
 log = logging.getLogger(__name__)

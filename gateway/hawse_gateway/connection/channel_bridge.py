@@ -26,7 +26,7 @@ from hawse.wire import (
 from hawse.wire.limits import EVENT_OVERHEAD
 from hawse_gateway.connection.credit_budget import CreditBudget
 from hawse_gateway.connection.output_queue import OutputQueue, send_message
-from hawse_gateway.context import CallContext
+from hawse_gateway.core.context import CallContext
 from hawse_gateway.upstream.input_queue import InputQueue, send
 
 SECONDS_MIN: Final = 0.001  # the least timeout that is passed on: the rest of one that has nearly passed

@@ -21,7 +21,7 @@ from hawse_gateway.connection.client_connection import (
     ConnectionStats,
     MessageTransport,
 )
-from hawse_gateway.context import CallContext, current
+from hawse_gateway.core.context import CallContext, current
 from hawse_gateway.http.endpoint import address_of
 from hawse_gateway.http.responses import error_response
 from hawse_gateway.limits.pace import ByteRates

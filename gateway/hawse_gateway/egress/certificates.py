@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
-from hawse_gateway.certificates import certificate_builder, certificate_pem, common_name, private_pem
+from hawse_gateway.core.certificates import certificate_builder, certificate_pem, common_name, private_pem
 from hawse_gateway.egress.addresses import address_of
 
 CONTEXTS: Final = 256  # of hosts, which are kept: each takes about 30 KB

@@ -8,7 +8,7 @@ import msgspec
 from hawse.api import Spec
 from hawse.api.sandboxes import STARTING
 from hawse.wire import Event, Kind
-from hawse_gateway.http.upstream_call import UpstreamCall, UpstreamItem
+from hawse_gateway.upstream.call import UpstreamCall, UpstreamItem
 
 OUTPUT_LIMIT: Final = (
     1 << 20

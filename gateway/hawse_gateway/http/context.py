@@ -4,7 +4,7 @@ from typing import Final, Protocol
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from hawse_gateway.context import CallContext
+from hawse_gateway.core.context import CallContext
 from hawse_gateway.http.endpoint import address_of
 
 REQUEST_ID: Final = b"x-request-id"

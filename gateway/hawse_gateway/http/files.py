@@ -22,7 +22,7 @@ from hawse.wire import Event, HawseError, Principal
 from hawse_gateway.http.endpoint import unless_disconnected
 from hawse_gateway.http.recordings import ByteRange, part_of
 from hawse_gateway.http.responses import json_response
-from hawse_gateway.http.upstream_call import UpstreamCall, UpstreamItem
+from hawse_gateway.upstream.call import UpstreamCall, UpstreamItem
 from hawse_gateway.upstream.links import Links
 from hawse_gateway.upstream.sandbox_link import SandboxLink
 

@@ -23,7 +23,7 @@ from hawse_gateway.http.endpoint import Handler, HttpEndpoint, RequestAdmission,
 from hawse_gateway.http.files import FILES_PATH, FileEndpoint, idempotency_key
 from hawse_gateway.http.responses import json_response
 from hawse_gateway.http.sse import HEARTBEAT, MEDIA_TYPE, SseEncoder, since
-from hawse_gateway.http.upstream_call import UpstreamCall, UpstreamItem
+from hawse_gateway.upstream.call import UpstreamCall, UpstreamItem
 from hawse_gateway.upstream.links import Links
 
 PATH: Final = "/v1/sandboxes/{sandbox}/{method}"

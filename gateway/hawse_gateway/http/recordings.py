@@ -10,7 +10,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from hawse.wire import Principal
-from hawse_gateway.http.upstream_call import UpstreamCall
+from hawse_gateway.upstream.call import UpstreamCall
 from hawse_gateway.upstream.links import Links
 from hawse_gateway.upstream.sandbox_link import SandboxLink
 

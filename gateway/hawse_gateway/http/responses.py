@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from hawse.wire import HawseError
 from hawse.wire.errors import Admitted, sendable
-from hawse_gateway.context import CURRENT
+from hawse_gateway.core.context import CURRENT
 
 
 class Problem(msgspec.Struct, frozen=True, omit_defaults=True):

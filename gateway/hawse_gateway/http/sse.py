@@ -15,7 +15,7 @@ import msgspec
 from hawse.api import Spec
 from hawse.wire import Event, HawseError, Kind
 from hawse_gateway.http.responses import problem
-from hawse_gateway.http.upstream_call import UpstreamItem
+from hawse_gateway.upstream.call import UpstreamItem
 
 MEDIA_TYPE: Final = "text/event-stream"
 HEARTBEAT: Final = b": still here\n\n"

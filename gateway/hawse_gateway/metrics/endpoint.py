@@ -27,10 +27,10 @@ from hawse_gateway.auth.principals import GATEWAY
 from hawse_gateway.connection.endpoint import ConnectEndpoint
 from hawse_gateway.egress.refusals import Counters
 from hawse_gateway.http.responses import error_response
-from hawse_gateway.http.upstream_call import UpstreamCall
 from hawse_gateway.metrics.prometheus_text import MEDIA_TYPE, Exposition, Family, Histogram
 from hawse_gateway.providers.joined.machines import Machines
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
+from hawse_gateway.upstream.call import UpstreamCall
 from hawse_gateway.upstream.links import Links
 from hawse_gateway.upstream.sandbox_link import SandboxLink
 

@@ -14,7 +14,7 @@ import sys
 
 import msgspec
 
-from hawse_gateway.confinement import confine
+from hawse_gateway.core.confinement import confine
 from hawse_gateway.mounts import namespaces, overlay
 from hawse_gateway.mounts.plan import CACHE_FD, DIRECTORY_FD, FUSE_FD, IMAGE_FD, READY, Plan
 

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from hawse_gateway.keyed_locks import KeyedLocks
+from hawse_gateway.core.keyed_locks import KeyedLocks
 
 POLL: Final = 0.1  # s between looks whether another gateway works on a mount, which is no event
 

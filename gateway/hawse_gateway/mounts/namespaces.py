@@ -12,8 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from hawse_gateway.core.system_calls import call, check, libc
 from hawse_gateway.mounts.plan import NAME, Inside
-from hawse_gateway.system_calls import call, check, libc
 
 FUSE: Final = "/dev/fuse"
 _CLONE_NEWNS, _CLONE_NEWUSER = 0x20000, 0x10000000

@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from hawse.wire import HawseError
-from hawse_gateway.cancellation import in_thread
+from hawse_gateway.core.cancellation import in_thread
 from hawse_gateway.mounts import namespaces, rclone, squashfuse
 from hawse_gateway.mounts.plan import READY, Inside, Plan
 from hawse_gateway.mounts.settings import MountSettings, Source

@@ -16,7 +16,7 @@ from hawse.wire import HawseError
 from hawse_gateway.auth.access_policy import AccessPolicy
 from hawse_gateway.preview.addresses import PreviewTarget
 from hawse_gateway.preview.headers import STATUS_MAX, Pairs, PublicAddress, request_headers, response_headers
-from hawse_gateway.preview.tunnel import PortTunnel
+from hawse_gateway.upstream.port_connection import PortTunnel
 
 log = logging.getLogger(__name__)
 

@@ -16,11 +16,11 @@ from hawse.wire import HawseError, Principal
 from hawse_gateway.auth.principals import PREVIEW
 from hawse_gateway.limits.pace import ByteRates
 from hawse_gateway.limits.quotas import HeldLimit
-from hawse_gateway.preview.tunnel import PortTunnel
 from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from hawse_gateway.sandboxes.table import read_previews
 from hawse_gateway.tunnels.table import TunnelRecord, TunnelTable
 from hawse_gateway.upstream.links import Links
+from hawse_gateway.upstream.port_connection import PortTunnel
 from hawse_gateway.upstream.sandbox_link import SandboxLink
 
 

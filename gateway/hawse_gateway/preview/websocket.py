@@ -21,7 +21,7 @@ from hawse.wire import HawseError
 from hawse_gateway.auth.access_policy import AccessPolicy
 from hawse_gateway.preview.addresses import PreviewTarget
 from hawse_gateway.preview.headers import STATUS_MAX, Pairs, PublicAddress, request_headers, response_headers
-from hawse_gateway.preview.tunnel import PortTunnel
+from hawse_gateway.upstream.port_connection import PortTunnel
 
 MESSAGE_SIZE: Final = 4 << 20  # bytes of one message of a program
 FRAGMENTS: Final = 1024  # of one message: empty fragments do not count toward its size

@@ -18,11 +18,11 @@ import msgspec
 from hawse.api.egress import EgressLost, EgressPolicy, EgressRequest
 from hawse.api.sandboxes import SandboxLimits
 from hawse.wire import HawseError
+from hawse_gateway.core.keyed_locks import KeyedLocks
 from hawse_gateway.egress import control
 from hawse_gateway.egress.follower import EgressFollower
 from hawse_gateway.egress.plan import CERTIFICATE_NAME, CONTROL_NAME, READY, SOCKET_NAME, Plan, Terms
 from hawse_gateway.egress.settings import EgressSettings
-from hawse_gateway.keyed_locks import KeyedLocks
 from hawse_gateway.providers.isolation import cgroups, host_user
 from hawse_gateway.providers.isolation.start import cgroup_name
 from hawse_gateway.providers.runtime_process import RuntimeProcess
@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 INSTALL: Final = "pip install 'hawse[egress]'"
-PROXY: Final = (sys.executable, "-I", "-m", "hawse_gateway.egress")
+PROXY: Final = (sys.executable, "-I", "-m", "hawse_gateway.egress.proxy_process")
 USER: Final = host_user.FIRST - 1  # of all proxies, if the gateway is the superuser: no sandbox has it
 START_TIMEOUT: Final = 20.0  # s
 END_GRACE: Final = 2.0  # s from SIGTERM to SIGKILL

@@ -15,7 +15,7 @@ from typing import Final
 import msgspec
 
 from hawse.wire import HawseError
-from hawse_gateway.cancellation import cancellation_kept
+from hawse_gateway.core.cancellation import cancellation_kept
 from hawse_gateway.providers.base import Endpoint, Progress, Provider, SandboxSpec
 from hawse_gateway.sandboxes import records
 from hawse_gateway.sandboxes.records import Failure, R, Rows, Run, SandboxRecord, Stored

@@ -18,7 +18,7 @@ from hawse.api.sandboxes import SandboxCreate, SandboxInfo, SandboxUpdate
 from hawse.wire import HawseError
 from hawse_gateway.egress.settings import EgressSettings
 from hawse_gateway.providers.base import Capabilities, Endpoint, Provider, Report
-from hawse_gateway.sandboxes import records
+from hawse_gateway.sandboxes import records, requests
 from hawse_gateway.sandboxes.admission import Admission
 from hawse_gateway.sandboxes.driver import Driver
 from hawse_gateway.sandboxes.egress import SandboxEgress
@@ -28,14 +28,6 @@ from hawse_gateway.sandboxes.outcomes import cleanup_pending, not_started, not_w
 from hawse_gateway.sandboxes.pool import MEMBER, Pool, stocks
 from hawse_gateway.sandboxes.progress import ProgressTable
 from hawse_gateway.sandboxes.records import AllRows, Rows, SandboxRecord, Wanted
-from hawse_gateway.sandboxes.requests import (
-    REPLACEMENT,
-    check_request,
-    default_record,
-    fingerprint,
-    free_unit,
-    new_record,
-)
 from hawse_gateway.sandboxes.run_checks import RunChecks
 from hawse_gateway.sandboxes.supervisor import SWEEP, RuntimeCalls, Supervisor
 from hawse_gateway.sandboxes.table import SandboxTable
@@ -210,16 +202,18 @@ class Sandboxes:
         """
         resolved = self.templates.resolve(params)
         provider = resolved.provider or self.default
-        check_request(resolved, self._capabilities.get(provider), provider)
+        requests.check_request(resolved, self._capabilities.get(provider), provider)
         id = params.id or f"s-{secrets.token_hex(5)}"
         # Only a member of a pool can be taken, or can have the unit of another id: otherwise one row is enough.
-        members = self._pool.stocked or id.startswith((MEMBER, REPLACEMENT))
+        members = self._pool.stocked or id.startswith((MEMBER, requests.REPLACEMENT))
         rows = await self._table.read_all() if members else {id: await self._table.read(id)}
-        record = new_record(resolved, id, provider, self._clock.now(), free_unit(id, rows), self._idle_timeout, owner)
+        record = requests.new_record(
+            resolved, id, provider, self._clock.now(), requests.free_unit(id, rows), self._idle_timeout, owner
+        )
         # A template may be changed later: the call is still the same then, and new files replace nothing of users.
         files = bool(self.templates.files(params.template))
         record = msgspec.structs.replace(
-            record, fingerprint=fingerprint(params, id), files=files, grants=dict(grants or {})
+            record, fingerprint=requests.fingerprint(params, id), files=files, grants=dict(grants or {})
         )
         with store_errors_unavailable():
             record = self.joining.waiting(await self.vacancy.begin(record))
@@ -356,7 +350,7 @@ class Sandboxes:
         Args:
             never: Whether it never existed before: the store is new, and no provider has a unit of this name.
         """
-        record = default_record(self.default, self._clock.now(), self._idle_timeout)
+        record = requests.default_record(self.default, self._clock.now(), self._idle_timeout)
         record = await self.vacancy.begin(record, never=never)
         with suppress(ConflictError):  # it exists
             await self.store.write(records.new(record))

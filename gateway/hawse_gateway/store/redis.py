@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar, cast
 
 from redis.exceptions import RedisError
 
-from hawse_gateway.cancellation import cancellation_kept
+from hawse_gateway.core.cancellation import cancellation_kept
 from hawse_gateway.store.base import (
     ANY_TABLE,
     Change,

@@ -8,7 +8,7 @@ from hawse.link import StreamLink
 from hawse.wire import Call, Credit, Data, Error, Event, HawseError, Result
 from hawse.wire.messages import to_raw
 from hawse_gateway.auth.principals import GATEWAY
-from hawse_gateway.context import CallContext
+from hawse_gateway.core.context import CallContext
 
 
 class GatewayCall:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from hawse.wire import Call, HawseError, Principal, Result
-from hawse_gateway.context import CallContext
+from hawse_gateway.core.context import CallContext
 
 
 class ObservedCall(Protocol):

@@ -29,7 +29,7 @@ from hawse.wire import (
 from hawse.wire.messages import CHANNEL_MAX, to_raw
 from hawse_gateway.auth.call_check import Owns, check_call, owns_nothing
 from hawse_gateway.auth.principals import check_link
-from hawse_gateway.context import CallContext
+from hawse_gateway.core.context import CallContext
 from hawse_gateway.limits.calls import CallLimits
 from hawse_gateway.providers.base import Progress
 from hawse_gateway.upstream.dial import RuntimeLink, watch

@@ -12,7 +12,7 @@ DATED = {
     "gateway/hawse_gateway/egress/refusals.py",
     "gateway/hawse_gateway/metrics/endpoint.py",
     "gateway/hawse_gateway/mounts/methods.py",
-    "gateway/hawse_gateway/oidc/tokens.py",
+    "gateway/hawse_gateway/sign_on/oidc/tokens.py",
     "gateway/hawse_gateway/store/clock.py",
     "hawse/cli/access.py",
     "hawse/cli/audit.py",

@@ -20,7 +20,7 @@ from hawse.api.backups import BackupFormat
 from hawse.wire import HawseError
 from hawse_gateway.backups import squashfs
 from hawse_gateway.backups.squashfs import Plan
-from hawse_gateway.cancellation import kill_process, start_process
+from hawse_gateway.core.cancellation import kill_process, start_process
 from hawse_gateway.providers.isolation import host_user
 from tests.support.gateway import eventually
 from tests.support.waiting import TIMEOUT

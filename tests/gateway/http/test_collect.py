@@ -8,7 +8,7 @@ import msgspec
 from hawse.api import METHODS
 from hawse.wire import Event, Kind
 from hawse_gateway.http.collect import EVENTS_LIMIT, OUTPUT_LIMIT, CollectedStream
-from hawse_gateway.http.upstream_call import UpstreamItem
+from hawse_gateway.upstream.call import UpstreamItem
 
 END = {"code": 0, "stdout": 5, "stderr": 0}
 

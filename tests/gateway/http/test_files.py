@@ -11,7 +11,7 @@ import pytest
 from hawse.link import StreamLink
 from hawse.wire import Call, Connection, Data, End, HawseError, Kind, Message
 from hawse.wire.messages import from_raw
-from hawse_gateway.http.upstream_call import WINDOW
+from hawse_gateway.upstream.call import WINDOW
 from tests.support.gateway import TOKEN, FakeRuntime, Gateway, RawSocket, pattern
 from tests.support.http_clients import http_client
 

@@ -13,7 +13,7 @@ from hawse.wire import Call, HawseError, Kind
 from hawse.wire.messages import from_raw
 from hawse_gateway.http import methods as rest
 from hawse_gateway.http.openapi import document
-from hawse_gateway.http.upstream_call import WINDOW
+from hawse_gateway.upstream.call import WINDOW
 from tests.support.gateway import TOKEN, VIEWER_TOKEN, FakeRuntime, Flood, Gateway, RawSocket
 from tests.support.http_clients import http_client
 

@@ -1,4 +1,4 @@
-"""Where a browser may be sent after a login. `tests/gateway/oidc/test_login.py` has the sessions."""
+"""Where a browser may be sent after a login. `tests/gateway/sign_on/oidc/test_login.py` has the sessions."""
 
 import pytest
 

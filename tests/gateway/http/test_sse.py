@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from hawse.api import METHODS
 from hawse.wire import Event, HawseError, Kind
 from hawse_gateway.http.sse import SseEncoder, marks, message, since
-from hawse_gateway.http.upstream_call import UpstreamItem
+from hawse_gateway.upstream.call import UpstreamItem
 
 EXEC = METHODS["exec"]
 

@@ -6,7 +6,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from hawse_gateway.certificates import certificate_builder, certificate_pem, common_name, private_pem
+from hawse_gateway.core.certificates import certificate_builder, certificate_pem, common_name, private_pem
 
 
 class RuntimeCertificate(NamedTuple):

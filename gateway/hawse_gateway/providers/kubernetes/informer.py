@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Final, Generic, Protocol, TypeVar
 
 from hawse.wire import HawseError
-from hawse_gateway.cancellation import cancellation_kept
+from hawse_gateway.core.cancellation import cancellation_kept
 
 log = logging.getLogger(__name__)
 

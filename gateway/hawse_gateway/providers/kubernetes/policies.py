@@ -6,7 +6,7 @@ import time
 from typing import Final
 
 from hawse.wire import HawseError
-from hawse_gateway.cancellation import cancellation_kept
+from hawse_gateway.core.cancellation import cancellation_kept
 from hawse_gateway.providers.kubernetes import manifests
 from hawse_gateway.providers.kubernetes.cluster import Cluster
 from hawse_gateway.providers.kubernetes.settings import KubernetesSettings

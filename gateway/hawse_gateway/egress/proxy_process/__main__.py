@@ -1,0 +1,33 @@
+"""`python -m hawse_gateway.egress`: the proxy of one sandbox, started with the plan on standard input."""
+
+import logging
+import os
+import sys
+
+import msgspec
+
+from hawse_gateway.egress.plan import Plan
+from hawse_gateway.egress.proxy_process.proxy import run
+
+BAD_PLAN = 2
+
+
+def main() -> int:
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
+    plan = msgspec.json.decode(sys.stdin.buffer.read(), type=Plan)
+
+    def ready(line: bytes) -> None:
+        os.write(1, line)
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, 1)
+        os.close(null)
+
+    try:
+        return run(plan, ready)
+    except (OSError, ValueError) as error:
+        print(f"the proxy was not started: {error}", file=sys.stderr)
+        return BAD_PLAN
+
+
+if __name__ == "__main__":
+    sys.exit(main())

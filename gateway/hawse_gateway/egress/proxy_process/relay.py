@@ -1,0 +1,282 @@
+"""One connection of a program to the proxy: requests in, checked and passed on, answers back.
+
+TLS ends here, with a certificate of the sandbox's own authority, so every request is checked and nothing but HTTP/1.1
+and WebSockets leaves the sandbox. Each request has a connection to the server of its own.
+"""
+
+import asyncio
+import logging
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Final
+
+import h11
+
+from hawse_gateway.egress.addresses import Address
+from hawse_gateway.egress.certificates import Authority
+from hawse_gateway.egress.plan import Terms
+from hawse_gateway.egress.proxy_process import websocket
+from hawse_gateway.egress.proxy_process.masking import Mask
+from hawse_gateway.egress.proxy_process.requests import (
+    BAD_GATEWAY,
+    STATUS,
+    Checked,
+    Origin,
+    answer_headers,
+    check_request,
+    is_encoded,
+    is_piece,
+    tunnel_origin,
+)
+from hawse_gateway.egress.proxy_process.side import FAILURES, IDLE_TIMEOUT, SWITCHING, ClosedError, Side
+from hawse_gateway.egress.proxy_process.upstream import Upstream
+from hawse_gateway.egress.proxy_process.websocket_frames import MaskedFrames
+from hawse_gateway.egress.refusals import Refusals, RefusedError
+from hawse_gateway.egress.rules import Rules
+from hawse_gateway.egress.secrets import Injected, Injector
+
+log = logging.getLogger(__name__)
+
+HANDSHAKE_TIMEOUT: Final = 10.0  # s for TLS with a program
+CLOSE_TIMEOUT: Final = 5.0  # s for a program to take the rest of an answer
+
+
+@dataclass(eq=False)
+class Open:
+    """One connection of a program, as far as new terms may end it.
+
+    Attributes:
+        task: Serves it.
+        tunnel: What it is for. None: it is not a tunnel, or not yet.
+        request: The request that is in progress: its origin, its method, and the secrets that it got.
+        addresses: Those of the server.
+    """
+
+    task: asyncio.Task[None]
+    tunnel: Origin | None = None
+    request: tuple[Origin, str, tuple[bytes, ...]] | None = None
+    addresses: list[Address] = field(default_factory=list)
+
+
+class Relay:
+    """Serves the connections of the programs of one sandbox."""
+
+    def __init__(self, terms: Terms, authority: Authority, refusals: Refusals) -> None:
+        """Begin with `terms`. Raises `ValueError` for a rule that is not valid."""
+        self._rules = Rules(terms.policy)
+        self._injector = Injector(terms.secrets)
+        self._upstream = Upstream(terms.networks, terms.addresses, terms.trusted)
+        self._terms = terms
+        self._authority = authority
+        self._refusals = refusals
+        self._open: set[Open] = set()
+
+    def change(self, terms: Terms) -> int:
+        """Decide by other terms from now on; close connections that they do not allow, and return how many.
+
+        Raises:
+            ValueError: A rule is not valid. The terms stay as they are.
+        """
+        rules, injector, upstream = Rules(terms.policy), Injector(terms.secrets), self._upstream
+        if _reach(terms) != _reach(self._terms):
+            upstream = Upstream(terms.networks, terms.addresses, terms.trusted)
+            self._upstream.close()
+        self._rules, self._injector, self._upstream, self._terms = rules, injector, upstream, terms
+        refused = [each for each in self._open if not self._allows(each)]
+        for each in refused:
+            each.task.cancel()
+        return len(refused)
+
+    def _allows(self, connection: Open) -> bool:
+        """Whether a connection may go on."""
+        if connection.tunnel is not None and self._rules.refuse_connection(*connection.tunnel[:2]) is not None:
+            return False
+        if not all(self._upstream.permits(address) for address in connection.addresses):
+            return False
+        if connection.request is None:
+            return True
+        origin, method, hidden = connection.request
+        return self._rules.refuse_request(*origin[:2], method) is None and self._injector.has(hidden)
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve one connection until it ends. Raises nothing but `CancelledError`."""
+        task = asyncio.current_task()
+        assert task is not None
+        connection = Open(task)
+        self._open.add(connection)
+        self._refusals.counters.connections += 1
+        try:
+            await self._serve(Side(h11.SERVER, reader, writer), connection)
+            writer.close()  # sends what waits
+            async with asyncio.timeout(CLOSE_TIMEOUT):
+                await writer.wait_closed()
+        except FAILURES:
+            pass  # an answer that is not complete ends with a reset, so that the program notices
+        except Exception:
+            log.exception("! a connection")
+        finally:
+            self._open.discard(connection)
+            self._refusals.counters.connections -= 1
+            writer.transport.abort()
+
+    async def _serve(self, client: Side, connection: Open) -> None:
+        while True:
+            method, origin = "", connection.tunnel
+            try:
+                request = await client.request()
+                method = request.method.decode("ascii")
+                if method == "CONNECT" and connection.tunnel is None:
+                    origin = tunnel_origin(request)
+                    await self._tunnel(client, connection, origin)
+                    return
+                checked = check_request(request, connection.tunnel)
+                origin, method = checked.origin, checked.method
+                if (reason := self._rules.refuse_request(*origin[:2], method)) is not None:
+                    raise RefusedError(reason, f"{method} {origin.host}:{origin.port} is not allowed")
+                await self._forward(client, connection, checked)
+            except RefusedError as refused:
+                host, port = ("", 0) if origin is None else origin[:2]
+                self._refusals.add(refused.reason, host, port, method)
+                await client.refuse(
+                    STATUS.get(refused.reason, BAD_GATEWAY), "egress_denied", refused.reason, refused.message
+                )
+                return
+            if not client.reusable():
+                return
+
+    async def _tunnel(self, client: Side, connection: Open, origin: Origin) -> None:
+        """Be the server that a program wants to connect to. Raises `RefusedError`."""
+        connection.tunnel = origin  # from here on, new terms may end it
+        if (reason := self._rules.refuse_connection(*origin[:2])) is not None:
+            raise RefusedError(reason, f"{origin.host}:{origin.port} is not allowed")
+        connection.addresses = await self._upstream.resolve(origin.host)
+        if client.early:
+            raise RefusedError("protocol", "the program has sent data before the tunnel was open")
+        client.writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+        await client.writer.drain()
+        context = self._authority.context(origin.host)
+        try:
+            await client.writer.start_tls(context, ssl_handshake_timeout=HANDSHAKE_TIMEOUT)
+        except OSError as error:  # of which ssl.SSLError is one
+            other_name = isinstance(error, ssl.SSLError) and error.reason == "CALLBACK_FAILED"
+            self._refusals.add("mismatch" if other_name else "protocol", *origin[:2], "CONNECT")
+            raise ClosedError from None
+        await self._serve(Side(h11.SERVER, client.reader, client.writer), connection)
+
+    async def _forward(self, client: Side, connection: Open, checked: Checked) -> None:
+        """Pass on a request and its answer. Raises `RefusedError`, and `FAILURES` if the connection is at its end."""
+        origin, sent = checked.origin, Injected(checked.target, checked.headers)
+        if origin.tls:
+            sent = self._injector.inject(*origin[:2], checked.method, checked.target, checked.headers)
+        connection.request = (origin, checked.method, sent.hidden)
+        if connection.tunnel is None:
+            connection.addresses = await self._upstream.resolve(origin.host)
+        try:
+            streams = await self._upstream.connect(origin.host, connection.addresses, origin.port, tls=origin.tls)
+        except OSError as error:
+            await client.refuse(BAD_GATEWAY, "unavailable", "connect", f"{origin.host}:{origin.port}: {error}")
+            raise ClosedError from None
+        self._refusals.passed(*origin[:2], checked.method)
+        server, failure = Side(h11.CLIENT, *streams), None
+        async with _closing(server), asyncio.TaskGroup() as tasks:
+            body = tasks.create_task(self._send_request(client, server, checked, sent))
+            try:
+                await self._answer(client, server, checked, sent.hidden)
+            except (RefusedError, *FAILURES) as error:
+                failure = error  # raised below: the task group would wrap it
+            finally:
+                body.cancel()  # a server may answer before it has all of the request
+        connection.request = None
+        if failure is not None:
+            raise failure
+
+    async def _send_request(self, client: Side, server: Side, checked: Checked, sent: Injected) -> None:
+        method = checked.method if checked.websocket is None else "GET"
+        try:
+            await server.send(h11.Request(method=method, target=sent.target, headers=sent.headers))
+            while True:
+                try:
+                    event = await client.receive(IDLE_TIMEOUT)
+                except FAILURES:
+                    event = h11.ConnectionClosed()
+                if isinstance(event, h11.Data):
+                    self._refusals.counters.sent += len(event.data)
+                    await server.send(h11.Data(data=bytes(event.data)))
+                elif isinstance(event, h11.EndOfMessage):
+                    await server.send(h11.EndOfMessage())
+                    return
+                else:  # the program has left
+                    server.writer.transport.abort()
+                    return
+        except FAILURES:
+            pass  # the server reads no more, but may have answered
+
+    async def _answer(self, client: Side, server: Side, checked: Checked, hidden: tuple[bytes, ...]) -> None:
+        mask = Mask(hidden)
+        try:
+            response = await server.response()
+        except FAILURES:  # its text may be what the server has sent, a secret among it
+            await client.refuse(BAD_GATEWAY, "unavailable", "answer", "the server has not answered with HTTP/1.1")
+            raise ClosedError from None
+        if isinstance(response, h11.InformationalResponse):
+            await self._websocket(client, server, response, checked, hidden)
+            return
+        headers = answer_headers(response)
+        if hidden:
+            if is_encoded([(bytes(name), bytes(value)) for name, value in response.headers]):  # Connection may name it
+                raise RefusedError("encoding", "the answer to a request with a secret is compressed")
+            if is_piece(response):
+                raise RefusedError("encoding", "the answer to a request with a secret is a piece of the content")
+            headers = [(mask.hide(name), mask.hide(value)) for name, value in headers]
+        await client.send(
+            h11.Response(status_code=response.status_code, headers=headers, reason=mask.hide(response.reason))
+        )
+        while True:
+            event = await server.receive(IDLE_TIMEOUT)
+            if isinstance(event, h11.Data):
+                self._refusals.counters.received += len(event.data)
+                if data := mask.feed(bytes(event.data)):
+                    await client.send(h11.Data(data=data))
+            elif isinstance(event, h11.EndOfMessage):
+                if data := mask.end():
+                    await client.send(h11.Data(data=data))
+                await client.send(h11.EndOfMessage())
+                return
+            else:
+                raise ClosedError  # the answer is not complete, and the program must notice
+
+    async def _websocket(
+        self,
+        client: Side,
+        server: Side,
+        response: h11.InformationalResponse,
+        checked: Checked,
+        hidden: tuple[bytes, ...],
+    ) -> None:
+        """Answer the handshake of a WebSocket, and pass on bytes until one end closes. Raises `RefusedError`."""
+        fields = [(bytes(name), bytes(value)) for name, value in response.headers]
+        if checked.websocket is None or not websocket.accepts(fields, checked.websocket):
+            raise RefusedError("upgrade", "the server has not answered the handshake of a WebSocket")
+        if hidden and is_encoded(fields):
+            raise RefusedError("encoding", "the messages of a WebSocket with a secret are compressed")
+        mask = Mask(hidden)
+        kept = [(mask.hide(name), mask.hide(value)) for name, value in answer_headers(response)]
+        await client.send(h11.InformationalResponse(status_code=SWITCHING, headers=[*websocket.UPGRADE, *kept]))
+        transform = MaskedFrames(hidden).feed if hidden else bytes
+        await websocket.pass_on(client, server, transform, self._refusals.counters)
+        raise ClosedError  # nothing follows on this connection
+
+
+def _reach(terms: Terms) -> tuple[object, ...]:
+    """What of the terms decides which addresses can be reached."""
+    return (terms.networks, terms.addresses, terms.trusted)
+
+
+@asynccontextmanager
+async def _closing(side: Side) -> AsyncIterator[None]:
+    try:
+        yield
+    finally:
+        side.writer.transport.abort()

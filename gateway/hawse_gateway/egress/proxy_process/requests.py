@@ -1,0 +1,186 @@
+"""Checks the requests of programs, and makes the requests and answers that are passed on. No I/O.
+
+A request is parsed and written again, so what a server reads is what was checked.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import h11
+
+from hawse_gateway.egress.addresses import normalized
+from hawse_gateway.egress.proxy_process.websocket import UPGRADE, WEBSOCKET, handshake_key
+from hawse_gateway.egress.refusals import RefusedError
+from hawse_gateway.egress.rules import METHOD
+from hawse_gateway.egress.secrets import Headers, dashed
+
+STATUS: Final = {
+    "rule": 403,
+    "method": 403,
+    "address": 403,
+    "name": 502,
+    "mismatch": 421,
+    "protocol": 400,
+    "upgrade": 400,
+}
+BAD_GATEWAY: Final = 502
+PARTIAL_CONTENT: Final = 206
+IM_USED: Final = 226
+# Of one connection only (RFC 9110, 7.6.1), beside those that Connection names.
+HOP: Final = frozenset(
+    b"connection keep-alive proxy-connection proxy-authenticate proxy-authorization te trailer transfer-encoding "
+    b"upgrade http2-settings alt-svc".split()
+)
+
+_METHOD: Final = re.compile(METHOD)
+# By which servers take a request for one with another method, past the rules.
+OVERRIDES: Final = frozenset((b"x-http-method-override", b"x-http-method", b"x-method-override"))
+
+
+class Origin(NamedTuple):
+    """What a request is for.
+
+    Attributes:
+        host: As `normalized` returns it.
+        port: The port.
+        tls: Whether it is reached with TLS.
+    """
+
+    host: str
+    port: int
+    tls: bool
+
+    @property
+    def authority(self) -> bytes:
+        """The value of Host."""
+        name = f"[{self.host}]" if ":" in self.host else self.host
+        return (name if self.port == (443 if self.tls else 80) else f"{name}:{self.port}").encode()
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A request that is valid.
+
+    Attributes:
+        origin: What it is for.
+        method: The method.
+        target: The path and the query.
+        headers: Its headers without those of the connection, with names in lower case; `host` is the first.
+        websocket: The key of the handshake of a WebSocket, whose method is `WEBSOCKET`. None: it is another request.
+    """
+
+    origin: Origin
+    method: str
+    target: bytes
+    headers: Headers
+    websocket: bytes | None = None
+
+
+def tunnel_origin(request: h11.Request) -> Origin:
+    """Return what a CONNECT request is for. Raises `RefusedError`."""
+    host, port = _authority(bytes(request.target), None)
+    return Origin(host, port, tls=True)
+
+
+def check_request(request: h11.Request, tunnel: Origin | None) -> Checked:
+    """Check a request.
+
+    Args:
+        request: The request.
+        tunnel: What its connection is for. None: the request has to say that in its target.
+
+    Raises:
+        RefusedError: It is for something else than it says, or not a request that a proxy understands.
+    """
+    target, method = bytes(request.target), request.method.decode("ascii")
+    fields = [(bytes(name), bytes(value)) for name, value in request.headers]
+    if _METHOD.fullmatch(method) is None or method == WEBSOCKET:  # rules have that name for another thing
+        raise RefusedError("method", f"{method[:32]!r} is not a method of upper-case letters, such as GET")
+    if tunnel is None:
+        if not target[:7].lower() == b"http://":
+            raise RefusedError("protocol", "a request to a proxy has a target such as http://HOST/PATH")
+        authority, slash, path = target[7:].partition(b"/")
+        if b"?" in authority or b"#" in authority:
+            raise RefusedError("protocol", "the target has no path")
+        origin, target = Origin(*_authority(authority, 80), tls=False), slash + path or b"/"
+    else:
+        origin = tunnel
+        if not (target.startswith(b"/") or (target == b"*" and method == "OPTIONS")):
+            raise RefusedError("protocol", "a request in a tunnel has a target such as /PATH")
+    if b"#" in target or any(byte <= 0x20 or byte >= 0x7F for byte in target):
+        raise RefusedError("protocol", "the target has a character that is not allowed")
+    hosts = [value for name, value in fields if name == b"host"]
+    if len(hosts) > 1 or (hosts and _authority(hosts[0], 443 if origin.tls else 80) != origin[:2]):
+        raise RefusedError("mismatch", f"Host must be {origin.authority.decode()}")
+    named = [name for name, _ in fields]
+    if named.count(b"content-length") > 1 or (b"content-length" in named and b"transfer-encoding" in named):
+        raise RefusedError("protocol", "the request has two lengths")
+    for name, value in fields:
+        if dashed(name) in OVERRIDES and value.strip().upper() != method.encode():
+            raise RefusedError("method", f"{name.decode()} must not name another method: rules are about {method}")
+    if any(name == b"upgrade" and b"websocket" in value.lower() for name, value in fields):
+        try:
+            key = handshake_key(fields, method)
+        except ValueError as error:
+            raise RefusedError("upgrade", f"not the handshake of a WebSocket: {error}") from None
+        kept = [(name, value) for name, value in _end_to_end(fields) if name not in (b"host", b"expect")]
+        return Checked(origin, WEBSOCKET, target, [(b"host", origin.authority), *kept, *UPGRADE], key)
+    chunked = b"transfer-encoding" in named
+    kept = [(name, value) for name, value in _end_to_end(fields) if name not in (b"host", b"expect")]
+    framing = [(b"transfer-encoding", b"chunked")] if chunked else []
+    return Checked(origin, method, target, [(b"host", origin.authority), *kept, *framing, (b"connection", b"close")])
+
+
+def answer_headers(response: h11.Response | h11.InformationalResponse) -> Headers:
+    """Return the headers of an answer without those of the connection."""
+    return _end_to_end([(bytes(name), bytes(value)) for name, value in response.headers])
+
+
+def is_encoded(headers: Headers) -> bool:
+    """Whether the content of an answer, or the messages of a WebSocket, are compressed or encoded otherwise."""
+    return any(
+        (name == b"content-encoding" and value.strip().lower() not in (b"", b"identity"))
+        or name == b"sec-websocket-extensions"
+        for name, value in headers
+    )
+
+
+def is_piece(response: h11.Response) -> bool:
+    """Whether the content of an answer is a part of something, or the difference to something (RFC 3229)."""
+    return response.status_code in (PARTIAL_CONTENT, IM_USED)
+
+
+def error_body(code: str, reason: str, message: str) -> bytes:
+    """Return the content of an answer of the proxy itself."""
+    return json.dumps({"error": {"code": code, "reason": reason, "message": message}}).encode() + b"\n"
+
+
+def _authority(text: bytes, default: int | None) -> tuple[str, int]:
+    """Read `HOST[:PORT]`. Raises `RefusedError`."""
+    try:
+        place = text.decode("ascii")
+        host, port = place, ""
+        if not place.endswith("]") and ":" in place:
+            host, _, port = place.rpartition(":")
+        if ":" in host and not host.startswith("["):
+            raise ValueError("IPv6 without brackets")
+        if not port and default is None:
+            raise ValueError("without a port")
+        if port and not (port.isdigit() and len(port) <= 5 and 0 < int(port) < 65_536):
+            raise ValueError("not a port")
+        if "%" in host:
+            raise ValueError("a zone")
+        return normalized(host), int(port) if port else default or 0
+    except ValueError:
+        raise RefusedError(
+            "name", f"{text[:80]!r} is not HOST:PORT, with a name or an address in the usual form"
+        ) from None
+
+
+def _end_to_end(fields: Headers) -> Headers:
+    named = {
+        option.strip().lower() for name, value in fields if name == b"connection" for option in value.split(b",")
+    } - {b"content-length", b"host"}
+    return [(name, value) for name, value in fields if name not in HOP and name not in named]

@@ -1,0 +1,112 @@
+"""One end of HTTP/1.1 on a stream, towards a program or towards a server."""
+
+import asyncio
+from typing import Final
+
+import h11
+
+from hawse_gateway.egress.proxy_process.requests import error_body
+from hawse_gateway.egress.refusals import RefusedError
+from hawse_gateway.egress.secrets import Headers
+
+HEADERS_MAX: Final = 64 << 10  # bytes of the headers of a request or an answer
+CHUNK: Final = 64 << 10  # bytes that are read at a time
+HEADERS_TIMEOUT: Final = 60.0  # s for a program to send a request, also between two
+IDLE_TIMEOUT: Final = 300.0  # s without a byte from a server, or taken by a program
+LINGER: Final = 2.0  # s in which the rest of a refused request is read, since a reset could overtake the answer
+SWITCHING: Final = 101  # Switching Protocols
+LINGER_MAX: Final = 1 << 20  # bytes of it
+
+
+class ClosedError(Exception):
+    """A connection is at its end."""
+
+
+Role = type[h11.CLIENT] | type[h11.SERVER]
+FAILURES: Final = (ClosedError, OSError, TimeoutError, h11.ProtocolError)
+
+
+class Side:
+    """One end of HTTP/1.1 on a stream."""
+
+    def __init__(self, role: Role, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """`role`: h11.SERVER towards a program, h11.CLIENT towards a server."""
+        self.reader = reader
+        self.writer = writer
+        self._http = h11.Connection(role, max_incomplete_event_size=HEADERS_MAX)
+        self._head = False  # whether the request must be answered without content
+
+    @property
+    def trailing(self) -> bytes:
+        """What has come behind the end of HTTP on this connection."""
+        return bytes(self._http.trailing_data[0])
+
+    @property
+    def early(self) -> bool:
+        """Whether data has come behind a request whose answer opens a tunnel."""
+        return bool(self.trailing)
+
+    async def request(self) -> h11.Request:
+        """Wait for the next request. Raises `ClosedError`, `RefusedError`, `TimeoutError`."""
+        try:
+            event = await self.receive(HEADERS_TIMEOUT)
+        except h11.RemoteProtocolError as error:
+            raise RefusedError("protocol", f"not a request of HTTP/1.1: {error}") from None
+        if isinstance(event, h11.Request):
+            self._head = event.method == b"HEAD"
+            return event
+        raise ClosedError
+
+    async def response(self) -> h11.Response | h11.InformationalResponse:
+        """Wait for an answer. What a server sends before it (1xx) is dropped, except 101, which ends HTTP."""
+        while True:
+            event = await self.receive(IDLE_TIMEOUT)
+            if isinstance(event, h11.Response) or (
+                isinstance(event, h11.InformationalResponse) and event.status_code == SWITCHING
+            ):
+                return event
+            if not isinstance(event, h11.InformationalResponse):
+                raise ClosedError
+
+    async def receive(self, timeout: float) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
+        """Wait for the next event, at most `timeout` seconds for each byte."""
+        while (event := self._http.next_event()) is h11.NEED_DATA:
+            if self._http.they_are_waiting_for_100_continue:
+                await self.send(h11.InformationalResponse(status_code=100, headers=[]))
+            async with asyncio.timeout(timeout):
+                self._http.receive_data(await self.reader.read(CHUNK))
+        return event
+
+    async def send(self, event: h11.Event) -> None:
+        """Send an event, and wait until little of it waits for the other end. Raises `OSError`, `TimeoutError`."""
+        data = self._http.send(event)
+        if data:
+            self.writer.write(data)
+            async with asyncio.timeout(IDLE_TIMEOUT):
+                await self.writer.drain()
+
+    async def refuse(self, status: int, code: str, reason: str, message: str) -> None:
+        """Answer with an error, if no answer has begun yet. The connection is at its end then."""
+        if self._http.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
+            raise ClosedError
+        body = error_body(code, reason, message)
+        headers: Headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+        headers += [(b"x-hawse-egress", reason.encode()), (b"connection", b"close")]
+        await self.send(h11.Response(status_code=status, headers=headers))
+        if not self._head:
+            await self.send(h11.Data(data=body))
+        await self.send(h11.EndOfMessage())
+        left = LINGER_MAX
+        try:
+            async with asyncio.timeout(LINGER):
+                while left > 0 and (data := await self.reader.read(CHUNK)):
+                    left -= len(data)
+        except (OSError, TimeoutError):
+            pass
+
+    def reusable(self) -> bool:
+        """Prepare for the next request. Returns whether there can be one."""
+        if self._http.our_state is h11.DONE and self._http.their_state is h11.DONE:
+            self._http.start_next_cycle()
+            return True
+        return False

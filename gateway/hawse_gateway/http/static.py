@@ -1,0 +1,163 @@
+"""The browser client: files built from web/ into gateway/_web/, and the security headers of every response."""
+
+import mimetypes
+import os
+import re
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.responses import FileResponse, HTMLResponse, Response
+from starlette.staticfiles import NotModifiedResponse, StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+WEB: Final = Path(__file__).parents[1] / "_web"
+IMMUTABLE: Final = "public, max-age=31536000, immutable"  # for names that contain a hash of the content
+SECURITY: Final = {
+    "content-security-policy": (
+        # The decoders of images in a terminal are WebAssembly.
+        "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; "
+        "img-src 'self' data:; font-src 'self' data:; "
+        "object-src 'none'; base-uri 'none'; form-action 'self'"
+    ),
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin-allow-popups",  # previews open in tabs of their own
+    "cross-origin-resource-policy": "same-origin",
+}
+POLICY: Final = b"content-security-policy"
+OUTPUT_PAGE: Final = "output.html"
+# Rich output of code, which anybody may have written: scripts run in an opaque origin and reach no host.
+OUTPUT_POLICY: Final = (
+    "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; "
+    "img-src data: blob:; font-src data:; media-src data: blob:; base-uri 'none'; form-action 'none'"
+)
+
+ENCODINGS: Final = (("br", ".br"), ("gzip", ".gz"))  # of the files that the build writes, the preferred one first
+
+_WEIGHT: Final = re.compile(r"[01](?:\.[0-9]{0,3})?")
+
+NOT_BUILT: Final = """<!doctype html><meta charset="utf-8"><title>hawse</title>
+<p>The gateway is running, but its browser client is not built. In the project's directory, run <code>make web</code>,
+or <code>cd web &amp;&amp; npm ci &amp;&amp; npm run build</code>; then restart the gateway.</p>
+"""
+
+
+class StaticPages(StaticFiles):
+    """Starlette's static files, which refuse paths and links that lead outside, with cache headers and compression.
+
+    The build writes `x.js.br` and `x.js.gz` beside `x.js` (web/build/precompress.ts). They are served as encodings of
+    `x.js`, and have no addresses of their own.
+    """
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        if path.endswith(tuple(suffix for _, suffix in ENCODINGS)):
+            raise HTTPException(404)
+        # `/?recording=ID` shows the player, which is a document of its own.
+        if path == "." and any(part.startswith(b"recording=") for part in scope["query_string"].split(b"&")):
+            path = "recording.html"
+        return await super().get_response(path, scope)
+
+    def file_response(
+        self, full_path: Any, stat_result: os.stat_result, scope: Scope, status_code: int = 200
+    ) -> Response:
+        request = Headers(scope=scope)
+        path, encoding, stat_result = _encoded(Path(full_path), stat_result, request)
+        response = FileResponse(
+            path, status_code=status_code, stat_result=stat_result, media_type=_media_type(full_path)
+        )
+        hashed = path.parent.name == "assets"
+        response.headers["cache-control"] = IMMUTABLE if hashed else "no-cache"
+        response.headers["vary"] = "Accept-Encoding"
+        if encoding:
+            response.headers["content-encoding"] = encoding
+            # Strong tags differ between the encodings of a file, also if size and time should be equal.
+            response.headers["etag"] = response.headers["etag"].removesuffix('"') + f'-{encoding}"'
+        final: Response = response
+        if self.is_not_modified(response.headers, request):
+            final = NotModifiedResponse(response.headers)
+        if Path(full_path).name == OUTPUT_PAGE:  # after a 304 too, browsers replace the policy of what they have
+            final.headers["content-security-policy"] = OUTPUT_POLICY
+        return final
+
+
+def _encoded(path: Path, found: os.stat_result, request: Headers) -> tuple[Path, str, os.stat_result]:
+    """Return the file to send for `path`, its content coding ("" for none), and its status.
+
+    A range is one of the plain file: a client that asks for bytes 0 to 99 wants those of the content.
+    """
+    if "range" in request:
+        return path, "", found
+    accepted = accepted_encodings(request.getlist("accept-encoding"))
+    for encoding, suffix in ENCODINGS:
+        if encoding in accepted or ("*" in accepted and f"!{encoding}" not in accepted):
+            variant = path.with_name(path.name + suffix)
+            with suppress(OSError):  # small files have none
+                return variant, encoding, variant.stat()
+    return path, "", found
+
+
+def _media_type(path: Any) -> str:
+    return mimetypes.guess_type(str(path))[0] or "text/plain"
+
+
+def accepted_encodings(values: Iterable[str]) -> frozenset[str]:
+    """Return the content codings of `Accept-Encoding` header values (RFC 9110, 12.5.3) in lower case.
+
+    A coding with a weight of 0, or one that is not a number, is not accepted: it is returned as `!coding`.
+    """
+    found = set()
+    for item in ",".join(values).split(","):
+        coding, *parameters = (part.strip().lower() for part in item.split(";"))
+        weights = [value for name, _, value in (p.partition("=") for p in parameters) if name.strip() == "q"]
+        found.add(coding if all(_is_positive(value) for value in weights) else f"!{coding}")
+    return frozenset(found - {"", "!"})
+
+
+def _is_positive(weight: str) -> bool:
+    return _WEIGHT.fullmatch(weight.strip()) is not None and float(weight) > 0
+
+
+def pages(directory: Path = WEB) -> ASGIApp:
+    """Serve `directory`; without a built client, a page that explains how to build it."""
+    if not (directory / "index.html").is_file():
+        return HTMLResponse(NOT_BUILT, headers={"cache-control": "no-store"})
+    return StaticPages(directory=directory, html=True)
+
+
+class SecurityHeaders:
+    """ASGI middleware: adds the headers of `SECURITY` to every HTTP response.
+
+    A response that has a content security policy keeps it, with the rule which pages may embed it.
+
+    Args:
+        app: The application.
+        origins: Origins whose pages may embed ours.
+        preview_host: The name below which previews have host names of their own, which our pages embed.
+    """
+
+    def __init__(self, app: ASGIApp, origins: Iterable[str] = (), preview_host: str | None = None) -> None:
+        self._app = app
+        headers = dict(SECURITY)
+        frames = f"frame-src 'self' *.{preview_host}:*" if preview_host else "frame-src 'self'"
+        ancestors = " ".join(("frame-ancestors 'self'", *origins))
+        headers["content-security-policy"] = "; ".join((headers["content-security-policy"], frames, ancestors))
+        self._ancestors = f"; {ancestors}".encode()
+        self._headers = [(name.encode(), value.encode()) for name, value in headers.items()]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] in ("http.response.start", "websocket.http.response.start"):
+                given = [
+                    (name, value + self._ancestors if name == POLICY else value)
+                    for name, value in message.get("headers", [])
+                ]
+                own = any(name == POLICY for name, _ in given)
+                added = [header for header in self._headers if not own or header[0] != POLICY]
+                message = {**message, "headers": [*given, *added]}
+            await send(message)
+
+        await self._app(scope, receive, send_with_headers)

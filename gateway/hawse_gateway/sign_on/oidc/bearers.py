@@ -1,0 +1,79 @@
+"""JSON Web Tokens of the provider in `Authorization: Bearer`. A token that was verified is remembered until it ends."""
+
+import hashlib
+import logging
+from collections import OrderedDict
+from typing import Final
+
+import msgspec
+
+from hawse.wire import HawseError
+from hawse_gateway.auth.credential_rows import EXTERNAL
+from hawse_gateway.auth.identity import Identity
+from hawse_gateway.sign_on.oidc.provider import RETRY, Provider
+from hawse_gateway.sign_on.oidc.tokens import LEEWAY, InvalidTokenError, UnknownKeyError, Verifier
+from hawse_gateway.sign_on.oidc.users import Users
+from hawse_gateway.store.clock import Clock
+
+log = logging.getLogger(__name__)
+
+REMEMBERED: Final = 4096  # tokens: one that is forgotten is verified again
+
+
+class BearerTokens:
+    """Implements `ExternalTokens`."""
+
+    def __init__(
+        self, provider: Provider, verifier: Verifier, users: Users, audience: str, *, clock: Clock | None = None
+    ) -> None:
+        """Start without tokens.
+
+        Args:
+            provider: Issues the tokens.
+            verifier: Verifies them.
+            users: Says whom they identify.
+            audience: What tokens must be for.
+            clock: Measures the time until they end. None: that of this machine.
+        """
+        self._provider = provider
+        self._verifier = verifier
+        self._users = users
+        self._audience = audience
+        self._clock = clock or Clock()
+        self._known: OrderedDict[str, Identity] = OrderedDict()  # by id, the one that was not used for longest first
+        provider.on_keys = self._known.clear  # a key that the provider has withdrawn does not count any more
+
+    def find(self, secret: str) -> Identity | None:
+        """Return who presents a token; None if it is not valid.
+
+        Raises:
+            HawseError: `forbidden` if its user has no role here; `unavailable` while a new key is fetched.
+        """
+        id = EXTERNAL + hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+        if (found := self.identity(id)) is not None:
+            return found
+        try:
+            claims = self._verifier.verify(secret, self._audience)
+        except UnknownKeyError as error:
+            if self._provider.key_is_unknown():
+                text = "the keys of the identity provider are being read"
+                raise HawseError("unavailable", text, details={"retry_after": RETRY}) from error
+            return None
+        except InvalidTokenError as error:
+            log.info("< a JSON Web Token is refused: %s", error)
+            return None
+        principal = msgspec.structs.replace(self._users.principal(claims), credential=id)
+        now = self._clock.now()
+        identity = Identity(principal, id, now.after(max(0.0, claims["exp"] + LEEWAY - now.wall)))
+        self._known[id] = identity
+        if len(self._known) > REMEMBERED:
+            self._known.popitem(last=False)
+        return identity
+
+    def identity(self, id: str) -> Identity | None:
+        found = self._known.get(id)
+        if found is None or found.expires is None or self._clock.until(found.expires) <= 0:
+            self._known.pop(id, None)
+            return None
+        self._known.move_to_end(id)
+        return found

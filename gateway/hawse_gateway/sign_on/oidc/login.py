@@ -1,0 +1,249 @@
+"""`/v1/login`: sign-in of a browser with the provider (authorization code with PKCE), which ends in a session.
+
+What a login needs until the browser returns is in a cookie, so that any gateway can complete it, and logins that are
+never completed cost no memory. The provider is a site of its own: the cookie is `SameSite=Lax`. Programs at other ports
+of the host can read and set it, so the page compares its own `proof`, which is in the `state` and not in the cookie.
+"""
+
+import base64
+import hashlib
+import hmac
+import html
+import logging
+import secrets
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple, Protocol
+from urllib.parse import urlencode, urlsplit
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+from hawse.wire import HawseError, Principal
+from hawse_gateway.auth import cookies
+from hawse_gateway.auth.access_policy import AccessPolicy
+from hawse_gateway.auth.credentials import Credentials
+from hawse_gateway.http.endpoint import address_of
+from hawse_gateway.http.return_path import begin_session, redirect, valid_proof, valid_return
+from hawse_gateway.sign_on.oidc.provider import Provider, ProviderFailedError
+from hawse_gateway.sign_on.oidc.tokens import InvalidTokenError, UnknownKeyError, Verifier
+from hawse_gateway.sign_on.oidc.users import Users
+
+log = logging.getLogger(__name__)
+
+BEGIN: Final = "/v1/login"
+CALLBACK: Final = "/v1/login/callback"
+SCOPES: Final = "openid profile email"
+COOKIE_LIFETIME: Final = 600  # s for the user to sign in at the provider
+SECRET_BYTES: Final = 32
+AT_ONCE: Final = 32  # requests to the provider for logins: each needs a socket, and no credential
+PARAMETER_MAX: Final = 4096  # characters of what the provider adds to the address
+
+PAGE: Final = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Sign-in failed</title>
+<h1>Sign-in failed</h1><p>{text}</p><p><a href="/">Try again</a></p></html>
+"""
+
+
+class LoginAudit(Protocol):
+    """The audit log."""
+
+    def connection(self, action: str, principal: Principal | None, address: str, outcome: str = "ok") -> None:
+        """A user has signed in (`login`), or failed to."""
+
+
+class OidcClient(NamedTuple):
+    """This gateway at the provider.
+
+    Attributes:
+        id: Its client id.
+        secret: Its secret. None: it is a public client.
+        lifetime: Seconds until users have to sign in again.
+    """
+
+    id: str
+    secret: str | None
+    lifetime: float
+
+
+class _Pending(NamedTuple):
+    """A login that was started: the value of its cookie."""
+
+    state: str  # its digest
+    nonce: str
+    verifier: str
+    path: str
+
+    def encode(self) -> str:
+        path = base64.urlsafe_b64encode(self.path.encode()).decode().rstrip("=")
+        return ".".join((self.state, self.nonce, self.verifier, path))
+
+    @classmethod
+    def decode(cls, text: str) -> "_Pending | None":
+        parts = text.split(".")
+        if len(parts) != 4 or not all(parts):
+            return None
+        try:
+            path = base64.urlsafe_b64decode(parts[3] + "=" * (-len(parts[3]) % 4)).decode()
+        except ValueError:
+            return None
+        return cls(parts[0], parts[1], parts[2], path) if valid_return(path) else None
+
+
+class LoginEndpoints:
+    """The handlers."""
+
+    def __init__(
+        self,
+        provider: Provider,
+        verifier: Verifier,
+        users: Users,
+        client: OidcClient,
+        *,
+        access_policy: AccessPolicy,
+        credentials: Credentials,
+        audit: LoginAudit,
+    ) -> None:
+        """Create the handlers.
+
+        Args:
+            provider: Signs users in.
+            verifier: Verifies its ID tokens.
+            users: Says whom they identify.
+            client: This gateway at the provider.
+            access_policy: Slows down addresses whose logins fail.
+            credentials: Gets the logins and sessions.
+            audit: Is notified of logins.
+        """
+        self._provider = provider
+        self._verifier = verifier
+        self._users = users
+        self._client = client
+        self._access_policy = access_policy
+        self._credentials = credentials
+        self._audit = audit
+        self._busy = 0
+
+    def routes(self) -> list[Route]:
+        """Return the routes of both paths."""
+        return [Route(BEGIN, self._begin, methods=["GET"]), Route(CALLBACK, self._complete, methods=["GET"])]
+
+    async def _begin(self, request: Request) -> Response:
+        """Send the browser to the provider. `return` in the query is the page it comes back to, `proof` the page's."""
+        path, proof = request.query_params.get("return", "/"), request.query_params.get("proof", "")
+        try:
+            if not valid_return(path):
+                raise HawseError("invalid_params", "`return` must be a page of this gateway, such as /?sandbox=local")
+            if not valid_proof(proof):
+                return redirect(path)  # the page starts logins
+            metadata = self._provider.known()
+        except HawseError as error:
+            return _failed(error)
+        state, nonce, verifier = (secrets.token_urlsafe(SECRET_BYTES) for _ in range(3))
+        state = f"{state}.{proof}"
+        pending = _Pending(_digest(state), nonce, verifier, path)
+        challenge = base64.urlsafe_b64encode(hashlib.sha256(pending.verifier.encode()).digest()).decode().rstrip("=")
+        query = {
+            "response_type": "code",
+            "client_id": self._client.id,
+            "redirect_uri": _callback(request),
+            "scope": SCOPES,
+            "state": state,
+            "nonce": pending.nonce,
+            "code_challenge": challenge,
+            "code_challenge_method": "S256",
+        }
+        separator = "&" if urlsplit(metadata.authorization).query else "?"
+        response = redirect(f"{metadata.authorization}{separator}{urlencode(query)}")
+        _set(request, response, pending.encode(), COOKIE_LIFETIME)
+        return response
+
+    async def _complete(self, request: Request) -> Response:
+        """Complete a login with what the provider has added to the address."""
+        address = address_of(request.scope)
+        try:
+            response, principal = await self._sign_in(request)
+            self._audit.connection("login", principal, address)
+        except HawseError as error:
+            self._audit.connection("login", None, address, error.code)
+            response = _failed(error)
+        _set(request, response, "", 0)
+        return response
+
+    async def _sign_in(self, request: Request) -> tuple[Response, Principal]:
+        given = {name: value for name, value in request.query_params.items() if len(value) <= PARAMETER_MAX}
+        pending = self._pending(request, given)
+        if "error" in given:
+            raise HawseError("unauthenticated", f"the identity provider refused: {given['error'][:100]!r}")
+        if given.get("iss", self._provider.issuer) != self._provider.issuer or (
+            "iss" not in given and self._provider.known().names_itself
+        ):
+            raise HawseError("unauthenticated", "the answer is not that of the identity provider")  # RFC 9207
+        claims = await self._exchange(request, given.get("code", ""), pending)
+        principal = self._users.principal(claims)
+        subject = hashlib.sha256(f"{self._provider.issuer}\n{claims['sub']}".encode()).hexdigest()
+        login = await self._credentials.log_in(f"login-{subject[:32]}", principal, lifetime=self._client.lifetime)
+        _, _, proof = given["state"].partition(".")
+        response, row = await begin_session(request, self._credentials, login, pending.path, proof)
+        return response, row.principal
+
+    def _pending(self, request: Request, given: Mapping[str, str]) -> _Pending:
+        """Return the login that this browser has started. Raises `HawseError`."""
+        state, cookie = _digest(given.get("state", "")), _cookie_name(request)
+        for name, value in cookies.pairs(request.scope["headers"]):
+            pending = _Pending.decode(value) if name == cookie else None
+            if pending is not None and hmac.compare_digest(pending.state.encode(), state.encode()):
+                return pending
+        self._access_policy.wrong(request.scope)
+        raise HawseError("unauthenticated", "this browser has started no such login, or too long ago")
+
+    async def _exchange(self, request: Request, code: str, pending: _Pending) -> Mapping[str, Any]:
+        """Return the verified claims of the user. Raises `HawseError`."""
+        if self._busy >= AT_ONCE:
+            text = "too many users sign in at once"
+            raise HawseError("limit_exceeded", text, details={"retry_after": 1.0})
+        form = {
+            "grant_type": "authorization_code",
+            "code": code,
+            "redirect_uri": _callback(request),
+            "code_verifier": pending.verifier,
+        }
+        self._busy += 1
+        try:
+            token = await self._provider.exchange(form, self._client.id, self._client.secret)
+            try:
+                return self._verifier.verify_login(token, self._client.id, pending.nonce)
+            except UnknownKeyError:
+                await self._provider.refresh()  # it is a new one
+                return self._verifier.verify_login(token, self._client.id, pending.nonce)
+        except (ProviderFailedError, InvalidTokenError) as error:
+            log.warning("! a login has failed: %s", error)
+            self._access_policy.wrong(request.scope)
+            raise HawseError("unauthenticated", "the identity provider has not confirmed the login") from error
+        finally:
+            self._busy -= 1
+
+
+def _callback(request: Request) -> str:
+    """Return the address that the provider sends browsers back to. `Host` was checked."""
+    return f"{request.url.scheme}://{request.headers['host']}{CALLBACK}"
+
+
+def _cookie_name(request: Request) -> str:
+    """The name has the port, since browsers send a cookie to all ports of a host."""
+    secure = request.url.scheme == "https"
+    return f"{'__Host-' if secure else ''}hawse-login-{request.url.port or (443 if secure else 80)}"
+
+
+def _set(request: Request, response: Response, value: str, lifetime: int) -> None:
+    secure = "; Secure" if request.url.scheme == "https" else ""
+    attributes = f"Path=/; Max-Age={lifetime}; HttpOnly; SameSite=Lax{secure}"
+    response.headers.append("set-cookie", f"{_cookie_name(request)}={value}; {attributes}")
+
+
+def _digest(state: str) -> str:
+    return hashlib.sha256(state.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _failed(error: HawseError) -> Response:
+    page = PAGE.format(text=html.escape(error.message))
+    return HTMLResponse(page, error.status, headers={"cache-control": "no-store"})

@@ -1,0 +1,87 @@
+"""Sign-in with an OpenID provider, as a whole: from the settings to the routes and the task that reads the keys."""
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from urllib.parse import urlsplit
+
+from starlette.routing import Route
+
+from hawse_gateway.auth.access_policy import AccessPolicy
+from hawse_gateway.auth.credentials import Credentials
+from hawse_gateway.settings import OidcSettings, SettingsError
+from hawse_gateway.sign_on.oidc.bearers import BearerTokens
+from hawse_gateway.sign_on.oidc.login import LoginAudit, LoginEndpoints, OidcClient
+from hawse_gateway.sign_on.oidc.provider import Provider, allowed_url
+from hawse_gateway.sign_on.oidc.tokens import Verifier
+from hawse_gateway.sign_on.oidc.users import RoleRule, Users
+
+
+class SingleSignOn:
+    """The provider of one gateway.
+
+    Attributes:
+        provider: What is fetched from it.
+    """
+
+    def __init__(self, settings: OidcSettings, credentials: Credentials) -> None:
+        """Create it; `running` reads the keys.
+
+        Args:
+            settings: The provider, and the users that it may sign in.
+            credentials: Gets the logins, and accepts bearer tokens of the provider, if there is an audience.
+
+        Raises:
+            SettingsError: The settings cannot be used.
+        """
+        if settings.issuer is None or not allowed_url(settings.issuer):
+            raise SettingsError(f"--oidc-issuer {settings.issuer}: expected an https URL")
+        try:
+            rules = [RoleRule.parse(text) for text in settings.roles]
+        except ValueError as error:
+            raise SettingsError(f"--oidc-role {error}") from error
+        try:
+            tls = None if settings.ca is None else ssl.create_default_context(cafile=str(settings.ca.expanduser()))
+        except OSError as error:
+            raise SettingsError(f"--oidc-ca {settings.ca}: {error.strerror or error}") from error
+        self._settings = settings
+        self._credentials = credentials
+        self.provider = Provider(settings.issuer, tls=tls)
+        self._verifier = Verifier(self.provider)
+        self._users = Users(rules, user_claim=settings.user_claim, role_claim=settings.role_claim)
+        if settings.audience is not None:
+            credentials.external = BearerTokens(self.provider, self._verifier, self._users, settings.audience)
+
+    @property
+    def name(self) -> str | None:
+        """The name of the provider for people. None: it signs no browsers in."""
+        return None if self._settings.client_id is None else urlsplit(self.provider.issuer).netloc
+
+    def routes(self, access_policy: AccessPolicy, audit: LoginAudit) -> list[Route]:
+        """Return the routes of the login.
+
+        Args:
+            access_policy: Slows down addresses whose logins fail.
+            audit: Is notified of logins.
+        """
+        if self._settings.client_id is None:
+            return []
+        client = OidcClient(self._settings.client_id, self._settings.client_secret, self._settings.lifetime)
+        return LoginEndpoints(
+            self.provider,
+            self._verifier,
+            self._users,
+            client,
+            access_policy=access_policy,
+            credentials=self._credentials,
+            audit=audit,
+        ).routes()
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Keep the keys of the provider fresh."""
+        async with asyncio.TaskGroup() as tasks:
+            reading = tasks.create_task(self.provider.run(), name="keys of the OpenID provider")
+            yield
+            reading.cancel()

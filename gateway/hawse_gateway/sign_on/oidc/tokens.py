@@ -1,0 +1,97 @@
+"""Verifies JSON Web Tokens of one provider (RFC 7519, RFC 8725; OpenID Connect Core 1.0, 3.1.3.7). No I/O."""
+
+import hmac
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from joserfc import jwt
+from joserfc.errors import JoseError
+from joserfc.jws import JWSRegistry
+
+from hawse_gateway.sign_on.oidc.provider import Provider
+
+TOKEN_SIZE: Final = 16 << 10  # characters: half of what a request's headers may have
+LEEWAY: Final = 60  # s that the clocks of the provider and of the gateway may differ
+# Asymmetric ones only. `none` and HMAC, for which a public key could be taken for a secret, are never accepted.
+ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "Ed25519")
+
+Claims = Mapping[str, Any]
+
+
+class InvalidTokenError(Exception):
+    """A token is not valid. The message says why, for the log; it contains nothing of the token."""
+
+
+class UnknownKeyError(InvalidTokenError):
+    """A token is signed with a key that the gateway does not know, or not yet."""
+
+
+class Verifier:
+    """Verifies tokens with the keys of a provider."""
+
+    def __init__(self, provider: Provider, *, clock: Callable[[], float] = time.time) -> None:
+        """Create a verifier.
+
+        Args:
+            provider: Its issuer and keys.
+            clock: Returns seconds since 1970.
+        """
+        self._provider = provider
+        self._clock = clock
+        self._registry = JWSRegistry(algorithms=ALGORITHMS, strict_check_header=False)
+
+    def verify(self, token: str, audience: str) -> Claims:
+        """Return the claims of a token for `audience`. Raises `InvalidTokenError`."""
+        if len(token) > TOKEN_SIZE:
+            raise InvalidTokenError(f"it has more than {TOKEN_SIZE} characters")
+        try:
+            found = jwt.decode(token, self._key, registry=self._registry)
+            registry = jwt.JWTClaimsRegistry(
+                now=lambda: int(self._clock()),
+                leeway=LEEWAY,
+                iss={"essential": True, "value": self._provider.issuer},
+                aud={"essential": True, "value": audience},
+                sub={"essential": True},
+                exp={"essential": True},
+            )
+            registry.validate(found.claims)
+        except JoseError as error:
+            raise InvalidTokenError(str(error)) from error
+        except (ValueError, TypeError, RecursionError) as error:
+            raise InvalidTokenError("it is not a signed JWT") from error
+        return found.claims
+
+    def verify_login(self, token: str, client_id: str, nonce: str) -> Claims:
+        """Return the claims of the ID token of a login.
+
+        Args:
+            token: The ID token.
+            client_id: The id of the gateway at the provider.
+            nonce: What the gateway sent at the begin of the login.
+
+        Raises:
+            InvalidTokenError: It is not valid, or of another login.
+        """
+        claims = self.verify(token, client_id)
+        given = claims.get("nonce")
+        if not isinstance(given, str) or not hmac.compare_digest(given.encode(), nonce.encode()):
+            raise InvalidTokenError("it is for another login: the nonce differs")
+        audiences = claims["aud"] if isinstance(claims["aud"], list) else [claims["aud"]]
+        authorized = claims.get("azp")
+        if authorized not in (None, client_id) or (len(audiences) > 1 and authorized is None):
+            raise InvalidTokenError("it was issued to another client")
+        return claims
+
+    def _key(self, message: Any) -> Any:
+        """Return the key that a token names; the only key, if it names none."""
+        keys, id = self._provider.keys, message.headers().get("kid")
+        if id is None and len(keys) == 1:
+            return next(iter(keys.values()))
+        if not isinstance(id, str) or id not in keys:
+            raise UnknownKeyError("its key is unknown")
+        key = keys[id]
+        named = key.get("alg")
+        if named is not None and named != message.headers().get("alg"):
+            raise InvalidTokenError("its key is for another algorithm")
+        return key

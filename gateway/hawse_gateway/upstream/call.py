@@ -1,0 +1,218 @@
+"""A call that the gateway makes on a link for a request of the HTTP API; its bytes and events are read one by one.
+
+To a link it is what the `ChannelBridge` of a client is. The window bounds what is buffered: credit is granted only for
+what has been taken from here.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from typing import Any, Final, NamedTuple, Self
+
+from hawse.link import StreamLink
+from hawse.wire import Call, Credit, Data, End, Error, Event, HawseError, Kind, Principal, Result
+from hawse.wire.limits import EVENT_OVERHEAD
+from hawse.wire.messages import from_raw, to_raw
+from hawse_gateway.core.context import current
+from hawse_gateway.limits.pace import CURRENT, Pacer
+from hawse_gateway.upstream.input_queue import InputQueue
+from hawse_gateway.upstream.sandbox_link import SandboxLink
+
+WINDOW: Final = 256 << 10  # bytes: the memory that a slow reader costs
+PIECE: Final = 64 << 10  # bytes of input in one frame
+
+
+class UpstreamItem(NamedTuple):
+    """Bytes of an output stream; the first is at `offset`."""
+
+    kind: Kind
+    offset: int
+    payload: bytes
+
+
+class UpstreamCall:
+    """Use it in `async with`; leaving cancels a call that has not ended."""
+
+    def __init__(
+        self,
+        link: SandboxLink,
+        method: str,
+        params: Any,
+        *,
+        principal: Principal,
+        key: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        self.call = Call(ch=1, method=method, params=to_raw(params), key=key, timeout=timeout)
+        self.principal = principal
+        self.context = current()
+        self.link_ch = 0
+        self._sandbox = link
+        self._link: StreamLink | None = None
+        self._items: deque[UpstreamItem | Event] = deque()
+        self._input_queue = InputQueue(self._count_input)
+        self._input_waiting = 0  # bytes that wait for the runtime's credit
+        self._input_offset = 0
+        self._result: Any = None
+        self._error: HawseError | None = None
+        self._done = False
+        self._changed = asyncio.Event()
+        pace = CURRENT.get()
+        self._pacer = None if pace is None else Pacer(pace, self._grant)
+        self._taken = 0  # bytes that were taken from here, and for which no credit was given yet
+        self._spend(len(self.call.params))
+
+    async def __aenter__(self) -> Self:
+        self._sandbox.open(self)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._sandbox.close(self)
+        if self._pacer is not None:
+            self._pacer.close()
+
+    @property
+    def buffered(self) -> int:
+        """The number of bytes that were received and not yet read."""
+        return sum(len(item.payload) for item in self._items if isinstance(item, UpstreamItem))
+
+    async def result(self) -> Any:
+        """Return the call's result and drop its bytes and events. Raises `HawseError`."""
+        while await self.next() is not None:
+            pass
+        return self._result
+
+    async def begun(self) -> None:
+        """Wait for the first bytes, the first event, or the result. Raises `HawseError` if an error comes first."""
+        while not self._items and not self._done:
+            self._changed.clear()
+            await self._changed.wait()
+        if self._error is not None and not self._items:
+            raise self._error
+
+    async def data(self) -> AsyncIterator[bytes]:
+        """Yield its bytes, in order. Raises `HawseError`, also after some of them."""
+        while (item := await self.next()) is not None:
+            if isinstance(item, UpstreamItem):
+                yield item.payload
+
+    async def next(self) -> UpstreamItem | Event | None:
+        """Return the next bytes or event, None at the end. Raises `HawseError`. May be cancelled and called again."""
+        while not self._items and not self._done:
+            self._changed.clear()
+            await self._changed.wait()
+        if self._items:
+            item = self._items.popleft()
+            size = len(item.payload) if isinstance(item, UpstreamItem) else len(item.value) + EVENT_OVERHEAD
+            self._taken += size
+            self._spend(size)
+            self._grant()
+            return item
+        if self._error is not None:
+            raise self._error
+        return None
+
+    # ---- input
+
+    async def send(self, data: bytes) -> bool:
+        """Send input and wait until the runtime has taken it. Return False if the call has ended."""
+        for at in range(0, len(data), PIECE):
+            part = memoryview(data)[at : at + PIECE]
+            self._put(Data(Kind.INPUT, self.call.ch, self._input_offset, part))
+            self._input_offset += len(part)
+            while self._input_waiting and not self._done:
+                self._changed.clear()
+                await self._changed.wait()
+            self._spend(len(part))
+            if self._pacer is not None and (wait := self._pacer.pace.wait):
+                await asyncio.sleep(wait)
+        return not self._done
+
+    def end(self) -> None:
+        """Send the end of the input."""
+        self._put(End(ch=self.call.ch))
+
+    def _put(self, item: Data | End) -> None:
+        if not self._done:
+            self._input_queue.put(item)
+            if self._link is not None:
+                self._link.attach(self.link_ch, self._input_queue)
+
+    def _count_input(self, change: int) -> None:
+        self._input_waiting += change
+        self._changed.set()
+
+    def _grant(self) -> None:
+        """Give credit for what was taken, as soon as the pace of the caller allows it."""
+        if self._link is None or self._done or not self._taken or (self._pacer is not None and self._pacer.blocked):
+            return
+        size, self._taken = self._taken, 0
+        self._link.connection.grant(self.link_ch, size)
+        self._link.flush()
+
+    def _spend(self, size: int) -> None:
+        if self._pacer is not None:
+            self._pacer.pace.spend(size)
+
+    # ---- for the link
+
+    def start(self, link: StreamLink, waited: float = 0.0) -> int:
+        call = self.call
+        timeout = None if call.timeout is None else max(call.timeout - waited, 0.001)
+        self.link_ch = link.connection.call(
+            call.method,
+            call.params,
+            key=call.key,
+            timeout=timeout,
+            trace=str(self.context.trace),
+            principal=self.principal,
+            window=WINDOW if self._pacer is None else self._pacer.pace.window(WINDOW),
+        )
+        self._link = link
+        if self._input_queue:
+            link.writer.attach(self.link_ch, self._input_queue)
+        link.flush()
+        return self.link_ch
+
+    def receive_data(self, data: Data) -> None:
+        if data.payload:  # an empty frame costs no credit, so it must not cost memory
+            self._items.append(UpstreamItem(data.kind, data.offset, bytes(data.payload)))
+        self._changed.set()
+
+    def receive_message(self, message: Event | Result | Error) -> None:
+        match message:
+            case Event():
+                self._items.append(message)
+            case Result():
+                self._result = from_raw(message.value)
+                self._spend(len(message.value))
+                self._finish()
+            case Error():
+                self._error = message.to_exception()
+                self._finish()
+        self._changed.set()
+
+    def receive_progress(self, event: Event) -> None:
+        self.receive_message(event)
+
+    def receive_credit(self, credit: Credit) -> None:
+        if self._link is not None:
+            self._link.wake(self.link_ch)
+
+    def fail(self, error: HawseError) -> None:
+        self.receive_message(Error.from_exception(error, self.call.ch))
+
+    def abandon(self) -> None:
+        link, over = self._link, self._done
+        self._finish()
+        if link is not None and not over:
+            link.connection.cancel(self.link_ch)
+            link.flush()
+        self._items.clear()
+
+    def _finish(self) -> None:
+        link, self._link = self._link, None
+        self._done = True
+        self._input_queue.clear()
+        if link is not None:
+            link.writer.detach(self.link_ch)
