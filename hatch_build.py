@@ -60,7 +60,7 @@ def compile_modules(modules: list[str]) -> list[Path]:
     """Compile modules of the current directory, with the dependencies of hawse, mypy and setuptools installed.
 
     Args:
-        modules: Paths of modules, such as `hawse/link.py`.
+        modules: Paths of modules, such as `hawse/link/stream_link.py`.
 
     Returns:
         The files that were made, below `TEMPORARY / "lib"` as they belong below the directory of the packages.

@@ -100,7 +100,7 @@ async def _screen_pid(socket: HawseSocket, runtime: int) -> int:
     await socket.call("terminal.create", {"id": "first", "argv": ["true"]})
     await socket.call("terminal.screen", {"id": "first"})
     (screen,) = (
-        each for each in psutil.Process(runtime).children() if "hawse_runtime.screen.process" in each.cmdline()
+        each for each in psutil.Process(runtime).children() if "hawse_runtime.screen.emulator.process" in each.cmdline()
     )
     return screen.pid
 

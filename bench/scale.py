@@ -27,7 +27,7 @@ from websockets.typing import Subprotocol
 
 import hawse
 from bench.sandboxes import at_once, temporary
-from hawse.link import StreamLink
+from hawse.link.stream_link import StreamLink
 from hawse.wire import Call, Cancel, Connection, Data, HawseError, Hello, Limits, Message, Role
 from hawse.wire.limits import LINK_CHANNELS
 from hawse.wire.messages import ABILITY_PRINCIPALS

@@ -63,7 +63,9 @@ class Round(NamedTuple):
 def cpu(pid: int) -> Cpu:
     """Return the processor times since their starts (/proc/PID/schedstat)."""
     screens = [
-        child.pid for child in psutil.Process(pid).children() if "hawse_runtime.screen.process" in child.cmdline()
+        child.pid
+        for child in psutil.Process(pid).children()
+        if "hawse_runtime.screen.emulator.process" in child.cmdline()
     ]
     return Cpu(_milliseconds(pid), sum(map(_milliseconds, screens)))
 

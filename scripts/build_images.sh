@@ -13,7 +13,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 # shellcheck disable=SC2086  # options are separated by spaces
-docker build ${BUILD_OPTIONS:-} --build-arg BASE="${1:-debian:bookworm-slim}" -t hawse-sandbox images/sandbox
+docker build ${BUILD_OPTIONS:-} --build-arg BASE="${1:-debian:bookworm-slim}" -t hawse-sandbox deploy/images/sandbox
 # shellcheck disable=SC2086
 docker build ${BUILD_OPTIONS:-} --build-arg PYTHON="${2:-python:3.12-slim}" --build-arg NODE="${3:-node:22-slim}" \
     -t hawse-gateway .

@@ -356,7 +356,7 @@ FILES: Final[dict[str, Callable[[], str]]] = {
     "hawse/__init__.pyi": exports,
     "hawse/client/__init__.pyi": client_exports,
     "hawse/sync/__init__.pyi": stub,
-    "runtime/hawse_runtime/screen/ghostty_abi.py": ghostty_abi,
+    "runtime/hawse_runtime/screen/emulator/ghostty_abi.py": ghostty_abi,
 }
 
 

@@ -1,4 +1,4 @@
-"""Compile the C declarations of the installed pyghostty into `runtime/hawse_runtime/screen/ghostty_abi.py`."""
+"""Compile the C declarations of the installed pyghostty into `runtime/hawse_runtime/screen/emulator/ghostty_abi.py`."""
 
 import importlib.util
 import re
@@ -8,7 +8,7 @@ from typing import Any
 
 from cffi import FFI
 
-from hawse_runtime.screen.fast_ffi import SOURCES, digest
+from hawse_runtime.screen.emulator.fast_ffi import SOURCES, digest
 
 HEADER = '''"""The C declarations of pyghostty, compiled by cffi. `make generate` writes this file: see `fast_ffi`."""
 

@@ -1,9 +1,8 @@
 """The arrows between the packages, enforced by walking every module's imports.
 
-`hawse.wire <- hawse_runtime`, `hawse.wire <- hawse_gateway`, `hawse.wire <- hawse.client <- hawse.cli`; the methods as
-types, `hawse.api`, that all of these may know; and what both ends of a link share, the carrier `hawse.link`,
-`hawse.keystrokes` and the form of `hawse.logs`. Nothing else, in functions and under TYPE_CHECKING as well: an arrow is
-about what a module knows, not about when it loads it.
+`hawse.wire <- hawse.api <- hawse.rpc <- {hawse_runtime, hawse_gateway}` and `hawse.api <- hawse.client <- hawse.cli`.
+Imports in functions and under TYPE_CHECKING count as well: an arrow is about what a module knows, not about when it
+loads it.
 """
 
 import ast
@@ -70,7 +69,7 @@ RULES = {
     "hawse.wire": Rule(ours=("hawse.wire",), others=("msgspec",), not_stdlib=WAITING),
     "hawse.api": Rule(ours=("hawse.wire", "hawse.api"), others=("msgspec",), not_stdlib=WAITING),
     "hawse.rpc": Rule(
-        ours=("hawse.wire", "hawse.api", "hawse.keystrokes", "hawse.link", "hawse.logs", "hawse.rpc"),
+        ours=("hawse.wire", "hawse.api", "hawse.link.keystrokes", "hawse.link", "hawse.logs", "hawse.rpc"),
         others=("msgspec",),
     ),
     "hawse.client": Rule(
@@ -98,7 +97,7 @@ RULES = {
     },
     "hawse.sync": Rule(ours=("hawse.wire", "hawse.client", "hawse.sync"), others=()),
     "hawse.machine": Rule(
-        ours=("hawse.wire", "hawse.api", "hawse.client", "hawse.machine", "hawse.sockets"),
+        ours=("hawse.wire", "hawse.api", "hawse.client", "hawse.machine", "hawse.link.sockets"),
         others=("msgspec", "websockets"),
     ),
     "hawse.cli": Rule(
@@ -125,30 +124,32 @@ RULES = {
     "hawse.build": Rule(ours=("hawse.wire",), others=(), not_stdlib=WAITING),
     "hawse.referable": Rule(ours=(), others=(), not_stdlib=WAITING),
     "hawse.holes": Rule(ours=(), others=(), not_stdlib=WAITING),
-    "hawse.sockets": Rule(ours=(), others=(), not_stdlib=WAITING - {"socket"}),
+    "hawse.link.sockets": Rule(ours=(), others=(), not_stdlib=WAITING - {"socket"}),
     "hawse.zstd": Rule(ours=("hawse.wire",), others=(), not_stdlib=WAITING),
-    "hawse.keystrokes": Rule(ours=(), others=()),
-    "hawse.link": Rule(ours=("hawse.wire", "hawse.keystrokes", "hawse.link"), others=()),
+    "hawse.link.keystrokes": Rule(ours=(), others=()),
+    "hawse.link": Rule(ours=("hawse.wire", "hawse.link.keystrokes", "hawse.link"), others=()),
     "hawse_runtime": Rule(
         ours=(
             "hawse.wire",
             "hawse.api",
             "hawse.holes",
-            "hawse.keystrokes",
+            "hawse.link.keystrokes",
             "hawse.link",
             "hawse.logs",
             "hawse.referable",
             "hawse.rpc",
-            "hawse.sockets",
+            "hawse.link.sockets",
             "hawse.zstd",
             "hawse_runtime",
         ),
         exactly=("hawse",),  # its version
     ),
     "hawse_runtime.core": Rule(ours=("hawse.wire", "hawse_runtime.core"), exactly=("hawse.api.paths",)),
-    "hawse_runtime.posix": Rule(ours=("hawse.wire", "hawse.api", "hawse.keystrokes", "hawse.sockets", *GROUND)),
+    "hawse_runtime.posix": Rule(
+        ours=("hawse.wire", "hawse.api", "hawse.link.keystrokes", "hawse.link.sockets", *GROUND)
+    ),
     "hawse_runtime.journal": Rule(
-        ours=("hawse.keystrokes", "hawse.referable", "hawse.wire", "hawse_runtime.core", "hawse_runtime.journal")
+        ours=("hawse.link.keystrokes", "hawse.referable", "hawse.wire", "hawse_runtime.core", "hawse_runtime.journal")
     ),
     "hawse_runtime.rpc": Rule(ours=(*SERVED, "hawse_runtime.core", "hawse_runtime.rpc")),
     "hawse_runtime.files": Rule(
@@ -165,7 +166,14 @@ RULES = {
     ),
     "hawse_runtime.desktop": Rule(
         ours=(
-            *(*SERVED, *GROUND, "hawse.sockets", "hawse_runtime.rpc", "hawse_runtime.journal", "hawse_runtime.people"),
+            *(
+                *SERVED,
+                *GROUND,
+                "hawse.link.sockets",
+                "hawse_runtime.rpc",
+                "hawse_runtime.journal",
+                "hawse_runtime.people",
+            ),
             *("hawse_runtime.process", "hawse_runtime.desktop"),
         ),
         others=("msgspec", "PIL"),
@@ -212,6 +220,10 @@ RULES = {
         )
     ),
     "hawse_runtime.screen": Rule(
+        ours=("hawse.wire", "hawse.api", *GROUND, "hawse_runtime.journal", "hawse_runtime.screen"),
+        never=("hawse_runtime.screen.emulator",),
+    ),
+    "hawse_runtime.screen.emulator": Rule(
         ours=("hawse.wire", "hawse.api", *GROUND, "hawse_runtime.journal", "hawse_runtime.screen")
     ),
     "hawse_runtime.people": Rule(
@@ -233,8 +245,8 @@ RULES = {
     ),
     "hawse_gateway": Rule(
         ours=(
-            *("hawse.wire", "hawse.api", "hawse.keystrokes", "hawse.link", "hawse.logs", "hawse.referable"),
-            *("hawse.rpc", "hawse.sockets", "hawse.zstd", "hawse_gateway"),
+            *("hawse.wire", "hawse.api", "hawse.link.keystrokes", "hawse.link", "hawse.logs", "hawse.referable"),
+            *("hawse.rpc", "hawse.link.sockets", "hawse.zstd", "hawse_gateway"),
         ),
         exactly=("hawse", "hawse.build"),
     ),
@@ -257,7 +269,7 @@ RULES = {
         exactly=("hawse_gateway.limits.fair_turns", "hawse_gateway.limits.in_progress", "hawse_gateway.settings"),
     ),
     "hawse_gateway.tunnels": gateway_rule(
-        *("tunnels", "sandboxes.records", "store", "transport.listener"), also=(*SERVED, "hawse.sockets")
+        *("tunnels", "sandboxes.records", "store", "transport.listener"), also=(*SERVED, "hawse.link.sockets")
     ),
     "hawse_gateway.transport": gateway_rule("transport"),
     "hawse_gateway.store": gateway_rule("store", also=("hawse.wire",)),
@@ -275,16 +287,18 @@ RULES = {
     "hawse_gateway.sandboxes.image_methods": gateway_rule("auth", "providers", "sandboxes", "upstream", also=SERVED),
     "hawse_gateway.egress": gateway_rule(
         *("egress",),
-        also=("hawse.wire", "hawse.api", "hawse.sockets"),
+        also=("hawse.wire", "hawse.api", "hawse.link.sockets"),
         never=("hawse_gateway.egress.proxy_process",),
     ),
-    "hawse_gateway.egress.proxy_process": gateway_rule("egress", also=("hawse.wire", "hawse.api", "hawse.sockets")),
+    "hawse_gateway.egress.proxy_process": gateway_rule(
+        "egress", also=("hawse.wire", "hawse.api", "hawse.link.sockets")
+    ),
     "hawse_gateway.providers": gateway_rule(
-        *("providers", "egress"), also=("hawse.wire", "hawse.api", "hawse.logs", "hawse.sockets")
+        *("providers", "egress"), also=("hawse.wire", "hawse.api", "hawse.logs", "hawse.link.sockets")
     ),
     "hawse_gateway.upstream": gateway_rule(
         *("upstream", "providers", "auth", "limits"),
-        also=(*LINK, "hawse.keystrokes", "hawse.referable", "hawse.rpc", "hawse.sockets"),
+        also=(*LINK, "hawse.link.keystrokes", "hawse.referable", "hawse.rpc", "hawse.link.sockets"),
     ),
     "hawse_gateway.http": gateway_rule(
         *("http", "upstream", "auth", "limits"), also=(*LINK, SHARES), exactly=("hawse_gateway",)
@@ -469,7 +483,7 @@ def test_the_gateway_loads_the_client_of_redis_only_where_it_is_used() -> None:
         ("hawse.client.calls.call", "from hawse.client.connection.dial import dial"),
         ("hawse.client.files.files", "from hawse.client.process.exec import program"),
         ("hawse.client.terminal.attach", "import websockets"),
-        ("hawse.cli.serve", "import hawse_gateway.app"),
+        ("hawse.cli.commands.serve", "import hawse_gateway.app"),
         ("hawse", "from hawse.client import connect"),
         ("hawse_runtime.terminal.terminal", "if TYPE_CHECKING:\n    from hawse_gateway.app import App"),
         ("hawse_runtime.terminal.terminal", "import hawse"),
@@ -498,8 +512,11 @@ def test_an_import_against_the_arrows_is_found(module: str, source: str) -> None
             "hawse.client.aio",
             "import asyncio, websockets\nfrom hawse.wire import Connection\nfrom .. import wire",
         ),
-        ("hawse.cli.serve", "from hawse import __version__\ndef main():\n    from hawse_gateway.app import serve"),
-        ("hawse.cli.serve", "def main():\n    importlib.import_module('hawse_runtime.main')"),
+        (
+            "hawse.cli.commands.serve",
+            "from hawse import __version__\ndef main():\n    from hawse_gateway.app import serve",
+        ),
+        ("hawse.cli.commands.serve", "def main():\n    importlib.import_module('hawse_runtime.main')"),
         ("hawse", "def __getattr__(name):\n    from hawse import client"),
         ("hawse_runtime.terminal.terminal", "import asyncio, pyghostty\nfrom hawse.wire import frames"),
         ("hawse_gateway.app", "import starlette, hawse.wire.frames\nfrom .links import Link"),

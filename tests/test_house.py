@@ -169,7 +169,7 @@ def test_a_release_sets_the_version_everywhere_and_tags_it(tmp_path: Path) -> No
     ("image", "needed"),
     [
         (".", {"bubblewrap", "ca-certificates", "git", "openssh-client"}),
-        ("images/sandbox", {"bash", "ca-certificates", "git", "openssh-client"}),
+        ("deploy/images/sandbox", {"bash", "ca-certificates", "git", "openssh-client"}),
     ],
 )
 def test_the_container_images_install_the_programs_that_the_runtime_starts(image: str, needed: set[str]) -> None:

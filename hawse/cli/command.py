@@ -28,37 +28,46 @@ def _entries(module: str, **commands: str) -> dict[str, Entry]:
 
 
 COMMANDS: Final[dict[str, Entry]] = {
-    **_entries("serve", serve="Start a gateway on this machine."),
-    **_entries("login", login="Save the address and the token of a gateway.", logout="Forget the saved gateway."),
-    **_entries("sandboxes", sandbox="Create, list, stop, start and delete sandboxes."),
-    **_entries("backups", backup="Create, list, restore and delete backups of directories."),
-    **_entries("egress", egress="Show, change and watch what the programs of a sandbox may reach."),
-    **_entries("mounts", mount="Mount buckets and directories in a sandbox."),
-    **_entries("images", image="List, pull and remove images."),
-    **_entries("exec", exec="Run a command in a sandbox, with its exit code."),
-    **_entries("code", code="Run code with rich results, from a file or line by line."),
-    **_entries("shell", shell="Open a terminal in a sandbox.", attach="Attach to a terminal that runs."),
-    **_entries("terminals", terminals="List the terminals of a sandbox."),
+    **_entries("commands.serve", serve="Start a gateway on this machine."),
     **_entries(
-        "processes", ps="List processes.", kill="End processes or terminals.", logs="Print the output of a process."
+        "commands.login", login="Save the address and the token of a gateway.", logout="Forget the saved gateway."
     ),
-    **_entries("files", ls="List a directory.", cat="Print files.", edit="Edit a file in the local editor."),
-    **_entries("extract", extract="Unpack an archive that is in a sandbox."),
-    **_entries("copy", cp="Copy files and directories to and from a sandbox."),
-    **_entries("watch", watch="Print changes of files as they happen."),
-    **_entries("ports", port="List, expose and forward ports."),
-    **_entries("tunnels", tunnel="Give ports of a sandbox public addresses."),
-    **_entries("desktops", desktop="Start, see and drive a graphical desktop."),
-    **_entries("recordings", record="Record a terminal.", play="Play a recording.", recordings="List recordings."),
-    **_entries("top", top="Show what a sandbox does, live."),
-    **_entries("access", token="Create, list and revoke tokens.", share="Create, list and revoke share links."),
-    **_entries("join", join="Make this machine a sandbox of a gateway."),
-    **_entries("audit", audit="List or follow the audit log."),
-    **_entries("mcp", mcp="Serve the tools of a sandbox to an agent (MCP)."),
-    **_entries("bundle", bundle="Write the image of the runtime for Kubernetes."),
-    **_entries("man", man="Print the manual page."),
-    **_entries("completion", completion="Print the completion script for a shell."),
-    **_entries("doctor", doctor="Check this machine and the connection to the gateway."),
+    **_entries("commands.sandboxes", sandbox="Create, list, stop, start and delete sandboxes."),
+    **_entries("commands.backups", backup="Create, list, restore and delete backups of directories."),
+    **_entries("commands.egress", egress="Show, change and watch what the programs of a sandbox may reach."),
+    **_entries("commands.mounts", mount="Mount buckets and directories in a sandbox."),
+    **_entries("commands.images", image="List, pull and remove images."),
+    **_entries("commands.exec", exec="Run a command in a sandbox, with its exit code."),
+    **_entries("commands.code", code="Run code with rich results, from a file or line by line."),
+    **_entries("commands.shell", shell="Open a terminal in a sandbox.", attach="Attach to a terminal that runs."),
+    **_entries("commands.terminals", terminals="List the terminals of a sandbox."),
+    **_entries(
+        "commands.processes",
+        ps="List processes.",
+        kill="End processes or terminals.",
+        logs="Print the output of a process.",
+    ),
+    **_entries("commands.files", ls="List a directory.", cat="Print files.", edit="Edit a file in the local editor."),
+    **_entries("commands.extract", extract="Unpack an archive that is in a sandbox."),
+    **_entries("commands.copy", cp="Copy files and directories to and from a sandbox."),
+    **_entries("commands.watch", watch="Print changes of files as they happen."),
+    **_entries("commands.ports", port="List, expose and forward ports."),
+    **_entries("commands.tunnels", tunnel="Give ports of a sandbox public addresses."),
+    **_entries("commands.desktops", desktop="Start, see and drive a graphical desktop."),
+    **_entries(
+        "commands.recordings", record="Record a terminal.", play="Play a recording.", recordings="List recordings."
+    ),
+    **_entries("commands.top", top="Show what a sandbox does, live."),
+    **_entries(
+        "commands.access", token="Create, list and revoke tokens.", share="Create, list and revoke share links."
+    ),
+    **_entries("commands.join", join="Make this machine a sandbox of a gateway."),
+    **_entries("commands.audit", audit="List or follow the audit log."),
+    **_entries("commands.mcp", mcp="Serve the tools of a sandbox to an agent (MCP)."),
+    **_entries("installation.bundle", bundle="Write the image of the runtime for Kubernetes."),
+    **_entries("installation.man", man="Print the manual page."),
+    **_entries("installation.completion", completion="Print the completion script for a shell."),
+    **_entries("installation.doctor", doctor="Check this machine and the connection to the gateway."),
 }
 
 

@@ -224,7 +224,7 @@ from hawse.client.images import (
 from hawse.client.mounts import (
     Mounts as Mounts,
 )
-from hawse.client.opening import (
+from hawse.client.sandbox.opening import (
     SandboxCreation as SandboxCreation,
     SandboxOpening as SandboxOpening,
     SandboxOptions as SandboxOptions,
@@ -256,10 +256,8 @@ from hawse.client.process.session import (
 from hawse.client.process.sessions import (
     Sessions as Sessions,
 )
-from hawse.client.sandbox import (
-    Sandbox as Sandbox,
-)
-from hawse.client.sandboxes import (
+from hawse.client.sandbox.sandbox import Sandbox as Sandbox
+from hawse.client.sandbox.sandboxes import (
     SandboxChange as SandboxChange,
     SandboxChanges as SandboxChanges,
     Sandboxes as Sandboxes,

@@ -13,7 +13,7 @@ from hawse.client.calls.call_table import CallTable
 from hawse.client.config import from_environment
 from hawse.client.connection.dial import Authorities, address, base, token_in, trust
 from hawse.client.connection.reconnect import Reconnector, Token
-from hawse.client.sandbox import Sandbox
+from hawse.client.sandbox.sandbox import Sandbox
 from hawse.wire import Welcome
 
 if TYPE_CHECKING:  # each is loaded when it is first used, so that a program starts fast
@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # each is loaded when it is first used, so that a program sta
     from hawse.client.audit import AuditTrail
     from hawse.client.backups import Backups
     from hawse.client.images import Images
-    from hawse.client.sandboxes import Sandboxes
+    from hawse.client.sandbox.sandboxes import Sandboxes
 
 RAW_WINDOW = 64 * 1024  # bytes of events that a call by name may be sent ahead; they are ignored
 POSTED_TIMEOUT = 1.0  # seconds that closing waits for calls whose outcome is ignored, such as the end of a command
@@ -126,7 +126,7 @@ class Client:
     @property
     def sandboxes(self) -> "Sandboxes":
         """The sandboxes of the gateway: `create`, `get`, `list`, `watch`."""
-        from hawse.client.sandboxes import Sandboxes
+        from hawse.client.sandbox.sandboxes import Sandboxes
 
         return Sandboxes(self._calls, self._options, gateway=base(self._uri))
 

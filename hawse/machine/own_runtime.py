@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from hawse.sockets import socket_address
+from hawse.link.sockets import socket_address
 from hawse.wire import HawseError
 
 START_TIMEOUT: Final = 30.0  # s

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import msgspec
 
 from hawse.api.rights import ALL, CONTROL
-from hawse.link import StreamLink
+from hawse.link.stream_link import StreamLink
 from hawse.rpc.errors import typed
 from hawse.rpc.output_stream import OutputOnlyStream
 from hawse.wire import Call as CallMessage, Connection, FrameSource, HawseError, Principal

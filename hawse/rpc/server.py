@@ -6,8 +6,8 @@ import logging
 from contextlib import ExitStack
 from typing import Final
 
-from hawse.keystrokes import Keystrokes
-from hawse.link import StreamLink
+from hawse.link.keystrokes import Keystrokes
+from hawse.link.stream_link import StreamLink
 from hawse.logs import TRACE
 from hawse.rpc import Dispatcher, typed
 from hawse.rpc.call import ServerCall

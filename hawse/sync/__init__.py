@@ -24,13 +24,13 @@ from hawse.client.files.transfer_streams import FileReader as AsyncFileReader, F
 from hawse.client.git import Git as AsyncGit
 from hawse.client.images import Images as AsyncImages
 from hawse.client.mounts import Mounts as AsyncMounts
-from hawse.client.opening import SandboxCreation as AsyncSandboxCreation
 from hawse.client.port_listener import PortListener as AsyncPortListener
 from hawse.client.ports import PortConnection as AsyncPortConnection, Ports as AsyncPorts
 from hawse.client.process.output import OutputStream as AsyncOutputStream
 from hawse.client.process.processes import Processes as AsyncProcesses
 from hawse.client.process.sessions import Sessions as AsyncSessions
-from hawse.client.sandboxes import SandboxChanges as AsyncSandboxChanges, Sandboxes as AsyncSandboxes
+from hawse.client.sandbox.opening import SandboxCreation as AsyncSandboxCreation
+from hawse.client.sandbox.sandboxes import SandboxChanges as AsyncSandboxChanges, Sandboxes as AsyncSandboxes
 from hawse.client.terminal.recordings import Recordings as AsyncRecordings
 from hawse.client.terminal.terminals import Terminals as AsyncTerminals
 from hawse.client.tunnels import Tunnels as AsyncTunnels

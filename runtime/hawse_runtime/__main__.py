@@ -27,8 +27,8 @@ import uvloop
 
 from hawse.api.code_pool import FORM, parse_pools
 from hawse.api.processes import ProcessStart
+from hawse.link.sockets import socket_address
 from hawse.logs import FORMS, handler
-from hawse.sockets import socket_address
 from hawse_runtime import egress
 from hawse_runtime.app import running
 from hawse_runtime.code.host_protocol import OWN_PYTHON

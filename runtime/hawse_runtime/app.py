@@ -12,7 +12,7 @@ from typing import Any
 import hawse
 from hawse.api.runtime import RuntimeConfigure, RuntimeInfo, RuntimeMetrics, RuntimeMetricsResult
 from hawse.api.spec import Nothing
-from hawse.keystrokes import Keystrokes
+from hawse.link.keystrokes import Keystrokes
 from hawse.rpc import Dispatcher, IdempotencyTable, handles
 from hawse.rpc.server import Server
 from hawse.wire import HawseError

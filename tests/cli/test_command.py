@@ -67,7 +67,7 @@ def test_the_gateway_is_not_imported_before_it_is_needed() -> None:
 def test_the_garbage_collector_is_off_only_until_the_modules_are_loaded() -> None:
     program = """if True:
         import gc, hawse.cli
-        import hawse.cli.shell
+        import hawse.cli.commands.shell
         at_load = gc.get_freeze_count()
         assert hawse.cli.main(["man"]) == 0
         assert gc.isenabled() and gc.get_freeze_count() > at_load
@@ -81,10 +81,10 @@ def test_a_terminal_opens_without_loading_what_it_does_not_use() -> None:
     unused = (
         "rich gateway hawse.client.code hawse.client.git hawse.client.files.files hawse.client.images hawse.api.git "
         "hawse.api.sandboxes hawse.api.runtime hawse.api.processes hawse.api.recordings hawse.api.documentation "
-        "hawse.cli.predictive_echo hawse.cli.emulator_replies"
+        "hawse.cli.local_terminal.predictive_echo hawse.cli.local_terminal.emulator_replies"
     )
     program = f"""if True:
-        import sys, hawse.cli.shell, hawse.client.terminal.terminals
+        import sys, hawse.cli.commands.shell, hawse.client.terminal.terminals
         from hawse.client import Client, Options
         Client("http://127.0.0.1:1", options=Options())
         print([name for name in {unused.split()} if name in sys.modules])
@@ -188,7 +188,9 @@ def test_a_command_that_is_not_for_one_sandbox_refuses_one(
 
 
 def test_the_help_lists_each_sub_command_without_importing_it() -> None:
-    program = "import sys; from hawse.cli import main; main(['--help']); print('hawse.cli.serve' in sys.modules)"
+    program = (
+        "import sys; from hawse.cli import main; main(['--help']); print('hawse.cli.commands.serve' in sys.modules)"
+    )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert run.stdout.endswith("False\n")
     assert all(f"  {name} " in run.stdout for name in COMMANDS)

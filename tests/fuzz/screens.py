@@ -18,8 +18,8 @@ from pathlib import Path
 from pyghostty import Terminal as Emulator
 
 from hawse_runtime.screen.deferred_output import unfinished
-from hawse_runtime.screen.formats import view
-from hawse_runtime.screen.screen import Screen
+from hawse_runtime.screen.emulator.formats import view
+from hawse_runtime.screen.emulator.screen import Screen
 
 RECORDINGS = sorted((Path(__file__).parent.parent / "screens" / "recordings").glob("*.raw"))
 SIZES = ((80, 24), (110, 36), (132, 5), (40, 10), (200, 60), (1, 1), (2, 2), (5, 3), (12, 4), (80, 1), (1, 24))

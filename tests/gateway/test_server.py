@@ -23,7 +23,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.typing import Subprotocol
 
 import hawse
-from hawse.sockets import accepts_connections
+from hawse.link.sockets import accepts_connections
 from hawse_gateway.server import GatewayServer
 from tests.support.certificates import Authority
 from tests.support.gateway import TOKEN, FakeRuntime, Gateway, RawSocket

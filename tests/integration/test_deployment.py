@@ -19,7 +19,7 @@ from lightkube.resources.core_v1 import Event, Namespace, Pod, Secret, ServiceAc
 from lightkube.resources.networking_v1 import NetworkPolicy
 from lightkube.utils.quantity import parse_quantity
 
-from hawse.cli.serve import serve
+from hawse.cli.commands.serve import serve
 from hawse_gateway.providers.base import Observation, SandboxSpec
 from hawse_gateway.providers.kubernetes.manifests import labels
 from hawse_gateway.providers.kubernetes.provider import KubernetesProvider

@@ -12,8 +12,9 @@ import importlib, pkgutil
 import hawse
 # Without what serves, and what only a server uses.
 left = ("hawse.adapters.", "hawse.mcp.http", "hawse.mcp.server", "hawse.mcp.stdio", "hawse.rpc", "hawse.machine")
+left += ("hawse.link.",)
 for module in pkgutil.walk_packages(hawse.__path__, "hawse."):
-    if not module.name.startswith((*left, "hawse.link")) and not module.name.endswith(("__main__", ".join")):
+    if not module.name.startswith(left) and not module.name.endswith(("__main__", ".join")):
         importlib.import_module(module.name)
 """
 # Other packages are loaded before, since they would look for more of Windows.

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hawse_runtime.recording import keyframes
-from hawse_runtime.screen.screen import Screen
+from hawse_runtime.screen.emulator.screen import Screen
 from tests.support import terminals
 from tests.support.runtime import Channel, Client, Served, eventually
 

@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from hawse import keystrokes, link as links
 from hawse.api.runtime import RuntimeInfo
 from hawse.api.terminals import TerminalList
+from hawse.link import keystrokes, stream_link as links
 from hawse.rpc import handles
 from hawse.rpc.server import PINGS
 from hawse.rpc.server_limits import ServerLimits

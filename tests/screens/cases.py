@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hawse_runtime.screen.deferred_output import unfinished
-from hawse_runtime.screen.screen import Screen
+from hawse_runtime.screen.emulator.screen import Screen
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORDINGS = sorted((Path(__file__).parent / "recordings").glob("*.raw"))

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hawse_runtime.screen.screen import Screen
+from hawse_runtime.screen.emulator.screen import Screen
 from tests.screens.cases import Cut, Resize, replayed, seen, write_cuts
 
 CUTS = 4  # snapshots in the middle of a case, beside those after each resize

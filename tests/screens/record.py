@@ -19,7 +19,7 @@ from pathlib import Path
 import pexpect
 
 from hawse_runtime.screen.deferred_output import unfinished
-from hawse_runtime.screen.screen import Screen
+from hawse_runtime.screen.emulator.screen import Screen
 from tests.screens import showpieces
 
 HOME = Path("/tmp/hawse-rec")

@@ -1,6 +1,6 @@
 """Links to runtimes, without a gateway."""
 
-from hawse.link import StreamLink
+from hawse.link.stream_link import StreamLink
 from hawse.wire import Data, Message, Result
 from hawse.wire.messages import from_raw
 from hawse_gateway.providers.base import Endpoint

@@ -15,7 +15,7 @@ from typing import Any, Self, cast
 from websockets.asyncio.client import ClientConnection, connect
 
 from hawse.api.sandboxes import SandboxInfo
-from hawse.link import StreamLink
+from hawse.link.stream_link import StreamLink
 from hawse.wire import (
     Call,
     Cancel,

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from hawse_runtime.journal.journal import Journal
-from hawse_runtime.screen.emulators import Emulators
+from hawse_runtime.screen.emulator.emulators import Emulators
 from hawse_runtime.screen.requests import Answer, AnyRequest, Feed
 from hawse_runtime.screen.screen_process import ScreenClient
 from hawse_runtime.screen.screen_tracker import ALL, ScreenTracker

@@ -19,7 +19,7 @@ import msgspec
 import psutil
 
 from hawse.api.processes import ProcessStart
-from hawse.link import StreamLink
+from hawse.link.stream_link import StreamLink
 from hawse.wire import Connection, Data, Error, Event, HawseError, Kind, Message, Principal, Result, Role, Welcome
 from hawse_runtime.app import Runtime, running
 from hawse_runtime.settings import RuntimeLimits, RuntimeSettings

@@ -4,7 +4,7 @@ from pyghostty import Terminal
 from pyghostty._ffi import lib
 from pyghostty.core import init_sized, read_buf
 
-from hawse_runtime.screen.ghostty import handle
+from hawse_runtime.screen.emulator.ghostty import handle
 
 
 def all_rows(terminal: Terminal) -> str:

@@ -13,7 +13,7 @@ from typing import Final, Literal
 import msgspec
 
 from hawse.api.egress import EgressLost, EgressRefusal, EgressRequest
-from hawse.sockets import socket_address
+from hawse.link.sockets import socket_address
 from hawse_gateway.egress.plan import Terms
 from hawse_gateway.egress.refusals import Counters
 

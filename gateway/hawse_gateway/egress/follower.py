@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 
 from hawse.api.egress import EgressRefusal
-from hawse.sockets import socket_address
+from hawse.link.sockets import socket_address
 from hawse_gateway.egress.refusals import Answer, Ask, Counters
 
 log = logging.getLogger(__name__)

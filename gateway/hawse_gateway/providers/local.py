@@ -18,7 +18,7 @@ from typing import Final, cast
 
 from hawse.api.egress import EgressPolicy
 from hawse.api.sandboxes import Enforcement, Isolation, Network, SandboxLimits
-from hawse.sockets import accepts_connections
+from hawse.link.sockets import accepts_connections
 from hawse.wire import HawseError
 from hawse_gateway.egress.settings import EgressSettings
 from hawse_gateway.providers.base import Capabilities, Endpoint, MountPlace, Observation, Progress, Report, SandboxSpec

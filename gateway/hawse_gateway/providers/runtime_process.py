@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from hawse.sockets import accepts_connections, socket_address
+from hawse.link.sockets import accepts_connections, socket_address
 
 BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 STATE_FIELD, START_FIELD = 0, 19  # of /proc/PID/stat, counted from behind the name: proc(5), fields 3 and 22

@@ -15,7 +15,7 @@ from typing import Final
 
 import msgspec
 
-from hawse.sockets import socket_address
+from hawse.link.sockets import socket_address
 from hawse.wire import HawseError
 from hawse_gateway.store.base import ConflictError
 from hawse_gateway.tunnels.connections import TunnelConnections

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import AsyncIterator
 from typing import Any, Final, NamedTuple, Self
 
-from hawse.link import StreamLink
+from hawse.link.stream_link import StreamLink
 from hawse.wire import Call, Credit, Data, End, Error, Event, HawseError, Kind, Principal, Result
 from hawse.wire.limits import EVENT_OVERHEAD
 from hawse.wire.messages import from_raw, to_raw

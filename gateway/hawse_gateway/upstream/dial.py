@@ -7,9 +7,9 @@ import ssl
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol, cast
 
-from hawse.keystrokes import Keystrokes
-from hawse.link import StreamLink, credentials
-from hawse.sockets import socket_address
+from hawse.link.keystrokes import Keystrokes
+from hawse.link.sockets import socket_address
+from hawse.link.stream_link import StreamLink, credentials
 from hawse.wire import Connection, Data, Error, HawseError, Limits, Message, Role, Welcome
 from hawse.wire.limits import LINK_CHANNELS
 from hawse_gateway.providers.base import Endpoint, MachineAddress, TcpAddress

@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 from hawse.api import Params, spec_of
-from hawse.link import StreamLink
+from hawse.link.stream_link import StreamLink
 from hawse.wire import Call, Credit, Data, Error, Event, HawseError, Result
 from hawse.wire.messages import to_raw
 from hawse_gateway.auth.principals import GATEWAY

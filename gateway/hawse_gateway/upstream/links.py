@@ -7,7 +7,7 @@ from typing import Any, Final, Protocol
 from weakref import WeakValueDictionary
 
 from hawse.api.runtime import RuntimeConfigure
-from hawse.keystrokes import Keystrokes
+from hawse.link.keystrokes import Keystrokes
 from hawse.rpc import Dispatcher, IdempotencyTable
 from hawse.rpc.server import Server
 from hawse.wire import HawseError

@@ -11,7 +11,7 @@ from typing import Final, Self
 import msgspec
 
 from hawse.api.ports import PortConnectOpened
-from hawse.link import StreamLink
+from hawse.link.stream_link import StreamLink
 from hawse.wire import Call, Connection, Credit, Data, Error, Event, HawseError, Kind, Principal, Result
 from hawse.wire.limits import EVENT_OVERHEAD
 from hawse.wire.messages import to_raw

@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 
 from hawse.api import METHODS, Params
 from hawse.api.sandboxes import STARTING, SandboxStarting
-from hawse.link import StreamLink
+from hawse.link.stream_link import StreamLink
 from hawse.referable import referable
 from hawse.wire import (
     Call,

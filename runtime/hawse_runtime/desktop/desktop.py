@@ -15,7 +15,7 @@ from typing import Final, Protocol
 from hawse.api.desktop_values import DesktopInfo
 from hawse.api.desktops import DesktopStart
 from hawse.api.process_values import Program
-from hawse.sockets import accepts_connections
+from hawse.link.sockets import accepts_connections
 from hawse.wire import HawseError
 from hawse_runtime.core.private_tempdir import PrivateTempDir
 from hawse_runtime.desktop.rfb import PIXELS_MAX, ScreenSize

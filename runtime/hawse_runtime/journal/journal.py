@@ -6,7 +6,7 @@
 import weakref
 from collections.abc import Callable
 
-from hawse.keystrokes import Keystrokes
+from hawse.link.keystrokes import Keystrokes
 from hawse.referable import referable
 from hawse.wire import HawseError
 from hawse_runtime.journal.limits import DEFAULT_CAPACITY, FlowLimits, JournalLimits

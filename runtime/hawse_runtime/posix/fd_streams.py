@@ -9,7 +9,7 @@ import os
 from collections import deque
 from collections.abc import Callable
 
-from hawse.keystrokes import REST, Keystrokes
+from hawse.link.keystrokes import REST, Keystrokes
 
 READ_SIZE = 64 << 10
 READ_BURST = 64 << 10  # bytes read per wake, at about 4 KB per read of a PTY: other tasks wait for the whole burst

@@ -20,7 +20,7 @@ from typing import Final
 
 import msgspec
 
-from hawse.sockets import socket_address
+from hawse.link.sockets import socket_address
 from hawse_runtime.posix import linux
 from hawse_runtime.posix.seccomp import system_call_filters
 from hawse_runtime.posix.spawn_thread import SpawnThread

@@ -59,7 +59,7 @@ class Paint(Request, frozen=True):
 
 
 class Show(Request, frozen=True):
-    """Return the screen as text, ANSI or HTML with its cursor and modes, as JSON (`hawse_runtime.screen.formats`)."""
+    """Return the screen as text, ANSI or HTML with its cursor and modes, as JSON (`screen.emulator.formats`)."""
 
     form: str
     scrollback: int

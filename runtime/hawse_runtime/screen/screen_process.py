@@ -23,7 +23,7 @@ from hawse_runtime.screen.requests import ANSWER_LIMIT, Answer, AnswerReader, An
 
 log = logging.getLogger(__name__)
 
-MODULE = "hawse_runtime.screen.process"
+MODULE = "hawse_runtime.screen.emulator.process"
 IN_FLIGHT = 8  # requests without an answer: it has work while an answer is on its way; 2 MiB of output at most
 WARM_DELAY = 1.0  # seconds from the first viewer to the start: the shell and the page have started by then
 

@@ -9,7 +9,7 @@ from hawse.client.base.errors import ClientClosedError
 from hawse.client.files.places import LocalPlace, RemotePlace
 from hawse.client.files.tree_transfer import TreeTransfer
 
-# Whole copies are tested in tests/integration/test_copying.py and tests/cli/test_copy.py.
+# Whole copies are tested in tests/integration/test_copying.py and tests/cli/commands/test_copy.py.
 
 
 class Files:

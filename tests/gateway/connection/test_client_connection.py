@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from websockets.exceptions import ConnectionClosed
 
-from hawse import keystrokes
+from hawse.link import keystrokes
 from hawse.wire import HawseError, Kind, Limits
 from hawse.wire.frames import encode_frame
 from hawse_gateway.auth.principals import OWNER

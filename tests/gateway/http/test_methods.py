@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from hawse.link import StreamLink
+from hawse.link.stream_link import StreamLink
 from hawse.wire import Call, HawseError, Kind
 from hawse.wire.messages import from_raw
 from hawse_gateway.http import methods as rest

@@ -12,7 +12,7 @@ from websockets.asyncio.client import connect
 from websockets.typing import Subprotocol
 
 from hawse.api.runtime import ECHO_BOUNDS, RuntimeMetricsResult
-from hawse.link import StreamLink
+from hawse.link.stream_link import StreamLink
 from hawse.wire import Call, Kind
 from hawse_gateway.metrics.endpoint import RUNTIME
 from tests.support.gateway import TOKEN, VIEWER_TOKEN, FakeRuntime, Gateway, Peer

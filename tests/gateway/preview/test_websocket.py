@@ -15,7 +15,7 @@ from websockets.frames import Close, Frame, Opcode
 from websockets.http11 import Request
 from websockets.server import ServerProtocol
 
-from hawse.link import StreamLink
+from hawse.link.stream_link import StreamLink
 from hawse.wire import Call, Cancel, Connection, Credit, Data, HawseError, Kind, Message
 from tests.support.gateway import FakeRuntime, Gateway
 from tests.support.previewed import Previewed

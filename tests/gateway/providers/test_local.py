@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from hawse.api.sandboxes import Isolation
-from hawse.sockets import accepts_connections
+from hawse.link.sockets import accepts_connections
 from hawse.wire import HawseError
 from hawse_gateway.egress.settings import EgressSettings, SecretSettings
 from hawse_gateway.providers import local

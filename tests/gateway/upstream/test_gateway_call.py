@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hawse.api.runtime import RuntimeConfigure
-from hawse.link import StreamLink
+from hawse.link.stream_link import StreamLink
 from hawse.wire import Call, Error, HawseError, Result
 from hawse.wire.messages import to_raw
 from hawse_gateway.upstream import sandbox_link

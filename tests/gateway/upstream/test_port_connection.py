@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hawse.link import StreamLink
+from hawse.link.stream_link import StreamLink
 from hawse.wire import Call, Connection, Data, End, HawseError, Kind, Message
 from hawse_gateway.auth.principals import PREVIEW
 from hawse_gateway.upstream.links import Links

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hawse.link import StreamLink
+from hawse.link.stream_link import StreamLink
 from hawse.wire import Call
 from hawse_gateway.upstream import runtime_calls
 from hawse_gateway.upstream.links import Links

@@ -4,7 +4,7 @@ import asyncio
 import socket
 from pathlib import Path
 
-from hawse.sockets import accepts_connections
+from hawse.link.sockets import accepts_connections
 from hawse_runtime.desktop.server_socket import connected
 
 

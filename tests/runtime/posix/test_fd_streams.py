@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from hawse import keystrokes as keystrokes_module
-from hawse.keystrokes import LEAST, SMALL, TYPING, Keystrokes
+from hawse.link import keystrokes as keystrokes_module
+from hawse.link.keystrokes import LEAST, SMALL, TYPING, Keystrokes
 from hawse_runtime.posix import fd_streams
 from hawse_runtime.posix.fd_streams import READ_BURST, FdReader, FdWriter
 from tests.support.runtime import no_fd_leaked

@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 
 from hawse_runtime.journal.journal import Journal
 from hawse_runtime.screen.deferred_output import DeferredOutput, unfinished
-from hawse_runtime.screen.screen import Screen
+from hawse_runtime.screen.emulator.screen import Screen
 from tests.screens.cases import RECORDINGS
 
 ROWS, SCROLLBACK = 5, 200

@@ -1,7 +1,7 @@
 """Snapshots that are made without an emulator."""
 
+from hawse_runtime.screen.emulator.screen import Screen
 from hawse_runtime.screen.plain_snapshot import plain_lines, plain_snapshot
-from hawse_runtime.screen.screen import Screen
 
 
 def test_it_contains_the_last_lines_without_sequences() -> None:

@@ -5,8 +5,8 @@ import random
 import pytest
 
 from hawse_runtime.journal.journal import LEAST_CAPACITY, Journal
+from hawse_runtime.screen.emulator.screen import Screen
 from hawse_runtime.screen.requests import Answer, Feed, Keys, Open, Paint, Text
-from hawse_runtime.screen.screen import Screen
 from hawse_runtime.screen.screen_tracker import ALL, ATTEMPTS, LAG, LAZY
 from hawse_runtime.screen.snapshot_cache import CachedSnapshot
 from tests.screens.cases import RECORDINGS

@@ -5,7 +5,7 @@ import pytest
 from hawse.rpc.shares import Shares
 from hawse.wire import Principal
 from hawse_runtime.posix.fd_streams import WRITE_LIMIT
-from hawse_runtime.screen import formats
+from hawse_runtime.screen.emulator import formats
 from tests.support.runtime import Client, Served
 
 READY = "stty raw -echo; printf ready; exec cat -v"

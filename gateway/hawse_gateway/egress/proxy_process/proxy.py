@@ -16,7 +16,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from hawse.sockets import socket_address
+from hawse.link.sockets import socket_address
 from hawse_gateway.egress.certificates import Authority, new_authority
 from hawse_gateway.egress.control import REQUEST_MAX
 from hawse_gateway.egress.plan import CERTIFICATE_NAME, CONTROL_NAME, KEY_NAME, READY, Plan

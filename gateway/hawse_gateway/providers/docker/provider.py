@@ -17,7 +17,7 @@ from aiodocker.containers import DockerContainer
 
 from hawse.api.egress import EgressPolicy
 from hawse.api.sandboxes import Enforcement, Network, SandboxLimits
-from hawse.sockets import accepts_connections
+from hawse.link.sockets import accepts_connections
 from hawse.wire import HawseError
 from hawse_gateway.egress.plan import trusted_certificates
 from hawse_gateway.egress.settings import EgressSettings

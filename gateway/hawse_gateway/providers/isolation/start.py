@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from hawse.api.sandboxes import Network, SandboxLimits
-from hawse.sockets import socket_address
+from hawse.link.sockets import socket_address
 from hawse_gateway.providers.base import Endpoint
 from hawse_gateway.providers.isolation import cgroups, disk_image, host_user, outer
 from hawse_gateway.providers.isolation.outer import HostUser, Outer

@@ -9,7 +9,9 @@ from tests.support.bundle import BUNDLES
 
 SIZE_MAX = 100 << 20  # bytes
 FILES_MAX = 1200  # each one delays the start of a pod
-MAPPED = "import hawse_runtime.__main__, hawse_runtime.screen.ghostty, re2; print(open('/proc/self/maps').read())"
+MAPPED = (
+    "import hawse_runtime.__main__, hawse_runtime.screen.emulator.ghostty, re2; print(open('/proc/self/maps').read())"
+)
 
 
 def run(bundle: Path, *arguments: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hawse.api.sandboxes import SandboxLimits
-from hawse.sockets import accepts_connections
+from hawse.link.sockets import accepts_connections
 from hawse_gateway.providers.base import Endpoint
 from hawse_gateway.providers.isolation import host_user, start
 from hawse_gateway.providers.state_directory import SandboxPaths, StateDirectory, StateError

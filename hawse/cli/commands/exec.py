@@ -1,0 +1,171 @@
+"""`hawse exec`: run a command in a sandbox, with its output as it comes, its input and its exit code."""
+
+import asyncio
+import os
+import re
+import shlex
+import stat
+import sys
+from collections.abc import AsyncIterator
+
+import click
+
+from hawse.cli.commands.shell import exit_code, run_in_terminal
+from hawse.cli.output import encoded, examples, print_json, write_bytes
+from hawse.cli.target import Pair, Target, first, target_options
+from hawse.client import Client, Process, Sandbox
+from hawse.client.process.program import OUTPUT_LIMIT
+from hawse.wire import HawseError
+
+READ_SIZE = 256 << 10  # bytes of one read of standard input
+LINE = re.compile(r"[\s|&;<>$`*]")  # what the name of a program hardly contains
+
+
+class NotRun(click.ClickException):
+    """The command was not run, or its end is not known. The exit code is that of ssh(1) in this case."""
+
+    exit_code = 255
+
+
+@click.command(
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+    epilog=examples(
+        "hawse exec -- make test",
+        "hawse exec -s build -w src -e CI=1 -- npm ci",
+        "hawse exec -c 'ls | wc -l'",
+        "tar c src | hawse exec -- tar x",
+    ),
+)
+@click.option(
+    "-i/-n",
+    "--stdin/--no-stdin",
+    "with_stdin",
+    default=None,
+    help="pass standard input on, or not; by default if it is a pipe or a file, and not if it is a terminal",
+)
+@click.option("-t", "--tty", is_flag=True, help="run the command in a terminal, as `hawse shell` does")
+@click.option("-c", "--shell", "in_shell", is_flag=True, help="COMMAND is one text for the shell")
+@click.option("-w", "--cwd", metavar="DIR", help="the working directory")
+@click.option("-e", "--env", type=Pair(), multiple=True, help="add a variable to the environment")
+@click.option(
+    "--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="end it after this time"
+)
+@target_options
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+def exec(
+    target: Target,
+    command: tuple[str, ...],
+    with_stdin: bool | None,
+    tty: bool,
+    in_shell: bool,
+    cwd: str | None,
+    env: tuple[tuple[str, str], ...],
+    timeout: float | None,
+) -> int:
+    """Run COMMAND in a sandbox and return its exit code.
+
+    Standard output and standard error stay separate. Standard input is passed on unless it is a terminal: in a loop
+    such as `while read`, which has its own, pass -n. 124: the time limit; 128 + N: signal N; 255: the gateway could
+    not run it. Ctrl-C ends the command.
+    """
+    if in_shell and len(command) != 1:
+        raise click.UsageError("--shell takes one text, such as: hawse exec -c 'ls | wc -l'")
+    if tty and (target.as_json or timeout is not None or env):
+        raise click.UsageError("--tty cannot be combined with --json, --timeout or --env")
+    variables = dict(env)
+    feeds = with_stdin if with_stdin is not None else not os.isatty(0)
+
+    async def work(client: Client, box: Sandbox) -> int:
+        wanted = command[0] if in_shell else list(command)
+        kept = Kept() if target.as_json else None
+        async with box.processes.start(wanted, cwd=cwd, env=variables, timeout=timeout, stdin=feeds) as process:
+            await _stream(process, feeds, kept)
+            exit_ = await process.wait()
+        if kept is not None:
+            print_json(
+                {
+                    "code": exit_code(exit_),
+                    "signal": exit_.signal,
+                    "timed_out": exit_.timed_out,
+                    **encoded(kept.data, truncated=kept.truncated),
+                    "truncated": kept.truncated,
+                }
+            )
+        return exit_code(exit_)
+
+    try:
+        if tty:
+            return run_in_terminal(target, ["sh", "-c", command[0]] if in_shell else command, cwd)
+        return target.run(work)
+    except click.ClickException as error:
+        raise NotRun(error.message + ("" if in_shell else shell_hint(error, command))) from error
+
+
+def shell_hint(error: click.ClickException, command: tuple[str, ...]) -> str:
+    """Return what to try if a whole line was given where the name of a program was expected; "" otherwise."""
+    failed = isinstance(error.__cause__, HawseError) and error.__cause__.code == "spawn_failed"
+    if not (failed and len(command) == 1 and LINE.search(command[0])):
+        return ""
+    return (
+        f"\nThis is one word, the name of a program. For a line of the shell: hawse exec -c {shlex.quote(command[0])}"
+    )
+
+
+class Kept:
+    """The first `OUTPUT_LIMIT` bytes of each stream of output."""
+
+    def __init__(self) -> None:
+        self.data = {"stdout": bytearray(), "stderr": bytearray()}
+        self.truncated = False  # there was more
+
+    def add(self, stream: str, data: bytes) -> None:
+        """Keep what is still allowed of `data`."""
+        kept = self.data[stream]
+        fits = data[: OUTPUT_LIMIT - len(kept)]
+        kept += fits
+        self.truncated |= len(fits) < len(data)
+
+
+async def _stream(process: Process, with_stdin: bool, kept: Kept | None) -> None:
+    """Print output as it arrives, or keep it in `kept`; pass on input until the process has ended."""
+
+    async def feed() -> None:
+        try:
+            async for data in standard_input():
+                await process.write(data)
+            await process.end()
+        except HawseError as error:
+            if error.code != "exited":
+                raise
+
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            feeding = tasks.create_task(feed()) if with_stdin else None
+            async for stream, data in process.output():
+                if kept is not None:
+                    kept.add(stream, data)
+                else:
+                    await asyncio.to_thread(write_bytes, data, sys.stdout if stream == "stdout" else sys.stderr)
+            if feeding is not None:
+                feeding.cancel()
+    except* HawseError as errors:
+        raise first(errors) from None
+
+
+async def standard_input() -> AsyncIterator[bytes]:
+    """Iterate over what arrives on standard input. Cancelling stops at once, also if nothing arrives."""
+    mode = os.fstat(0).st_mode
+    # A file never blocks, and neither does /dev/null. The event loop of Windows cannot wait for standard input.
+    if sys.platform == "win32" or not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(0)):
+        while data := await asyncio.to_thread(os.read, 0, READ_SIZE):
+            yield data
+        return
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader(limit=READ_SIZE)
+    transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    try:
+        while data := await reader.read(READ_SIZE):
+            yield data
+    finally:
+        os.set_blocking(0, True)  # the transport has changed it for everything that shares the descriptor
+        transport.close()

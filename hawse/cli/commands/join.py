@@ -1,0 +1,221 @@
+"""`hawse join`: make this machine a sandbox of a gateway, and share it."""
+
+import asyncio
+import getpass
+import os
+import secrets
+import signal
+import socket
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, Literal
+
+import click
+
+from hawse.api.access import ShareCreateResult
+from hawse.api.rights import Role
+from hawse.cli.installation.optional_parts import require_server
+from hawse.cli.output import examples, printable
+from hawse.cli.target import Target, failure, gateway_options, sandbox_option
+from hawse.client import Client
+from hawse.client.config import ConfigError, find_gateway
+from hawse.client.connection.dial import address, base, token_in
+from hawse.client.ending import run
+from hawse.machine.machine import Machine, MachineState
+from hawse.wire import HawseError
+
+Access = Literal["view", "write"]
+LEAVE_TIMEOUT: Final = 5.0  # s for the last calls, also if the gateway does not answer
+
+
+@dataclass(frozen=True)
+class Place:
+    """What the machine joins.
+
+    Attributes:
+        sandbox: The sandbox; None: the one of the token.
+        link: A share link, which is revoked at the end. None: none was asked for.
+        created: Whether the sandbox was created for this, and is deleted at the end.
+    """
+
+    sandbox: str | None
+    link: ShareCreateResult | None = None
+    created: bool = False
+
+
+@click.command(
+    epilog=examples(
+        "hawse join https://hawse.example.org",
+        "hawse join --directory src --share=write",
+    )
+)
+@click.argument("gateway", required=False, metavar="[URL]")
+@click.option(
+    "--directory",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    default=".",
+    help="the directory that programs start in (the present one)",
+)
+@click.option(
+    "--share",
+    type=click.Choice(["view", "write"]),
+    is_flag=False,
+    flag_value="view",
+    help="print a link for people without a token: `view` only, or also `write`",
+)
+@sandbox_option("the sandbox that it becomes, which is created if it does not exist")
+@gateway_options
+def join(target: Target, gateway: str | None, directory: Path, share: Access | None, sandbox: str | None) -> None:
+    """Make this machine a sandbox of the gateway at URL, until Ctrl-C.
+
+    The machine connects to the gateway: it needs no open port. With a token of the role `joiner`, it becomes the
+    sandbox of that token. Otherwise it becomes the sandbox of --sandbox, or a new one that is deleted at the end.
+    """
+    require_server("hawse join")
+    run_join(target, gateway, sandbox, directory, share)
+
+
+def run_join(target: Target, url: str | None, sandbox: str | None, directory: Path, share: Access | None) -> None:
+    """Join a gateway until Ctrl-C, or until the gateway ends it.
+
+    Args:
+        target: The gateway, if `url` does not say.
+        url: The address of the gateway.
+        sandbox: The id of the sandbox. None: that of the token, or a new one.
+        directory: The directory that programs start in.
+        share: What a link allows. None: no link is made.
+
+    Raises:
+        click.ClickException: The gateway refuses, or the runtime does not start.
+    """
+    try:
+        gateway = find_gateway(url or target.url, target.token, target.ca)
+        token = gateway.token or token_in(gateway.url)
+        found = replace(target, url=gateway.url, token=token, ca=gateway.ca)
+        run(_join(found, gateway.url, sandbox, directory, share))
+    except (ConfigError, ValueError) as error:
+        raise click.ClickException(str(error)) from error
+    except HawseError as error:
+        raise failure(error) from error
+
+
+async def _join(target: Target, url: str, wanted: str | None, directory: Path, share: Access | None) -> None:
+    async with target.client() as client:
+        place = await _place(client, wanted, share)
+    report = Report(base(address(url)), directory.resolve(), place.link)
+    machine = Machine(
+        url, token=target.token, sandbox=place.sandbox, directory=directory, ca=target.ca, on_state=report.enter
+    )
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGINT, machine.stop)
+    try:
+        click.echo(f"ended: {printable(await machine.run())}", err=True)
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)
+        await _leave(target, url, place)
+
+
+async def _place(client: Client, sandbox: str | None, share: Access | None) -> Place:
+    """Return the sandbox to join, which is created if the token may do so. Raises `HawseError`."""
+    if client.welcome is not None and client.welcome.role == "joiner":
+        if share is not None:
+            raise HawseError("forbidden", "a token of the role joiner cannot make links: leave out --share")
+        return Place(sandbox)
+    created = False
+    if sandbox is None or not any(one.id == sandbox for one in await client.sandboxes.list()):
+        name = f"{_plain(socket.gethostname())}-{secrets.token_hex(3)}" if sandbox is None else sandbox
+        sandbox = await _create(client, name, chosen=sandbox is not None)
+        created = True
+    link = None
+    if share is not None:
+        role: Role = "writer" if share == "write" else "viewer"
+        link = await client.links.create(sandbox, role=role, name="guest")
+    return Place(sandbox, link, created)
+
+
+async def _create(client: Client, name: str, *, chosen: bool) -> str:
+    labels = {"machine": socket.gethostname()[:255]}
+    try:
+        await client.sandboxes.create(name, provider="joined", labels=labels)
+    except HawseError as error:
+        prefix = error.details.get("prefix") if isinstance(error.details, dict) else None
+        if chosen or not isinstance(prefix, str):
+            raise
+        name = prefix + name  # a caller with rights in its own sandboxes only
+        await client.sandboxes.create(name, provider="joined", labels=labels)
+    return name
+
+
+async def _leave(target: Target, url: str, place: Place) -> None:
+    """Delete a sandbox that was created for this, with its links, or else revoke the link. What fails remains."""
+    if place.sandbox is None or not (place.created or place.link):
+        return
+    what = f"sandbox {place.sandbox}" if place.created else "the link"
+    try:
+        async with asyncio.timeout(LEAVE_TIMEOUT), Client(url, token=target.token, ca=target.ca) as client:
+            if place.created:
+                await client.sandbox(place.sandbox).delete()
+            elif place.link is not None:
+                await client.links.revoke(place.link.info.id)
+    except (HawseError, TimeoutError) as error:
+        if not isinstance(error, HawseError) or error.code != "not_found":
+            why = str(error) or "the gateway does not answer"
+            click.echo(printable(f"{what} remains: {why}"), err=True)
+
+
+def _plain(name: str) -> str:
+    kept = "".join(char if char.isascii() and char.isalnum() else "-" for char in name.lower()).strip("-")
+    return kept[:32] or "machine"
+
+
+class Report:
+    """Prints what is shared, and what happens to the connection.
+
+    Args:
+        url: The address of the gateway.
+        directory: The directory that programs start in.
+        link: The share link. None: there is none.
+    """
+
+    def __init__(self, url: str, directory: Path, link: ShareCreateResult | None) -> None:
+        self._url = url
+        self._directory = directory
+        self._link = link
+        self._joined = False
+        self._printed = ""
+
+    def enter(self, state: MachineState, text: str) -> None:
+        """Note a state of the machine."""
+        if state is MachineState.WAITING:
+            self._print(f"not connected: {text}; trying again")
+        elif state is MachineState.JOINED and self._joined:
+            self._print("connected again")
+        elif state is MachineState.JOINED:
+            self._joined = True
+            for line in self._lines(text):
+                self._print(line)
+
+    def _lines(self, sandbox: str) -> list[str]:
+        user, host = getpass.getuser(), socket.gethostname()
+        lines = [
+            f"This machine is now sandbox {sandbox} of {self._url}",
+            f"  shared     everything that {user} may do on {host}: programs that are started run as {user}, without",
+            "             isolation, and read and change all files of that user",
+            f"  directory  {self._directory} (programs start there)",
+            "  who        users of the gateway with the role operator or writer in this sandbox type and change files;"
+            " viewers watch",
+        ]
+        if os.getuid() == 0:
+            lines.insert(1, "! You are root: those who type may do everything on this machine")
+        if self._link is not None:
+            may = "type" if self._link.info.role == "writer" else "watch"
+            lines.append(f"  link       {self._url}{self._link.path}")
+            lines.append(
+                f"             All who have the link may {may}: `hawse share revoke {self._link.info.id}` ends it"
+            )
+        return [*lines, "Press Ctrl-C to end this, and everything that was started in the sandbox."]
+
+    def _print(self, text: str) -> None:
+        if text != self._printed:
+            self._printed = text
+            click.echo(printable(text), err=not self._joined)

@@ -1,0 +1,246 @@
+"""`hawse shell` and `hawse attach`: a terminal of the sandbox in the terminal of this machine.
+
+A lost connection, or a gateway that is started again, loses no byte in either direction: the client resumes both.
+"""
+
+import asyncio
+import os
+import secrets
+import signal as signals
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from hawse.api.types import Exit
+from hawse.cli.candidates import offer, terminals
+from hawse.cli.local_terminal.terminal import RESET, LocalTerminal
+from hawse.cli.output import examples, is_terminal
+from hawse.cli.target import Target, first, target_options
+from hawse.client import Client, Sandbox, Terminal, ViewerOptions
+from hawse.wire import HawseError
+
+SIGKILL: Final = 9  # on Windows, `signal` does not have it
+
+if TYPE_CHECKING:  # loaded when it is used: `hawse shell` must start fast
+    from hawse.cli.local_terminal.predictive_echo import PredictiveEcho
+
+DETACH: Final = "ctrl-]"
+EXIT_TIMED_OUT: Final = 124  # as timeout(1)
+CLEAR: Final = b"\x1b[H\x1b[2J"
+
+
+class Detached(Exception):
+    """The user typed the detach key."""
+
+
+class Continued(Exception):
+    """This process was stopped and continues: the terminal has to be shown again."""
+
+
+@click.command(
+    epilog=examples(
+        "hawse shell",
+        "hawse shell main",
+        "hawse shell -s build --cwd src main",
+    )
+)
+@click.argument("id", required=False, shell_complete=offer(terminals))
+@click.option("--cwd", metavar="DIR", help="the directory of a new terminal")
+@click.option("--read-only", is_flag=True, help="look on without typing")
+@click.option("--detach-key", default=DETACH, show_default=True, metavar="KEY", help="the key that leaves: ctrl-LETTER")
+@click.option("--predict", is_flag=True, help="show what is typed at once, underlined until the program prints it")
+@target_options
+def shell(target: Target, id: str | None, cwd: str | None, read_only: bool, detach_key: str, predict: bool) -> int:
+    """Open the terminal ID, which is created if it does not run; without an ID, a new one.
+
+    A new terminal without an ID ends when you leave; one with an ID goes on.
+    """
+    name = f"shell-{secrets.token_hex(3)}" if id is None else id
+    code, left = _show(target, name, cwd, None, read_only, detach_key, keep=id is not None, predict=predict)
+    if left and id is not None:
+        click.echo(f"detached; `hawse attach {id}` returns to it", err=True)
+    return code
+
+
+@click.command(
+    epilog=examples(
+        "hawse attach main",
+        "hawse attach --read-only main",
+    )
+)
+@click.argument("id", shell_complete=offer(terminals))
+@click.option("--read-only", is_flag=True, help="look on without typing")
+@click.option("--detach-key", default=DETACH, show_default=True, metavar="KEY", help="the key that leaves: ctrl-LETTER")
+@click.option("--predict", is_flag=True, help="show what is typed at once, underlined until the program prints it")
+@target_options
+def attach(target: Target, id: str, read_only: bool, detach_key: str, predict: bool) -> int:
+    """Attach to the terminal ID, which runs. Everything it still holds is shown first."""
+    code, left = _show(target, id, None, None, read_only, detach_key, keep=True, create=False, predict=predict)
+    if left:
+        click.echo("detached", err=True)
+    return code
+
+
+def run_in_terminal(target: Target, argv: Sequence[str], cwd: str | None, detach_key: str = DETACH) -> int:
+    """Run `argv` in a new terminal that is shown here; return its exit code. It ends when the user leaves.
+
+    Args:
+        target: The gateway and the sandbox.
+        argv: The program and its arguments.
+        cwd: Its working directory.
+        detach_key: The key that leaves.
+    """
+    name = f"exec-{secrets.token_hex(3)}"
+    return _show(target, name, cwd, list(argv), False, detach_key, keep=False)[0]
+
+
+def exit_code(exit_: Exit) -> int:
+    """Return the exit code that a shell would report: 128 and the number of the signal that ended the program."""
+    if exit_.timed_out:
+        return EXIT_TIMED_OUT
+    if exit_.code is not None:
+        return exit_.code
+    return 128 + getattr(signals, exit_.signal or "", SIGKILL)
+
+
+def key_byte(name: str) -> bytes:
+    """Return the byte of a key such as `ctrl-]`. Raises `click.BadParameter` for anything else."""
+    prefix, _, key = name.lower().partition("-")
+    if prefix not in ("ctrl", "control", "^") or len(key) != 1 or not 0x40 <= ord(key.upper()) <= 0x5F:
+        raise click.BadParameter(f"{name!r} is not a control key such as {DETACH}", param_hint="--detach-key")
+    return bytes([ord(key.upper()) & 0x1F])
+
+
+def _show(
+    target: Target,
+    id: str,
+    cwd: str | None,
+    argv: list[str] | None,
+    read_only: bool,
+    detach_key: str,
+    *,
+    keep: bool,
+    create: bool = True,
+    predict: bool = False,
+) -> tuple[int, bool]:
+    """Show a terminal until it ends or the user leaves; return its exit code, and whether the user left."""
+    detach = key_byte(detach_key)
+    if not (sys.stdin.isatty() and is_terminal(sys.stdout)):
+        raise click.ClickException("standard input and output have to be a terminal; `hawse exec` needs none")
+
+    async def work(client: Client, box: Sandbox) -> tuple[int, bool]:
+        local = LocalTerminal(leave=RESET + b"\r\n")
+        cols, rows = local.size
+        viewer: ViewerOptions = {"read_only": read_only, "emulator": not read_only, "kind": "person"}
+        env = {"TERM": os.environ.get("TERM", "xterm-256color"), "COLORTERM": os.environ.get("COLORTERM")}
+        if not create:
+            terminal = box.terminals.attach(id, **viewer)
+        else:
+            terminal = box.terminals.open(id, argv=argv, cwd=cwd, env=env, cols=cols, rows=rows, **viewer)
+        exit_ = None
+        try:
+            await terminal
+            with local:
+                while exit_ is None:
+                    echo = _prediction(*local.size) if predict and not read_only else None
+                    try:
+                        exit_ = await _connect(local, terminal, detach, read_only, echo)
+                    except Continued:
+                        terminal.close()
+                        terminal = await box.terminals.attach(terminal.id, instance=terminal.instance, **viewer)
+                    except Detached:
+                        break
+                else:
+                    local.leave = RESET
+        except BaseException:  # also a signal
+            if not keep:
+                with suppress(HawseError):
+                    await terminal.kill()
+            raise
+        else:
+            if exit_ is None and not keep:
+                await terminal.kill()
+        finally:
+            terminal.close()
+        return (0, True) if exit_ is None else (exit_code(exit_), False)
+
+    return target.run(work)
+
+
+def _prediction(cols: int, rows: int) -> "PredictiveEcho":
+    from hawse.cli.local_terminal.predictive_echo import PredictiveEcho
+
+    return PredictiveEcho(cols, rows)
+
+
+async def _connect(
+    local: LocalTerminal, terminal: Terminal, detach: bytes, read_only: bool, echo: "PredictiveEcho | None"
+) -> Exit:
+    """Pass keys and output between both terminals. Return how the program ended.
+
+    Raises:
+        Detached: The user left.
+        Continued: The local terminal has to be shown again.
+        HawseError: The terminal is lost.
+    """
+    turn = asyncio.Lock()  # what changes the predictions is written in the same order
+
+    async def show() -> None:
+        async for data in terminal:
+            async with turn:
+                await local.write(echo.received(data) if echo else data)
+
+    async def predict(data: bytes) -> None:
+        if echo is not None:
+            async with turn:
+                if shown := echo.typed(data):
+                    await local.write(shown)
+
+    async def type_() -> None:
+        async for data in local.input():
+            if detach in data:
+                raise Detached
+            if not (terminal.live and terminal.answers):
+                from hawse.cli.local_terminal.emulator_replies import without_replies
+
+                data = without_replies(data)
+            if data and not read_only:
+                await predict(data)
+                await terminal.write(data)
+        raise Detached  # our own terminal was closed
+
+    async def follow_size() -> None:
+        async for cols, rows in local.sizes():
+            if echo is not None:
+                async with turn:
+                    await local.write(echo.resize(cols, rows))
+            try:
+                await terminal.resize(cols, rows)
+            except HawseError as error:
+                if error.code not in ("exited", "forbidden", "unavailable", "interrupted"):
+                    raise
+
+    async def follow_stops() -> None:
+        await local.continued.wait()
+        local.continued.clear()
+        await local.write(CLEAR)
+        raise Continued
+
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            others = [tasks.create_task(type_()), tasks.create_task(follow_stops())]
+            if not read_only:
+                others.append(tasks.create_task(follow_size()))
+            await show()
+            for task in others:
+                task.cancel()
+        return await terminal.wait()
+    except* Detached:
+        if echo is not None:
+            await local.write(echo.withdraw())
+        raise Detached from None
+    except* (HawseError, Continued) as errors:
+        raise first(errors) from None

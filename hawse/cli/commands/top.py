@@ -1,0 +1,225 @@
+"""`hawse top`: what a sandbox does, live."""
+
+import asyncio
+import shlex
+import sys
+import time
+from typing import Final, NamedTuple
+
+import click
+
+from hawse.api.processes import ProcessInfo
+from hawse.api.runtime import RuntimeMetricsResult
+from hawse.api.terminals import TerminalInfo
+from hawse.cli.local_terminal.terminal import LocalTerminal
+from hawse.cli.output import duration, examples, is_terminal, print_json, printable, size
+from hawse.cli.target import Target, first, target_options
+from hawse.client import Client, Sandbox
+from hawse.wire import HawseError
+
+INTERVAL: Final = 2.0  # s between two looks
+SORTS: Final = {"n": "name", "a": "age", "o": "output", "r": "rate"}  # by key
+QUIT: Final = "q\x03"  # and Ctrl-C, which is no signal in raw mode
+ENTER: Final = b"\x1b[?1049h\x1b[?25l\x1b[?7l"  # the alternate screen, no cursor, and long lines are cut off
+LEAVE: Final = b"\x1b[?7h\x1b[?25h\x1b[?1049l"
+
+
+class Look(NamedTuple):
+    """What a sandbox does at one time."""
+
+    at: float  # s since 1970, for ages
+    clock: float  # s on a clock that ignores changes of the date, for rates
+    metrics: RuntimeMetricsResult
+    terminals: list[TerminalInfo]
+    processes: list[ProcessInfo]
+
+
+class Row(NamedTuple):
+    """One terminal or process of the page; `rate` is in bytes of output a second."""
+
+    name: str
+    age: float
+    output: int
+    rate: float
+    cells: str  # what the page shows between the name and these
+    text: str  # what it shows behind them
+
+
+class Quit(Exception):
+    """The user typed a key of `QUIT`."""
+
+
+@click.command(epilog=examples("hawse top -s build", "hawse top --once --json"))
+@click.option("--interval", type=click.FloatRange(min=0.1), default=INTERVAL, show_default=True, help="in seconds")
+@click.option("--once", is_flag=True, help="look once")
+@click.option(
+    "--sort", type=click.Choice(list(SORTS.values())), default="rate", show_default=True, help="what comes first"
+)
+@target_options
+def top(target: Target, interval: float, once: bool, sort: str) -> None:
+    """Show what a sandbox does, live: terminals and processes with their output, memory and CPU time.
+
+    The keys n, a, o and r sort by name, age, output and rate; q quits.
+
+    With --json, or if the output is not a terminal: one line of JSON each time.
+    """
+    shown = is_terminal(sys.stdout) and not target.as_json
+    if shown and not once and not sys.stdin.isatty():
+        raise click.ClickException("standard input has to be a terminal; --once and --json need none")
+
+    async def work(client: Client, box: Sandbox) -> None:
+        if shown and once:
+            click.echo(render(await _look(box), None, box.id, sort))
+        elif shown:
+            await Page(box, interval, sort).show()
+        else:
+            while True:
+                print_json((await _look(box))._asdict())
+                if once:
+                    return
+                await asyncio.sleep(interval)
+
+    target.run(work)
+
+
+class Page:
+    """The page of `hawse top` in the terminal of this machine.
+
+    Args:
+        box: The sandbox.
+        interval: Seconds between two looks.
+        sort: What comes first: one of `SORTS`.
+    """
+
+    def __init__(self, box: Sandbox, interval: float, sort: str) -> None:
+        self._box, self._interval, self._sort = box, interval, sort
+        self._local = LocalTerminal(leave=LEAVE)
+        self._looks: list[Look] = []  # the latest two
+        self._changed = asyncio.Event()
+
+    async def show(self) -> None:
+        """Show the page until the user quits. Raises `HawseError`."""
+        with self._local:
+            await self._local.write(ENTER)
+            try:
+                async with asyncio.TaskGroup() as tasks:
+                    for each in (self._look(), self._read_keys(), self._follow_size(), self._draw()):
+                        tasks.create_task(each)
+            except* Quit:
+                pass
+            except* HawseError as errors:
+                raise first(errors) from None
+
+    async def _look(self) -> None:
+        while True:
+            self._looks = [*self._looks[-1:], await _look(self._box)]
+            self._changed.set()
+            await asyncio.sleep(self._interval)
+
+    async def _read_keys(self) -> None:
+        async for data in self._local.input():
+            for key in data.decode("latin-1"):
+                if key in QUIT:
+                    raise Quit
+                self._sort = SORTS.get(key, self._sort)
+            self._changed.set()
+        raise Quit  # the terminal was closed
+
+    async def _follow_size(self) -> None:
+        async for _ in self._local.sizes():
+            if self._local.continued.is_set():
+                self._local.continued.clear()
+                await self._local.write(ENTER)
+            self._changed.set()
+
+    async def _draw(self) -> None:
+        while True:
+            await self._changed.wait()
+            self._changed.clear()
+            if not self._looks:
+                continue
+            before = self._looks[0] if len(self._looks) == 2 else None
+            rows = self._local.size[1]
+            lines = render(self._looks[-1], before, self._box.id, self._sort).split("\n")[: rows - 1]
+            lines.append(f"sort by (n)ame, (a)ge, (o)utput, (r)ate: {self._sort}   (q)uit")
+            await self._local.write(("\x1b[H" + "\x1b[K\r\n".join(lines) + "\x1b[J").encode())
+
+
+async def _look(box: Sandbox) -> Look:
+    metrics, terminals, processes = await asyncio.gather(box.metrics(), box.terminals.list(), box.processes.list())
+    return Look(time.time(), time.monotonic(), metrics, terminals, processes)
+
+
+def render(look: Look, before: Look | None, sandbox: str, sort: str = "rate") -> str:
+    """Return the page as text.
+
+    Args:
+        look: What to show.
+        before: The look before, for rates. None: there are no rates yet.
+        sandbox: The id of the sandbox.
+        sort: What comes first: one of `SORTS`.
+    """
+    passed = look.clock - before.clock if before else 0.0
+    metrics = look.metrics
+    cpu = f"{(metrics.cpu - before.metrics.cpu) / passed:.1%}" if before and passed > 0 else "-"
+    return "\n".join(
+        [
+            f"sandbox {sandbox}   up {duration(look.at - metrics.started)}   runtime {size(metrics.memory)}, CPU {cpu}",
+            f"terminals {metrics.terminals}, viewers {metrics.viewers}, processes {metrics.processes}, "
+            f"sessions {metrics.sessions}",
+            "",
+            f"{'TERMINAL':20} {'SIZE':>9} {'VIEWERS':>7} {'AGE':>7} {'OUTPUT':>10} {'RATE':>12}  TITLE OR DIRECTORY",
+            *_lines(_terminals(look, before, passed), sort),
+            "",
+            f"{'PROCESS':20} {'PID':>9} {'':7} {'AGE':>7} {'OUTPUT':>10} {'RATE':>12}  COMMAND",
+            *_lines(_processes(look, before, passed), sort),
+        ]
+    )
+
+
+def _lines(rows: list[Row], sort: str) -> list[str]:
+    """The rows, the greatest age, output or rate first; those that are equal by name."""
+    rows = sorted(rows, key=lambda row: row.name)
+    if sort != "name":
+        rows.sort(key=lambda row: float(getattr(row, sort)), reverse=True)
+    return [
+        f"{printable(row.name)[:20]:20} {row.cells} {duration(row.age):>7} {size(row.output):>10} "
+        f"{size(int(row.rate)) + '/s':>12}  {printable(row.text)}"
+        for row in rows
+    ]
+
+
+def _terminals(look: Look, before: Look | None, passed: float) -> list[Row]:
+    offsets = {each.instance: each.offset for each in before.terminals} if before else {}
+    return [
+        Row(
+            each.id,
+            look.at - each.started,
+            each.offset,
+            (each.offset - offsets[each.instance]) / passed if each.instance in offsets and passed > 0 else 0.0,
+            f"{f'{each.cols}x{each.rows}':>9} {each.viewers:7}",
+            each.title or each.cwd,
+        )
+        for each in look.terminals
+        if each.state == "running"
+    ]
+
+
+def _processes(look: Look, before: Look | None, passed: float) -> list[Row]:
+    outputs = {each.instance: _printed(each) for each in before.processes} if before else {}
+    return [
+        Row(
+            each.id,
+            look.at - each.started,
+            _printed(each),
+            (_printed(each) - outputs[each.instance]) / passed if each.instance in outputs and passed > 0 else 0.0,
+            f"{each.pid:9} {'':7}",
+            shlex.join(each.argv),
+        )
+        for each in look.processes
+        if each.state == "running"
+    ]
+
+
+def _printed(process: ProcessInfo) -> int:
+    return process.stdout.offset + process.stderr.offset

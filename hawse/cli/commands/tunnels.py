@@ -1,0 +1,95 @@
+"""`hawse tunnel`: durable public addresses of ports of a sandbox."""
+
+import time
+from typing import Final
+
+import click
+
+from hawse.api.tunnels import TunnelKind, TunnelProvider
+from hawse.cli.candidates import offer, tunnels
+from hawse.cli.commands.access import Lifetime
+from hawse.cli.confirm import confirm, yes_option
+from hawse.cli.group import Group
+from hawse.cli.output import duration, examples, printable
+from hawse.cli.target import Target, target_options
+from hawse.client import Client, Sandbox, Tunnel
+
+PORT: Final = click.IntRange(1, 65_535)
+
+
+@click.group(cls=Group)
+def tunnel() -> None:
+    """Give ports of a sandbox public addresses, list and remove them."""
+
+
+@tunnel.command(epilog=examples("hawse tunnel create 3000 --name demo", "hawse tunnel create 5432 --tcp --expires 8h"))
+@click.argument("port", type=PORT)
+@click.option("--name", help="the name in the address: lower-case letters, digits and hyphens (a random one)")
+@click.option("--tcp", "kind", flag_value="tcp", help="pass TCP connections to a port of the gateway")
+@click.option("--tls", "kind", flag_value="tls", help="pass TLS connections by name; the program has the certificate")
+@click.option("--public-port", type=PORT, metavar="N", help="the port of the address, for TCP (a free one)")
+@click.option(
+    "--via",
+    "provider",
+    type=click.Choice(["gateway", "cloudflared", "ssh"]),
+    default="gateway",
+    help="who gives the address: Cloudflare, for HTTP, or the gateway's SSH server, for TCP (the gateway)",
+)
+@click.option("--expires", type=Lifetime(), metavar="DURATION", help="when it ends, such as 8h or 30d (never)")
+@target_options
+def create(
+    target: Target,
+    port: int,
+    name: str | None,
+    kind: TunnelKind | None,
+    public_port: int | None,
+    expires: float | None,
+    provider: TunnelProvider,
+) -> None:
+    """Give PORT of a sandbox a public address, and print it. Anyone who knows it can connect to the port.
+
+    It stays the same until it expires, is removed, or the sandbox is deleted. With the name of a tunnel of the same
+    port, its expiry is changed.
+    """
+
+    async def work(client: Client, box: Sandbox) -> Tunnel:
+        return await box.tunnels.create(
+            port, name=name, kind=kind, public_port=public_port, expires_in=expires, provider=provider
+        )
+
+    target.print_result(work, address)
+
+
+@tunnel.command("ls", epilog=examples("hawse tunnel ls"))
+@target_options
+def list_tunnels(target: Target) -> None:
+    """List the tunnels of a sandbox. It is not started."""
+
+    async def work(client: Client, box: Sandbox) -> list[Tunnel]:
+        return await box.tunnels.list()
+
+    target.print_list(work, ["ID", "PORT", "EXPIRES IN", "CONNECTIONS", "ADDRESS"], _row)
+
+
+@tunnel.command(epilog=examples("hawse tunnel rm demo"))
+@click.argument("tunnel", shell_complete=offer(tunnels))
+@yes_option
+@target_options
+def rm(target: Target, tunnel: str, yes: bool) -> None:
+    """Remove a tunnel and end its connections."""
+    confirm(f"Remove tunnel {printable(tunnel)} from sandbox {printable(target.sandbox)}?", yes=yes)
+
+    async def work(client: Client, box: Sandbox) -> None:
+        await box.tunnels.delete(tunnel)
+
+    target.run(work)
+
+
+def _row(one: Tunnel) -> list[object]:
+    left = "never" if one.expires is None else duration(one.expires - time.time())
+    return [one.id, one.port, left, one.connections, address(one)]
+
+
+def address(one: Tunnel) -> str:
+    """Return where a tunnel can be reached, or why it cannot."""
+    return one.url or f"none: {one.problem}"

@@ -1,0 +1,1 @@
+"""The sub-commands that concern the installation itself: its parts, its manual page, its image."""

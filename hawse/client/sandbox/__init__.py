@@ -1,0 +1,1 @@
+"""Sandboxes: their life, and the handle of one."""

@@ -1,0 +1,127 @@
+"""Sandboxes that are created, or found, when they are awaited or entered; also with a connection of their own."""
+
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from hawse.api.egress import EgressPolicy
+from hawse.api.sandboxes import Network, SandboxCreate, SandboxLimits, SandboxPort
+from hawse.wire import HawseError
+
+if TYPE_CHECKING:
+    from hawse.client.client import Client
+    from hawse.client.sandbox.sandbox import Sandbox
+
+
+class SandboxOptions(TypedDict, total=False):
+    """How a sandbox is created: the keyword arguments of `Sandboxes.create` and `Sandbox.create`.
+
+    Args:
+        provider: The name of the provider; by default that of the gateway.
+        template: The name of a template of the gateway.
+        image: The image whose files it sees.
+        image_command: Whether the command of the image is started, as the process `image`.
+        env: The environment of all programs in it.
+        snapshot: The id of a snapshot, or of another backup, whose content its workspace gets.
+        labels: Labels, by which `list` selects.
+        limits: What it may use.
+        network: What it can connect to.
+        egress: What the network `filtered` lets through; by default nothing.
+        ports: Ports that have a preview from the beginning: numbers, or `SandboxPort` for a name or a token.
+        timeout: Seconds until it is deleted; by default never.
+        idle_timeout: Seconds without activity after which it sleeps; by default as the gateway is configured.
+        keep_alive: Whether it never sleeps.
+    """
+
+    provider: str | None
+    template: str | None
+    image: str | None
+    image_command: bool
+    env: Mapping[str, str] | None
+    snapshot: str | None
+    labels: Mapping[str, str] | None
+    limits: SandboxLimits | None
+    network: Network | None
+    egress: EgressPolicy | None
+    ports: Sequence[SandboxPort | int]
+    timeout: float | None
+    idle_timeout: float | None
+    keep_alive: bool
+
+
+def create_params(id: str, options: SandboxOptions) -> SandboxCreate:
+    """Return the parameters of `sandbox.create`. Raises `TypeError` for an option that does not exist."""
+    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    for name, kind in (("env", dict), ("labels", dict)):
+        if name in given:
+            given[name] = kind(given[name])
+    if "ports" in given:
+        given["ports"] = [SandboxPort(port=port) if isinstance(port, int) else port for port in given["ports"]]
+    return SandboxCreate(id=id, **given)
+
+
+class SandboxOpening:
+    """`box = await Sandbox.get(id)` finds a sandbox; `box.close()` closes the connection, if it has its own.
+
+    `async with Sandbox.get(id) as box:` does so at the end.
+    """
+
+    def __init__(self, find: "Callable[[], Awaitable[Sandbox]]") -> None:
+        """Find what is awaited.
+
+        Args:
+            find: Returns the sandbox.
+        """
+        self._find = find
+        self._box: Sandbox
+
+    def __await__(self) -> "Generator[Any, Any, Sandbox]":
+        return self._find().__await__()
+
+    async def __aenter__(self) -> "Sandbox":
+        self._box = await self._find()
+        return self._box
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._box.close()
+
+
+class SandboxCreation(SandboxOpening):
+    """`box = await hw.sandboxes.create()` creates a sandbox that stays.
+
+    `async with hw.sandboxes.create() as box:` deletes it at the end, also after an exception.
+    """
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            await self._box.delete()
+        except HawseError as failure:
+            if failure.code not in ("not_found", "cleanup_pending"):  # the gateway finishes the deletion
+                raise
+        finally:
+            await self._box.close()
+
+
+async def with_own_connection(find: "Callable[[Client], Awaitable[Sandbox]]") -> "Sandbox":
+    """Connect to the gateway that `connect` finds, and return a sandbox that owns the connection.
+
+    Args:
+        find: Returns the sandbox. The connection is closed if this fails.
+
+    Raises:
+        HawseError: As `connect`, and what `find` raises.
+    """
+    from hawse.client.client import connect
+
+    client = await connect()
+    try:
+        box = await find(client)
+    except BaseException:
+        await client.close()
+        raise
+    box.connection = client
+    return box

@@ -1,0 +1,247 @@
+"""A sandbox: its commands, and what it has: processes, sessions, code, terminals, files, watches, ports, git.
+
+Each property is named after what it holds, and its methods after those of the wire: `process.start` is
+`box.processes.start`. `start`, `create`, `open` and `attach` return handles, `get` and `list` return records.
+`box.exec` alone is a method of the sandbox itself.
+
+If a connection is lost, calls that change something are repeated with a key, so they run once, and streams resume.
+"""
+
+import builtins
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Unpack
+
+from hawse.client.base.options import Options
+from hawse.client.calls.call_table import CallTable
+from hawse.client.process.execution import Execution
+from hawse.client.sandbox.lifecycle import Lifecycle
+
+if TYPE_CHECKING:  # each is loaded when it is first used, so that a program starts fast
+    from hawse.api.runtime import RuntimeInfoResult, RuntimeMetricsResult
+    from hawse.api.sandboxes import SandboxInfo
+    from hawse.client.backups import SandboxBackups
+    from hawse.client.client import Client
+    from hawse.client.code.contexts import Code
+    from hawse.client.desktop import Desktop
+    from hawse.client.egress import Egress
+    from hawse.client.files.files import Files
+    from hawse.client.git import Git
+    from hawse.client.mounts import Mounts
+    from hawse.client.ports import Ports
+    from hawse.client.process.processes import Processes
+    from hawse.client.process.sessions import Sessions
+    from hawse.client.sandbox.opening import SandboxCreation, SandboxOpening, SandboxOptions
+    from hawse.client.terminal.recordings import Recordings
+    from hawse.client.terminal.terminals import Terminals
+    from hawse.client.tunnels import Tunnels
+    from hawse.client.watch import Watches
+
+
+class Sandbox(Lifecycle, Execution):
+    """A handle to one sandbox: of a client, as `hw.sandbox()`, or with a connection of its own.
+
+    `create`, `get` and `list` are for programs that need one sandbox and no client. Without `client`, they connect to
+    the gateway that `connect()` finds.
+
+    Attributes:
+        id: The id of the sandbox.
+        connection: The client that this handle has connected, and that `close` closes. None: it holds nothing open.
+    """
+
+    connection: "Client | None" = None
+
+    def __init__(self, calls: CallTable, id: str, options: Options, *, gateway: str = "") -> None:
+        """Create a handle.
+
+        Args:
+            calls: The calls of the client.
+            id: The id of the sandbox.
+            options: The options of the client.
+            gateway: The HTTP URL of the gateway, for the URLs of previews.
+        """
+        super().__init__(calls, id, options)
+        self._gateway = gateway
+
+    def __repr__(self) -> str:
+        return f"<Sandbox {self.id!r}>"
+
+    @classmethod
+    def create(
+        cls, id: str | None = None, *, client: "Client | None" = None, **options: "Unpack[SandboxOptions]"
+    ) -> "SandboxCreation":
+        """Create a sandbox and start it.
+
+        `box = await Sandbox.create()` creates one that stays. `async with Sandbox.create() as box:` deletes it at the
+        end, and closes the connection.
+
+        Args:
+            id: The id; None: a random one.
+            client: The client to use. None: a connection of its own, until `close`.
+            options: As for `hw.sandboxes.create`: see `SandboxOptions`.
+
+        Raises:
+            HawseError: When awaited: as `connect()` and `hw.sandboxes.create`.
+        """
+        from hawse.client.sandbox.opening import SandboxCreation, with_own_connection
+
+        if client is not None:
+            return client.sandboxes.create(id, **options)
+        return SandboxCreation(partial(with_own_connection, lambda own: own.sandboxes.create(id, **options)))
+
+    @classmethod
+    def get(cls, id: str, *, client: "Client | None" = None) -> "SandboxOpening":
+        """Find a sandbox that exists. It is not started.
+
+        `box = await Sandbox.get("build")` returns its handle. `async with Sandbox.get("build") as box:` closes the
+        connection at the end; the sandbox remains.
+
+        Args:
+            id: The id.
+            client: The client to use. None: a connection of its own, until `close`.
+
+        Raises:
+            HawseError: When awaited: `not_found`; as `connect()`.
+        """
+        from hawse.client.sandbox.opening import SandboxOpening, with_own_connection
+
+        async def find(client: "Client") -> Sandbox:
+            await client.sandboxes.get(id)
+            return client.sandbox(id)
+
+        return SandboxOpening(partial(with_own_connection, find) if client is None else partial(find, client))
+
+    @classmethod
+    async def list(
+        cls, *, labels: Mapping[str, str] | None = None, client: "Client | None" = None
+    ) -> "builtins.list[SandboxInfo]":
+        """Return the sandboxes that have all of the labels, as `hw.sandboxes.list`. None is started.
+
+        Args:
+            labels: Labels that a sandbox must have.
+            client: The client to use. None: a connection that is closed before this returns.
+        """
+        if client is not None:
+            return await client.sandboxes.list(labels=labels)
+        from hawse.client.client import connect
+
+        async with connect() as own:
+            return await own.sandboxes.list(labels=labels)
+
+    async def close(self) -> None:
+        """Close the connection that `create` or `get` has made, in the same task. The sandbox remains.
+
+        Does nothing for a sandbox of a client, and the second time.
+        """
+        if self.connection is not None:
+            await self.connection.close()
+
+    async def runtime(self) -> "RuntimeInfoResult":
+        """Return the version and the state of the sandbox's runtime."""
+        from hawse.api.runtime import RuntimeInfo
+
+        return await self._request(RuntimeInfo())
+
+    async def metrics(self) -> "RuntimeMetricsResult":
+        """Return the counters of the sandbox's runtime."""
+        from hawse.api.runtime import RuntimeMetrics
+
+        return await self._request(RuntimeMetrics())
+
+    @property
+    def processes(self) -> "Processes":
+        """Processes, which outlive the client: `start`, `attach`, `get`, `list`."""
+        from hawse.client.process.processes import Processes
+
+        return Processes(self._calls, self.id, window=self._window)
+
+    @property
+    def sessions(self) -> "Sessions":
+        """Persistent shells: `create`, `attach`, `get`, `list`."""
+        from hawse.client.process.sessions import Sessions
+
+        return Sessions(self._calls, self.id, window=self._window)
+
+    @property
+    def code(self) -> "Code":
+        """Code in Python, JavaScript, TypeScript, bash and others: `run`, `create`, `attach`, `get`, `list`."""
+        from hawse.client.code.contexts import Code
+
+        return Code(self._calls, self.id, window=self._window)
+
+    @property
+    def terminals(self) -> "Terminals":
+        """Terminals, for people and programs: `open`, `attach`, `get`, `list`."""
+        from hawse.client.terminal.terminals import Terminals
+
+        return Terminals(self._calls, self.id, window=self._window)
+
+    @property
+    def recordings(self) -> "Recordings":
+        """Recordings: `attach`, `get`, `list`, `watch`. `Terminal.record` and `Desktop.record` begin one."""
+        from hawse.client.terminal.recordings import Recordings
+
+        return Recordings(self._calls, self.id, window=self._window)
+
+    @property
+    def files(self) -> "Files":
+        """Files: `read`, `write`, `edit`, `upload`, `list`, `search`, `copy`, `archive` and more."""
+        from hawse.client.files.files import Files
+
+        return Files(self._calls, self.id, window=self._window)
+
+    @property
+    def backups(self) -> "SandboxBackups":
+        """Its backups: `create`, `restore`, `list`, `get`, `delete`. `hw.backups` has those of all sandboxes."""
+        from hawse.client.backups import SandboxBackups
+
+        return SandboxBackups(self._calls, self.id)
+
+    @property
+    def mounts(self) -> "Mounts":
+        """Buckets and directories of the gateway's machine that are mounted in it: `create`, `list`, `delete`."""
+        from hawse.client.mounts import Mounts
+
+        return Mounts(self._calls, self.id)
+
+    @property
+    def egress(self) -> "Egress":
+        """What its programs may reach, if its network is `filtered`: `get`, `set`, `watch`."""
+        from hawse.client.egress import Egress
+
+        return Egress(self._calls, self.id)
+
+    @property
+    def git(self) -> "Git":
+        """Git: `clone`, `status`, `commit` and more."""
+        from hawse.client.git import Git
+
+        return Git(self._calls, self.id, window=self._window)
+
+    @property
+    def watches(self) -> "Watches":
+        """Changes in directories: `start` streams them, `changes` asks for them."""
+        from hawse.client.watch import Watches
+
+        return Watches(self._calls, self.id, window=self._window)
+
+    @property
+    def ports(self) -> "Ports":
+        """Open ports: `list` and `watch` them, make previews with `expose`, connect with `connect`."""
+        from hawse.client.ports import Ports
+
+        return Ports(self._calls, self.id, gateway=self._gateway, window=self._window)
+
+    @property
+    def tunnels(self) -> "Tunnels":
+        """Durable public addresses of ports: `create`, `list`, `delete`."""
+        from hawse.client.tunnels import Tunnels
+
+        return Tunnels(self._calls, self.id, gateway=self._gateway)
+
+    @property
+    def desktop(self) -> "Desktop":
+        """A graphical desktop: `start`, `screenshot`, `click`, `type`, `launch`, `connect`."""
+        from hawse.client.desktop import Desktop
+
+        return Desktop(self._calls, self.id, window=self._window, timeout=self._options.request_timeout)

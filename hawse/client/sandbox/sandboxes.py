@@ -1,0 +1,192 @@
+"""The sandboxes of a gateway: create, find and watch them."""
+
+import builtins
+import secrets
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, Unpack
+
+import msgspec
+
+from hawse.api.sandboxes import (
+    SandboxDelete,
+    SandboxDeleted,
+    SandboxGet,
+    SandboxInfo,
+    SandboxList,
+    SandboxWatch,
+    TemplateInfo,
+    TemplateList,
+)
+from hawse.api.spec import Nothing
+from hawse.client.base.options import Options
+from hawse.client.calls.call import ClientCall, event_cost
+from hawse.client.calls.call_table import CallTable
+from hawse.client.calls.receive_buffer import ReceiveBuffer
+from hawse.client.calls.stream_handle import StreamHandle
+from hawse.client.sandbox.opening import SandboxCreation, SandboxOptions, create_params
+from hawse.client.sandbox.sandbox import Sandbox
+from hawse.wire import Event, HawseError
+
+LANE = "sandboxes"
+
+
+class SandboxChange(NamedTuple):
+    """A change that a watch reports: `info` is None if the sandbox was deleted."""
+
+    id: str
+    info: SandboxInfo | None
+
+
+class SandboxWatchCall(ClientCall):
+    """`sandbox.watch`. A repeat begins with all sandboxes; those that were deleted meanwhile are noticed at `live`."""
+
+    def __init__(self, params: SandboxWatch, *, window: int) -> None:
+        super().__init__(params, repeats=True)
+        self.receive_buffer: ReceiveBuffer = ReceiveBuffer(window, self.grant)
+        self._known: dict[str, SandboxInfo] = {}
+        self._seen: set[str] | None = None  # since the channel was opened; None when `live` has come
+
+    def opening(self) -> int:
+        self._seen = set()
+        return super().opening()
+
+    def receive_event(self, event: Event) -> None:
+        cost = event_cost(event)
+        match self.decode(event):
+            case SandboxInfo() as info:
+                if self._seen is not None:
+                    self._seen.add(info.id)
+                if self._known.get(info.id) != info:
+                    self._known[info.id] = info
+                    self.receive_buffer.put(LANE, SandboxChange(info.id, info), cost)
+                    return
+            case SandboxDeleted(id=id):
+                if self._known.pop(id, None) is not None:
+                    self.receive_buffer.put(LANE, SandboxChange(id, None), cost)
+                    return
+            case Nothing():
+                gone = self._known.keys() - (self._seen or set())
+                self._seen = None
+                for id in gone:
+                    del self._known[id]
+                    self.receive_buffer.put(LANE, SandboxChange(id, None))
+                self.mark_opened()
+        self.spend(cost)
+
+
+class SandboxChanges(StreamHandle[SandboxWatchCall, SandboxChange]):
+    """`async with hw.sandboxes.watch() as changes: async for change in changes: …`
+
+    Yields each sandbox that exists, and then each change.
+    """
+
+    async def _next(self) -> SandboxChange:
+        _, change = await self._call.receive_buffer.get(LANE)
+        assert isinstance(change, SandboxChange)
+        return change
+
+
+class _Creator:
+    """Creates one sandbox, also when it is called again."""
+
+    def __init__(
+        self, calls: CallTable, handle: Callable[[str], Sandbox], id: str | None, options: SandboxOptions
+    ) -> None:
+        # Without an id, one is chosen here, so that a repeated call makes one sandbox.
+        self._calls = calls
+        self._handle = handle
+        self._random = id is None
+        self._params = create_params(_random_id("s-") if id is None else id, options)
+
+    async def create(self) -> Sandbox:
+        """Create the sandbox, and return its handle."""
+        try:
+            return await self._create()
+        except HawseError as error:
+            prefix = error.details.get("prefix") if isinstance(error.details, dict) else None
+            if not self._random or error.code != "invalid_params" or not isinstance(prefix, str):
+                raise
+            # the caller has rights in its own sandboxes only
+            self._params = msgspec.structs.replace(self._params, id=_random_id(prefix))
+            return await self._create()
+
+    async def _create(self) -> Sandbox:
+        id = self._params.id
+        assert id is not None
+        # Nobody else knows a random id, so what may have been created with it is deleted after a failure.
+        undo = SandboxDelete(id=id) if self._random else None
+        try:
+            await self._calls.request(self._params, sandbox=None, undo=undo)
+        except HawseError as error:
+            if isinstance(error.details, dict | None):
+                error.details = {**(error.details or {}), "sandbox": id}
+            raise
+        return self._handle(id)
+
+
+def _random_id(prefix: str) -> str:
+    return prefix + secrets.token_hex(5)
+
+
+class Sandboxes:
+    """All sandboxes of the gateway. It holds nothing open."""
+
+    def __init__(self, calls: CallTable, options: Options, *, gateway: str) -> None:
+        """Create a handle.
+
+        Args:
+            calls: The calls of the client.
+            options: The options of the client.
+            gateway: The HTTP URL of the gateway, for the URLs of previews.
+        """
+        self._calls = calls
+        self._options = options
+        self._gateway = gateway
+
+    def create(self, id: str | None = None, **options: Unpack[SandboxOptions]) -> SandboxCreation:
+        """Create a sandbox and start it: await the result, or use it in `async with`, which deletes it at the end.
+
+        Args:
+            id: The id. The same id with the same arguments returns the existing sandbox. None: a random one. The ids
+                of a user who has rights in the own sandboxes only begin with the user's name and a dot.
+            options: `provider`, `template`, `image`, `image_command`, `env`, `snapshot`, `labels`, `limits`, `network`,
+                `egress`, `ports`, `timeout`, `idle_timeout`, `keep_alive`: see `SandboxOptions`.
+
+        Raises:
+            HawseError: When awaited: `conflict` for an id that was created with other arguments, `capacity_exceeded`,
+                `cleanup_pending`, `invalid_params`, `unavailable`, `forbidden` if the caller may create none,
+                `limit_exceeded` if it has as many as it may have. `details["sandbox"]` is the id. After an error or a
+                cancellation, a sandbox with a random id is deleted if it may exist.
+        """
+        return SandboxCreation(_Creator(self._calls, self._handle, id, options).create)
+
+    async def get(self, id: str) -> SandboxInfo:
+        """Return a sandbox as the gateway knows it. It is not started. Raises `not_found`."""
+        return await self._calls.request(SandboxGet(id=id), sandbox=None)
+
+    async def list(self, *, labels: Mapping[str, str] | None = None) -> list[SandboxInfo]:
+        """Return the sandboxes that have all of the labels. None is started.
+
+        There may be more than one answer has room for: then there are several calls, and a sandbox that is created or
+        deleted meanwhile may be among the sandboxes or not.
+        """
+        found: builtins.list[SandboxInfo] = []
+        after = None
+        while True:
+            page = await self._calls.request(SandboxList(labels=dict(labels or {}), after=after), sandbox=None)
+            found += page.sandboxes
+            after = page.after
+            if after is None:
+                return found
+
+    async def templates(self) -> builtins.list[TemplateInfo]:
+        """Return the templates of the gateway, which `create` takes by name."""
+        return (await self._calls.request(TemplateList(), sandbox=None)).templates
+
+    def watch(self, *, labels: Mapping[str, str] | None = None) -> SandboxChanges:
+        """Return a context manager and iterator of the sandboxes that have all of the labels, and of their changes."""
+        params = SandboxWatch(labels=dict(labels or {}))
+        return SandboxChanges(self._calls, SandboxWatchCall(params, window=self._options.window))
+
+    def _handle(self, id: str) -> Sandbox:
+        return Sandbox(self._calls, id, self._options, gateway=self._gateway)

@@ -1,0 +1,296 @@
+"""The part of libghostty's C interface that painting a snapshot needs (pyghostty's `_cdef.py` declares it).
+
+The functions take handles and return plain Python values. This module does not know what a snapshot is.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from hawse_runtime.screen.emulator.libghostty import check, ffi, init_sized, lib, pyghostty, union_fn
+
+CANCEL = b"\x18"  # CAN cancels an unfinished sequence
+
+Terminal = Any  # a GhosttyTerminal
+_SCREEN = lib.GHOSTTY_POINT_TAG_SCREEN
+_TERMINAL_EXTRA = ("modes", "scrolling_region", "tabstops", "keyboard")
+_grid_ref = union_fn("ghostty_terminal_grid_ref", "GhosttyResult(*)(GhosttyTerminal, GhosttyPointS, GhosttyGridRef*)")
+
+
+def handle(emulator: pyghostty.Terminal) -> Terminal:
+    """Return the handle of an open emulator. pyghostty has no public name for it."""
+    return emulator._t[0]
+
+
+def get(terminal: Terminal, name: str, ctype: str) -> Any:
+    out = ffi.new(f"{ctype}*")
+    check(lib.ghostty_terminal_get(terminal, getattr(lib, f"GHOSTTY_TERMINAL_DATA_{name}"), out), name)
+    return out[0]
+
+
+def get_bytes(terminal: Terminal, name: str) -> bytes:
+    """Return a string property of the terminal; empty if it is not set."""
+    out = ffi.new("GhosttyString*")
+    if lib.ghostty_terminal_get(terminal, getattr(lib, f"GHOSTTY_TERMINAL_DATA_{name}"), out) or not out.len:
+        return b""
+    return bytes(ffi.buffer(out.ptr, out.len))
+
+
+def get_colour(terminal: Terminal, name: str) -> tuple[int, int, int] | None:
+    out = ffi.new("GhosttyColorRgb*")
+    if lib.ghostty_terminal_get(terminal, getattr(lib, f"GHOSTTY_TERMINAL_DATA_{name}"), out):
+        return None
+    return out.r, out.g, out.b
+
+
+def get_palette(terminal: Terminal, name: str) -> bytes:
+    """Return the 256 colours as bytes: red, green, blue."""
+    out = ffi.new("GhosttyColorRgb[256]")
+    check(lib.ghostty_terminal_get(terminal, getattr(lib, f"GHOSTTY_TERMINAL_DATA_{name}"), out), name)
+    return bytes(ffi.buffer(out))
+
+
+def has_mode(terminal: Terminal, mode: int) -> bool:
+    """Return whether a DEC private mode is set."""
+    config = ffi.new("GhosttyTerminalModeConfig*", {"mode": mode})
+    check(lib.ghostty_terminal_get(terminal, lib.GHOSTTY_TERMINAL_DATA_MODE, config), "mode")
+    return bool(config.value)
+
+
+def is_alternate(terminal: Terminal) -> bool:
+    return bool(get(terminal, "ACTIVE_SCREEN", "int") == lib.GHOSTTY_TERMINAL_SCREEN_ALTERNATE)
+
+
+def feed(terminal: Terminal, data: bytes) -> None:
+    lib.ghostty_terminal_vt_write(terminal, data, len(data))
+
+
+def unfinished(terminal: Terminal) -> bytes | None:
+    """Return the bytes of the unfinished sequence; None if it is longer than the terminal keeps."""
+    with _allocated() as (out, size):
+        if lib.ghostty_terminal_continuation_alloc(terminal, ffi.NULL, out, size) != lib.GHOSTTY_SUCCESS:
+            return None
+        return bytes(ffi.buffer(out[0], size[0])) if size[0] else b""
+
+
+# ---- cells
+
+
+def at(terminal: Terminal, x: int, y: int) -> Any:
+    """Return a reference (GhosttyGridRef*) to a cell. Row 0 is the first row of the screen, scrollback is negative."""
+    point, ref = ffi.new("GhosttyPointS*"), init_sized("GhosttyGridRef")
+    point.tag, point.value.x = _SCREEN, x
+    point.value.y = get(terminal, "SCROLLBACK_ROWS", "size_t") + y
+    check(_grid_ref(terminal, point[0], ref), "grid ref")
+    return ref
+
+
+def row_flags(terminal: Terminal, first: int, last: int) -> list[int]:
+    """Return the packed flags of the rows `first` to `last`: see `row_mask`."""
+    point, ref, row = ffi.new("GhosttyPointS*"), init_sized("GhosttyGridRef"), ffi.new("GhosttyRow*")
+    point.tag, value, row_of = _SCREEN, point.value, lib.ghostty_grid_ref_row
+    flags = []
+    offset = get(terminal, "SCROLLBACK_ROWS", "size_t")
+    for y in range(first + offset, last + offset + 1):
+        value.y = y
+        _grid_ref(terminal, point[0], ref)
+        row_of(ref, row)
+        flags.append(row[0])
+    return flags
+
+
+def column_cells(terminal: Terminal, x: int, rows: list[int]) -> list[int]:
+    """Return the packed cells in column `x` of these rows; -1 is the last column."""
+    point, ref, out = ffi.new("GhosttyPointS*"), init_sized("GhosttyGridRef"), ffi.new("GhosttyCell*")
+    point.tag, point.value.x = _SCREEN, x if x >= 0 else get(terminal, "COLS", "uint16_t") + x
+    offset, cells = get(terminal, "SCROLLBACK_ROWS", "size_t"), []
+    for y in rows:
+        point.value.y = y + offset
+        _grid_ref(terminal, point[0], ref)
+        lib.ghostty_grid_ref_cell(ref, out)
+        cells.append(out[0])
+    return cells
+
+
+def row_mask(name: str) -> int:
+    """Return the bit of this flag in the packed flags of a row."""
+    value, key = ffi.new("bool*"), getattr(lib, f"GHOSTTY_ROW_DATA_{name}")
+    for bit in range(64):
+        if lib.ghostty_row_get(1 << bit, key, value) == lib.GHOSTTY_SUCCESS and value[0]:
+            return 1 << bit
+    raise LookupError(name)
+
+
+def cell(packed: int, name: str, ctype: str) -> Any:
+    out = ffi.new(f"{ctype}*")
+    check(lib.ghostty_cell_get(packed, getattr(lib, f"GHOSTTY_CELL_DATA_{name}"), out), name)
+    return out[0]
+
+
+def row_cells(ref: Any, cols: int) -> list[int]:
+    """Return the packed cells of the row that contains `ref`."""
+    out, cell_of, cells = ffi.new("GhosttyCell*"), lib.ghostty_grid_ref_cell, []
+    for x in range(cols):
+        ref.x = x
+        cell_of(ref, out)
+        cells.append(out[0])
+    return cells
+
+
+def screen_cells(terminal: Terminal) -> list[list[int]]:
+    """Return the packed cells of all rows of the screen; much faster than `row_cells` for each row."""
+    state, rows = ffi.new("GhosttyRenderState*"), ffi.new("GhosttyRenderStateRowIterator*")
+    check(lib.ghostty_render_state_new(ffi.NULL, state), "new render state")
+    try:
+        check(lib.ghostty_render_state_update(state[0], terminal), "render")
+        check(lib.ghostty_render_state_row_iterator_new(ffi.NULL, rows), "new row iterator")
+        try:
+            check(lib.ghostty_render_state_get(state[0], lib.GHOSTTY_RENDER_STATE_DATA_ROW_ITERATOR, rows), "rows")
+            cells, read = ffi.new("GhosttyCellsView*"), []
+            while lib.ghostty_render_state_row_iterator_next(rows[0]):
+                raw = lib.GHOSTTY_RENDER_STATE_ROW_DATA_CELLS_RAW
+                check(lib.ghostty_render_state_row_get(rows[0], raw, cells), "cells")
+                read.append(ffi.unpack(cells.ptr, cells.len))
+            return read
+        finally:
+            lib.ghostty_render_state_row_iterator_free(rows[0])
+    finally:
+        lib.ghostty_render_state_free(state[0])
+
+
+def page_of(ref: Any) -> int:
+    """Return the number of the libghostty page that contains a cell. Style numbers are unique within a page."""
+    return int(ffi.cast("uintptr_t", ref.node))
+
+
+def style_at(ref: Any) -> Any:
+    """Return the GhosttyStyle of a cell."""
+    style = init_sized("GhosttyStyle")
+    check(lib.ghostty_grid_ref_style(ref, style), "style")
+    return style
+
+
+def characters_at(ref: Any) -> str:
+    """Return the text of one cell: a character and its combining characters."""
+    out, size = ffi.new("uint32_t[64]"), ffi.new("size_t*")
+    result = lib.ghostty_grid_ref_graphemes(ref, out, 64, size)
+    if result == lib.GHOSTTY_OUT_OF_SPACE:
+        out = ffi.new("uint32_t[]", size[0])
+        result = lib.ghostty_grid_ref_graphemes(ref, out, size[0], size)
+    check(result, "graphemes")
+    return "".join(map(chr, ffi.unpack(out, size[0])))
+
+
+def link_at(ref: Any) -> bytes:
+    """Return the address of the hyperlink of a cell."""
+    size = ffi.new("size_t*")
+    lib.ghostty_grid_ref_hyperlink_uri(ref, ffi.NULL, 0, size)
+    out = ffi.new("uint8_t[]", max(1, size[0]))
+    check(lib.ghostty_grid_ref_hyperlink_uri(ref, out, len(out), size), "hyperlink")
+    return bytes(ffi.buffer(out, size[0]))
+
+
+# ---- the whole terminal
+
+
+def format_vt(
+    terminal: Terminal,
+    extra: tuple[str, ...] = (),
+    *,
+    rows: tuple[int, int] | None = None,
+    at_cell: tuple[int, int] | None = None,
+) -> bytes:
+    """Return the formatter's VT bytes of rows (first, last), with soft wraps unmarked, or of one cell (x, y)."""
+    options = init_sized("GhosttyFormatterTerminalOptions")
+    options.emit = lib.GHOSTTY_FORMATTER_FORMAT_VT
+    options.unwrap = True
+    first = last = at_cell or (0, 0)
+    if rows is not None:
+        first, last = (0, rows[0]), (get(terminal, "COLS", "uint16_t") - 1, rows[1])
+    selection = init_sized("GhosttySelection")
+    selection.start, selection.end = at(terminal, *first)[0], at(terminal, *last)[0]
+    options.selection = selection
+    for name in extra:
+        setattr(options.extra if name in _TERMINAL_EXTRA else options.extra.screen, name, True)
+    formatter = ffi.new("GhosttyFormatter*")
+    check(lib.ghostty_formatter_terminal_new(ffi.NULL, formatter, terminal, options[0]), "new formatter")
+    try:
+        with _allocated() as (out, size):
+            check(lib.ghostty_formatter_format_alloc(formatter[0], ffi.NULL, out, size), "format")
+            return bytes(ffi.buffer(out[0], size[0])) if size[0] else b""
+    finally:
+        lib.ghostty_formatter_free(formatter[0])
+
+
+def extra(terminal: Terminal, names: tuple[str, ...]) -> bytes:
+    """Return the formatter's VT bytes of parts of the terminal's state, without the cell that it adds to them."""
+    first = format_vt(terminal, at_cell=(0, 0))
+    outputs = (format_vt(terminal, (name,), at_cell=(0, 0)) for name in names)
+    return b"".join(
+        part.removeprefix(first) if part.startswith(first) else part.removesuffix(first) for part in outputs
+    )
+
+
+def cursor_look(terminal: Terminal) -> tuple[int, bool]:
+    """Return the cursor's GhosttyRenderStateCursorVisualStyle and whether it blinks."""
+    state, style, blinks = ffi.new("GhosttyRenderState*"), ffi.new("int*"), ffi.new("bool*")
+    check(lib.ghostty_render_state_new(ffi.NULL, state), "new render state")
+    try:
+        check(lib.ghostty_render_state_update(state[0], terminal), "render")
+        lib.ghostty_render_state_get(state[0], lib.GHOSTTY_RENDER_STATE_DATA_CURSOR_VISUAL_STYLE, style)
+        lib.ghostty_render_state_get(state[0], lib.GHOSTTY_RENDER_STATE_DATA_CURSOR_BLINKING, blinks)
+    finally:
+        lib.ghostty_render_state_free(state[0])
+    return style[0], blinks[0]
+
+
+@contextmanager
+def cloned(terminal: Terminal, *, scrollback: int) -> Iterator[Terminal]:
+    """Return a copy of the terminal, without an unfinished sequence, and without scrollback if `scrollback` is 0.
+
+    Raises `GhosttyError` for a state that libghostty cannot encode.
+    """
+    decoder, clone = ffi.new("GhosttySnapshotDecoder*"), ffi.new("GhosttyTerminal*")
+    with _allocated() as (out, size):
+        _encode(terminal, out, size)
+        check(lib.ghostty_snapshot_decoder_new_buf(ffi.NULL, decoder, out[0], size[0]), "new decoder")
+        try:
+            if scrollback:
+                check(lib.ghostty_snapshot_decoder_decode(decoder[0], clone), "decode")
+            else:
+                check(lib.ghostty_snapshot_decoder_ready(decoder[0], clone), "decode")
+        finally:
+            lib.ghostty_snapshot_decoder_free(decoder[0])
+    try:
+        feed(clone[0], CANCEL)
+        yield clone[0]
+    finally:
+        lib.ghostty_terminal_free(clone[0])
+
+
+def _encode(terminal: Terminal, out: Any, size: Any) -> None:
+    """Encode `terminal` into memory that the caller frees.
+
+    libghostty does not encode some sequences that its parser accepts (bytes from 0x80 on in APC, PM and SOS strings).
+    Such a sequence is cancelled before the encoding and fed again after it.
+    """
+    result = lib.ghostty_snapshot_encode_alloc(terminal, ffi.NULL, out, size)
+    pending = unfinished(terminal) if result != lib.GHOSTTY_SUCCESS else None
+    if pending:
+        feed(terminal, CANCEL)
+        try:
+            result = lib.ghostty_snapshot_encode_alloc(terminal, ffi.NULL, out, size)
+        finally:
+            feed(terminal, pending)
+    check(result, "encode")
+
+
+@contextmanager
+def _allocated() -> Iterator[tuple[Any, Any]]:
+    """Return pointers for the output of a call that allocates: to the bytes, and to their number."""
+    out, size = ffi.new("uint8_t**"), ffi.new("size_t*")
+    try:
+        yield out, size
+    finally:
+        if out[0] != ffi.NULL:
+            lib.ghostty_free(ffi.NULL, out[0], size[0])

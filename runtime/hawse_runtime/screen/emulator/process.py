@@ -1,0 +1,70 @@
+"""`python -m hawse_runtime.screen.emulator.process`: the screens of the runtime at the other end of descriptor 3.
+
+libghostty is C and reads hostile bytes, so it runs here: neither its time nor its crash costs the runtime anything.
+This process ends with the runtime. Its memory, its descriptors and its processor time for one request are limited.
+"""
+
+import gc
+import os
+import resource
+import signal
+import socket
+from contextlib import suppress
+
+from hawse_runtime.posix import linux
+from hawse_runtime.screen.emulator.emulators import Emulators
+from hawse_runtime.screen.requests import LENGTH, Answer, decode_request, framed
+
+INHERITED = 3  # hawse_runtime.posix.spawn.EXTRA_FD
+MEMORY = 4 << 30  # bytes of address space: 200 terminals with the most scrollback that hostile output can make
+SECONDS = 10  # of processor time for one request; the longest legitimate ones take 0.3
+DESCRIPTORS = 16
+OOM_SCORE = 300  # of 1000, added to what it uses: it goes before the runtime, which starts another one
+READ_SIZE = 128 << 10
+
+
+def serve(connection: socket.socket) -> None:
+    """Send one answer when it is ready, then one to each request, until the runtime closes the connection."""
+    emulators = Emulators()
+    connection.sendall(framed(Answer()))
+    with connection, connection.makefile("rb", buffering=READ_SIZE) as requests:
+        while len(header := requests.read(LENGTH.size)) == LENGTH.size:
+            (size,) = LENGTH.unpack(header)
+            body = requests.read(size)
+            if len(body) < size:
+                return
+            signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)  # the default action of its signal ends the process
+            answer = emulators.handle(decode_request(body))
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+            connection.sendall(framed(answer))
+
+
+def confine() -> None:
+    """Limit what this process can use and do, and end it when its parent ends."""
+    with suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+        file.write(str(OOM_SCORE))
+    limits = {
+        resource.RLIMIT_AS: MEMORY,
+        resource.RLIMIT_NOFILE: DESCRIPTORS,
+        resource.RLIMIT_CORE: 0,
+    }
+    for what, most in limits.items():
+        _, hard = resource.getrlimit(what)
+        least = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(what, (least, least))
+    os.closerange(INHERITED + 1, 1 << 16)
+    linux.die_with_parent()
+    linux.deny_dumps()
+    linux.forbid_new_privileges()
+
+
+def main() -> None:
+    confine()
+    os.chdir("/")
+    gc.freeze()
+    with suppress(ConnectionError):  # the runtime has ended
+        serve(socket.socket(fileno=INHERITED))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,316 @@
+"""Renders rows of cells as VT bytes: text, attributes, colours, links, blanks and automatic line wraps.
+
+libghostty's formatter does the same faster, but it omits links and gives blanks the style of the text before them. It
+is used for most of the scrollback; the screen is rendered here (ECMA-48, xterm's ctlseqs).
+"""
+
+from functools import lru_cache
+from itertools import groupby
+from typing import Any
+from unicodedata import category, east_asian_width
+
+import msgspec
+
+from hawse_runtime.screen.emulator.ghostty import (
+    Terminal,
+    at,
+    cell,
+    characters_at,
+    get,
+    link_at,
+    page_of,
+    row_cells,
+    row_flags,
+    row_mask,
+    screen_cells,
+    style_at,
+)
+from hawse_runtime.screen.emulator.libghostty import lib
+
+WRAPS, CONTINUES, LINKED = row_mask("WRAP"), row_mask("WRAP_CONTINUATION"), row_mask("HYPERLINK")
+_TEXT = (lib.GHOSTTY_CELL_CONTENT_CODEPOINT, lib.GHOSTTY_CELL_CONTENT_CODEPOINT_GRAPHEME)
+_SPACERS = (lib.GHOSTTY_CELL_WIDE_SPACER_TAIL, lib.GHOSTTY_CELL_WIDE_SPACER_HEAD)
+_FLAGS = {
+    "bold": 1,
+    "faint": 2,
+    "italic": 3,
+    "blink": 5,
+    "inverse": 7,
+    "invisible": 8,
+    "strikethrough": 9,
+    "overline": 53,
+}
+PLAIN = b"\x1b[0m"
+# What prints a space of two columns: in DEC's graphics set, libghostty replaces a wide character by such a space.
+# U+3000 is the wide character that looks so in emulators that print it unchanged.
+_WIDE_SPACE = "\x1b(0\u3000\x1b(B".encode()
+_CLUSTERS = b"\x1b[?2027h%b\x1b[?2027l"  # grapheme clustering: several characters share the cell of the first one
+_EXTENDING = ("Mn", "Me", "Cf")  # categories of characters that join the character before them in every mode
+_JAMO = (("\u1160", "\u11ff"), ("\ud7b0", "\ud7fb"))  # vowels and final consonants of Hangul, which do so too
+SHORTENED = 128 << 10  # bytes of text whose colours are shortened: in more it would take most of the time of a snapshot
+
+
+class RenderedCell(msgspec.Struct, frozen=True):
+    """What can be read from a packed cell without looking up its position."""
+
+    text: bytes | None  # what prints it; None: it has to be looked up
+    blank: bool  # nothing was written here; it can have a background
+    wide: int
+    style: int
+    linked: bool
+    protected: bool
+    background: bytes  # SGR of a blank
+
+
+@lru_cache(maxsize=1 << 14)
+def unpack(packed: int) -> RenderedCell:
+    tag, code = cell(packed, "CONTENT_TAG", "int"), 0
+    background = b""
+    if tag in _TEXT:
+        code = cell(packed, "CODEPOINT", "uint32_t")
+    elif tag == lib.GHOSTTY_CELL_CONTENT_BG_COLOR_PALETTE:
+        background = palette(cell(packed, "COLOR_PALETTE", "uint8_t"), 40)
+    else:
+        rgb = cell(packed, "COLOR_RGB", "GhosttyColorRgb")
+        background = b";48;2;%d;%d;%d" % (rgb.r, rgb.g, rgb.b)
+    wide = cell(packed, "WIDE", "int")
+    text: bytes | None = chr(code or 32).encode()
+    if tag == lib.GHOSTTY_CELL_CONTENT_CODEPOINT_GRAPHEME:
+        text = None
+    elif code == 32 and wide == lib.GHOSTTY_CELL_WIDE_WIDE:
+        text = _WIDE_SPACE
+    return RenderedCell(
+        text=text,
+        blank=code == 0,
+        wide=wide,
+        style=cell(packed, "STYLE_ID", "uint16_t"),
+        linked=bool(cell(packed, "HAS_HYPERLINK", "bool")),
+        protected=bool(cell(packed, "PROTECTED", "bool")),
+        background=background,
+    )
+
+
+def wrapped_by(first: RenderedCell, end: RenderedCell) -> bool:
+    """Return whether printing `first` at the end of a row leaves `end` as the row's last cell, and wraps."""
+    return (
+        end.wide == lib.GHOSTTY_CELL_WIDE_SPACER_HEAD
+        and first.wide == lib.GHOSTTY_CELL_WIDE_WIDE
+        and (first.style, first.linked) == (end.style, end.linked)
+    )
+
+
+def coloured(ref: Any) -> bool:
+    """Return whether the text of a cell has a background."""
+    return bool(style_at(ref).bg_color.tag != lib.GHOSTTY_STYLE_COLOR_NONE)
+
+
+def cluster(text: str, *, wide: bool) -> bytes:
+    """Return the bytes that print `text` into one cell, which has two columns if `wide`.
+
+    Most characters that share a cell do so in every mode. The others, such as a family of emoji or a character whose
+    width a variation selector changes, are in one cell only if they were printed with grapheme clustering.
+    """
+    alone = all(category(each) in _EXTENDING or any(a <= each <= b for a, b in _JAMO) for each in text[1:])
+    if wide and text[0] == " ":
+        return _WIDE_SPACE + text[1:].encode()
+    return text.encode() if alone and wide == (east_asian_width(text[0]) in "WF") else _CLUSTERS % text.encode()
+
+
+def palette(index: int, base: int) -> bytes:
+    """Return the SGR parameters of a palette colour. `base` is 30, 40 or 50 (which has no short form)."""
+    if index < 16 and base < 50:
+        return b";%d" % (base + index if index < 8 else base + 60 + index - 8)
+    return b";%d;5;%d" % (base + 8, index)
+
+
+def sgr(style: Any) -> bytes:
+    """Return the SGR parameters of a GhosttyStyle, each preceded by a semicolon."""
+    parts = [b";%d" % code for name, code in _FLAGS.items() if getattr(style, name)]
+    if style.underline:
+        parts.append(b";4" if style.underline == 1 else b";4:%d" % style.underline)
+    for colour, base in ((style.fg_color, 30), (style.bg_color, 40), (style.underline_color, 50)):
+        if colour.tag == lib.GHOSTTY_STYLE_COLOR_PALETTE:
+            parts.append(palette(colour.value.palette, base))
+        elif colour.tag == lib.GHOSTTY_STYLE_COLOR_RGB:
+            rgb = colour.value.rgb
+            parts.append(b";%d;2;%d;%d;%d" % (base + 8, rgb.r, rgb.g, rgb.b))
+    return b"".join(parts)
+
+
+class RowRenderer:
+    """Renders consecutive rows, each from its first column. Only CR and LF separate them."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self._terminal = terminal
+        self._cols = get(terminal, "COLS", "uint16_t")
+        self._screen: list[list[int]] | None = None
+        self._styles: dict[int, dict[int, bytes]] = {}  # page → style → SGR
+        self._cleared = False  # the row was wrapped into, and erased, before its first cell is written
+        self._pen = b""  # the SGR, link and protection that were set last
+        self._link = b""
+        self._protected = False
+        self._parts: list[bytes] = []
+        self._mends: dict[int, int] = {}  # row → the column after the last blank that was written only to make it wrap
+
+    def paint(self, first: int, last: int, *, joined: bool, wraps: bool = False) -> bytes:
+        """Render consecutive rows.
+
+        Args:
+            first: The first row; negative in the scrollback.
+            last: The last row.
+            joined: The row before was just rendered and wraps into `first`.
+            wraps: `last` wraps into the row after it, which will be rendered next.
+        """
+        flags = row_flags(self._terminal, first, last)
+        for y, row in enumerate(flags, first):
+            if y > first and not joined:
+                self._set()
+                self._parts.append(b"\r\n")
+            continues = bool(row & WRAPS) if y < last else wraps
+            self._row(y, joined=joined, wraps=continues)
+            joined = continues
+        for y, end in self._mends.items():
+            self._mend(y, end)
+        self._set()
+        painted = b"".join(self._parts)
+        self._parts, self._mends = [], {}
+        return painted
+
+    def _row(self, y: int, *, joined: bool, wraps: bool) -> None:
+        ref = at(self._terminal, 0, y)
+        styles = self._styles.setdefault(page_of(ref), {0: b""})
+        x = skipped = 0
+        cells = self._cells(ref, y)
+        if joined and not self._cleared and (unpack(cells[0]).blank or self._coloured(y)):
+            # Only a written character wraps, and if it scrolls, its background fills the new row.
+            self._set()
+            self._parts.append(b" \r\x1b[X")
+        self._cleared = False
+        for packed, run in groupby(cells):
+            size, looks = len(list(run)), unpack(packed)
+            if looks.wide in _SPACERS:
+                if wraps and skipped:  # the cursor has to be in the last column
+                    self._parts.append(b"\x1b[%dC" % skipped)
+                if looks.wide == lib.GHOSTTY_CELL_WIDE_SPACER_HEAD and wraps:
+                    self._space(ref, y, x, looks)
+            elif looks.blank and not looks.style:
+                skipped = self._blank(y, x, size, looks.background, skipped, wraps)
+            else:
+                if skipped:
+                    self._parts.append(b"\x1b[%dC" % skipped)
+                    skipped = 0
+                self._write(ref, x, size, looks, styles)
+            x += size
+
+    def _space(self, ref: Any, y: int, x: int, looks: RenderedCell) -> None:
+        """Leave out the last column of row `y`, because the wide character behind it did not fit.
+
+        If that is not what row `y + 1` starts with now, another one is printed and erased.
+        """
+        below = at(self._terminal, 0, y + 1)
+        starts = unpack(self._cells(below, y + 1)[0])
+        if page_of(below) == page_of(ref) and wrapped_by(starts, looks) and not self._coloured(y + 1):
+            return
+        ref.x = x
+        self._set(sgr(style_at(ref)))
+        self._parts.append("\u3000".encode())
+        self._set()
+        self._parts.append(b"\r\x1b[K")
+        self._cleared = True
+
+    def _coloured(self, y: int) -> bool:
+        """Return whether the first character of row `y` has a background."""
+        return coloured(at(self._terminal, 0, y))
+
+    def _cells(self, ref: Any, y: int) -> list[int]:
+        if y < 0:
+            return row_cells(ref, self._cols)
+        if self._screen is None:
+            self._screen = screen_cells(self._terminal)
+        return self._screen[y]
+
+    def _blank(self, y: int, x: int, size: int, background: bytes, skipped: int, wraps: bool) -> int:
+        """Erase blanks that have a colour. Return the number of columns to skip before the next text."""
+        if wraps and x + size == self._cols:
+            # The terminal wraps only after a written character: write spaces, and erase them at the end. In the
+            # scrollback, which the cursor cannot reach, they stay.
+            self._parts.append(b"\x1b[%dC" % skipped if skipped else b"")
+            self._set(background)
+            self._parts.append(b" " * size)
+            if y >= 0:
+                self._mends[y] = x + size
+            return 0
+        if background:
+            self._parts.append(b"\x1b[%dC" % skipped if skipped else b"")
+            self._set(background)
+            self._parts.append(b"\x1b[%dX" % size)
+            return size
+        return skipped + size
+
+    def _mend(self, y: int, end: int) -> None:
+        """Write row `y` again up to column `end`, from right to left, and erase its blanks.
+
+        The terminal forgets that a row wraps when a part of it is erased, except by EL 1, which erases to the left.
+        """
+        ref = at(self._terminal, 0, y)
+        styles = self._styles[page_of(ref)]
+        runs = [(packed, len(list(run))) for packed, run in groupby(self._cells(ref, y)[:end])]
+        for packed, size in reversed(runs):
+            looks = unpack(packed)
+            if looks.blank and not looks.style:
+                self._set(looks.background)
+                self._parts.append(b"\x1b[%d;%dH\x1b[1K" % (y + 1, end))
+            elif looks.wide not in _SPACERS:
+                self._parts.append(b"\x1b[%d;%dH" % (y + 1, end - size + 1))
+                self._write(ref, end - size, size, looks, styles)
+            end -= size
+
+    def _write(self, ref: Any, x: int, size: int, looks: RenderedCell, styles: dict[int, bytes]) -> None:
+        style = styles.get(looks.style)
+        if style is None:
+            ref.x = x
+            style = styles[looks.style] = sgr(style_at(ref))
+        if not looks.linked:
+            self._set(style, protected=looks.protected)
+            text = looks.text
+            for at_x in range(x, x + size) if text is None else ():
+                ref.x = at_x
+                self._parts.append(_cluster_at(ref, looks))
+            if text is not None:
+                self._parts.append(text * size)
+            return
+        for at_x in range(x, x + size):
+            ref.x = at_x
+            self._set(style, link_at(ref), looks.protected)
+            self._parts.append(looks.text if looks.text is not None else _cluster_at(ref, looks))
+
+    def _set(self, style: bytes = b"", link: bytes = b"", protected: bool = False) -> None:
+        if style != self._pen:
+            self._parts.append(b"\x1b[0%bm" % style)
+            self._pen = style
+        if link != self._link:
+            self._parts.append(b"\x1b]8;;%b\x1b\\" % link)
+            self._link = link
+        if protected is not self._protected:
+            self._parts.append(b'\x1b[%d"q' % protected)
+            self._protected = protected
+
+
+def _cluster_at(ref: Any, looks: RenderedCell) -> bytes:
+    return cluster(characters_at(ref), wide=looks.wide == lib.GHOSTTY_CELL_WIDE_WIDE)
+
+
+_COLOURS = [
+    (b"\x1b[%d;5;%dm" % (base + 8, index), b"\x1b[%bm" % palette(index, base)[1:])
+    for base in (30, 40)
+    for index in range(16)
+]
+
+
+def with_short_colours(text: bytes) -> bytes:
+    """Replace 38;5;1, which libghostty's formatter writes, by the shorter 31, which means the same."""
+    if len(text) > SHORTENED:
+        return text
+    for long, short in _COLOURS:
+        text = text.replace(long, short)
+    return text

@@ -1,0 +1,143 @@
+"""The screen of a terminal: libghostty's emulator (through pyghostty) and its snapshot as VT bytes."""
+
+from collections.abc import Callable
+
+from hawse_runtime.screen.emulator.ghostty import CANCEL, extra, handle, unfinished as unfinished_sequence
+from hawse_runtime.screen.emulator.libghostty import Emulator, check, ffi, lib
+from hawse_runtime.screen.emulator.snapshot import end_overlong, erase_cut_characters, paint, soft_reset
+from hawse_runtime.screen.requests import SCROLLBACK_LINES
+
+ALL = SCROLLBACK_LINES
+SCROLLBACK_BYTES = 16 << 20  # for rows of any width
+UNLIMITED = 1 << 31  # rows
+# The marks of prompts and commands. libghostty acts on them, unlike xterm.js: it starts a new line before a prompt,
+# erases it when the screen is resized, and moves the screen into the scrollback instead of clearing it.
+MARK = b"\x1b]133;"
+UNKNOWN = b"\x1b]139;"  # a sequence that has no effect
+SOFT_RESET = b"\x1b[!p"  # DECSTR, which libghostty does not implement
+SEQUENCE_BYTES = 4 << 20  # of an unfinished sequence (such as an image) that a snapshot can contain
+
+
+class Screen:
+    """An emulator that reads the output of a terminal."""
+
+    def __init__(
+        self, cols: int, rows: int, *, reply: Callable[[bytes], None] | None = None, scrollback: int = SCROLLBACK_LINES
+    ) -> None:
+        """Create an empty screen. `reply` gets the answers of the emulator to queries in the output."""
+        self.cols = cols
+        self.rows = rows
+        self._fed = 0  # bytes of output read
+        self._whole_at = 0  # where in the output no sequence was unfinished, for the last time
+        self._ask_at = 0  # where this is checked again
+        self._cut = b""  # the start of a sequence to correct, at the end of what was read
+        self._scrollback = scrollback
+        self.closed = False
+        # Bounded by bytes only: libghostty then reuses its oldest page. To keep a number of rows it returns each
+        # page to the kernel and asks for a new one, which took 16 s for 100 MB of short lines instead of 2.
+        self._emulator = Emulator(cols, rows, scrollback=UNLIMITED)
+        self._bound_scrollback()
+        _set(self._emulator, lib.GHOSTTY_TERMINAL_OPT_CONTINUATION_MAX_BYTES, SEQUENCE_BYTES)
+        # A shape that programs cannot select: another shape means that a program has selected one.
+        default = ffi.new("int*", lib.GHOSTTY_TERMINAL_CURSOR_STYLE_BLOCK_HOLLOW)
+        check(
+            lib.ghostty_terminal_set(handle(self._emulator), lib.GHOSTTY_TERMINAL_OPT_DEFAULT_CURSOR_STYLE, default),
+            "set",
+        )
+        self._replies = _ReplyGate(reply)
+        if reply is not None:
+            self._emulator.on_reply(self._replies)
+
+    def feed(self, data: bytes) -> None:
+        """Read output. It must end with a complete character before a snapshot is taken."""
+        *before, last = self._corrected(data).split(SOFT_RESET)
+        for part in before:
+            self._emulator.feed(part)
+            soft_reset(handle(self._emulator))
+        self._emulator.feed(last)
+        self._fed += len(data)
+
+    def _corrected(self, data: bytes) -> bytes:
+        """Return `data` without marks, and with whole soft resets."""
+        cut, data = self._cut, self._cut + data
+        self._cut = b""
+        for sequence in (MARK, SOFT_RESET):
+            size = next((n for n in range(len(sequence) - 1, 0, -1) if data.endswith(sequence[:n])), 0)
+            self._cut = max(self._cut, data[len(data) - size :], key=len)
+        data = data.replace(MARK, UNKNOWN)
+        # The emulator has read the start of the first sequence already. CAN ends it if it is not to be read as it is.
+        return data[len(cut) :] if data.startswith(cut) and not data.startswith(SOFT_RESET) else CANCEL + data
+
+    def resize(self, cols: int, rows: int) -> None:
+        self.cols, self.rows = cols, rows
+        self._emulator.resize(cols, rows)
+        erase_cut_characters(handle(self._emulator))
+        self._bound_scrollback()
+
+    @property
+    def emulator(self) -> Emulator:
+        """The emulator, for reading only."""
+        return self._emulator
+
+    def text(self) -> str:
+        """Return the visible screen as text, one line for each row."""
+        return str(self._emulator.text())
+
+    def snapshot(self, scrollback: int = ALL) -> bytes:
+        """Return VT bytes that paint this screen and at most that much scrollback on a reset emulator of the same size.
+
+        They end with the bytes of an unfinished sequence, so that the output can continue, wherever that is
+        (docs/decisions/0005).
+        """
+        end_overlong(handle(self._emulator))
+        self._replies.muted = True  # an unfinished sequence may be cancelled and fed again
+        try:
+            return paint(handle(self._emulator), min(scrollback, self._scrollback))
+        finally:
+            self._replies.muted = False
+
+    def close(self) -> None:
+        """Release the emulator. It may be called again."""
+        if not self.closed:
+            self.closed = True
+            self._emulator.on_reply(None)  # breaks a reference cycle, which would wait for the garbage collector
+            self._emulator.close()
+
+    @property
+    def whole(self) -> bool:
+        """Whether no sequence is unfinished. If not, a letter can be the last byte of a query.
+
+        Within a long sequence (an image) this is checked less often, because each check copies the sequence.
+        """
+        if self._whole_at != self._fed and self._fed >= self._ask_at:
+            left = unfinished_sequence(handle(self._emulator))
+            if left == b"":
+                self._whole_at = self._fed
+            else:
+                self._ask_at = self._fed + (SEQUENCE_BYTES if left is None else len(left)) // 8
+        return self._whole_at == self._fed
+
+    @property
+    def calm(self) -> bool:
+        """Whether text has its usual effect: no sequence is unfinished, and the whole screen scrolls."""
+        return self.whole and not extra(handle(self._emulator), ("scrolling_region",))
+
+    def _bound_scrollback(self) -> None:
+        size = min(self._scrollback * (10 * self.cols + 64), SCROLLBACK_BYTES)  # the measured size of its rows
+        _set(self._emulator, lib.GHOSTTY_TERMINAL_OPT_SCROLLBACK_MAX_BYTES, size)
+
+
+class _ReplyGate:
+    """Forwards the replies of an emulator unless it is `muted`."""
+
+    def __init__(self, reply: Callable[[bytes], None] | None) -> None:
+        self._reply = reply
+        self.muted = False
+
+    def __call__(self, data: bytes) -> None:
+        if self._reply is not None and not self.muted:
+            self._reply(data)
+
+
+def _set(emulator: Emulator, option: int, value: int) -> None:
+    check(lib.ghostty_terminal_set(handle(emulator), option, ffi.new("size_t*", value)), "set option")

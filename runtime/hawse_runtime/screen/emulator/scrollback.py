@@ -1,0 +1,123 @@
+"""Paints the rows of a screen and the newest rows of its scrollback, for a snapshot.
+
+libghostty's formatter makes most of the scrollback. It formats some lines wrongly, which are found and rendered one by
+one with `RowRenderer`, as are the rows of the screen.
+"""
+
+import re
+from bisect import bisect_right
+from itertools import pairwise
+
+from hawse_runtime.screen.emulator.ghostty import Terminal, at, column_cells, format_vt, get, row_flags
+from hawse_runtime.screen.emulator.row_renderer import (
+    CONTINUES,
+    LINKED,
+    WRAPS,
+    RowRenderer,
+    coloured,
+    unpack,
+    with_short_colours,
+    wrapped_by,
+)
+
+EXACT_LINES = 500  # the newest lines of the scrollback, in which the style of blanks is checked
+SMEARED = 100  # the newest of these lines that are painted one by one: 0.1 ms each
+# A background, underline, inverse, strike or overline that a blank would show, and a space under it.
+_SMEAR = re.compile(rb"\x1b\[(?:4|7|9|53)[0-9;:]*m(?:\x1b\[[1-9][0-9;:]*m)*[^\x1b\n]* ")
+
+
+def paint_rows(terminal: Terminal, scrollback: int) -> bytes:
+    """Paint the newest rows of the scrollback, and the screen. The cursor ends anywhere, without a style."""
+    have = get(terminal, "SCROLLBACK_ROWS", "size_t")
+    first = -min(have, scrollback)
+    painted, joined = _scrollback(terminal, first) if first else (b"", False)
+    return painted + RowRenderer(terminal).paint(0, get(terminal, "ROWS", "uint16_t") - 1, joined=joined)
+
+
+def _scrollback(terminal: Terminal, first: int) -> tuple[bytes, bool]:
+    """Paint the rows from `first` to the one above the screen. Also return whether they wrap into the screen.
+
+    libghostty's formatter makes most of it; lines that it formats wrongly are painted one by one.
+    """
+    flags = row_flags(terminal, first, 0)
+    # The first row of each line, and at the end the first row of the line that is not painted here.
+    starts = [first]
+    starts += [y for y, above in enumerate(flags[:-1], first + 1) if not above & WRAPS]
+    joined = starts[-1] != 0
+    starts += [0] * joined
+    odd = _odd_rows(terminal, flags, first)
+    exact = {bisect_right(starts, y) - 1 for y in odd}
+    smeared = _smeared(terminal, starts, exact)
+    exact |= smeared
+    parts: list[bytes] = []
+    done = 0
+    for line in sorted(exact):
+        parts.append(_formatted(terminal, starts[done : line + 1], wraps=False))
+        parts.append(_painted(terminal, starts[line : line + 2], wraps=joined and line == len(starts) - 2))
+        done = line + 1
+    parts.append(_formatted(terminal, starts[done:], wraps=joined))
+    painted = b"".join(parts)
+    return (painted.removesuffix(b"\r\n") if joined else painted), joined
+
+
+def _odd_rows(terminal: Terminal, flags: list[int], first: int) -> list[int]:
+    """Return the rows that the formatter formats wrongly: it omits links, and it ends some lines elsewhere.
+
+    This happens where a row wraps but has lost its last character, or the wide character that did not fit; where it
+    wraps into a row that does not continue it, or has lost its first character; and where the rest of the row that
+    continues it does not have the background of its text, with which a wrap fills it.
+    """
+    wrapping = [y for y, row in enumerate(flags[:-1], first) if row & WRAPS]
+    ends = column_cells(terminal, -1, wrapping)
+    below = [y + 1 for y in wrapping]
+    starts, ends_below = column_cells(terminal, 0, below), column_cells(terminal, -1, below)
+    torn = []
+    for y, *cells in zip(wrapping, ends, starts, ends_below, strict=True):
+        end, start, end_below = map(unpack, cells)
+        filled = start.style and end_below.blank and not end_below.background and coloured(at(terminal, 0, y + 1))
+        if start.blank or filled or (end.blank and (y == -1 or not wrapped_by(start, end))):
+            torn.append(y)
+    left = [y for y, (row, below) in enumerate(pairwise(flags), first) if row & WRAPS and not below & CONTINUES]
+    return torn + left + [y for y, row in enumerate(flags[:-1], first) if row & LINKED]
+
+
+def _smeared(terminal: Terminal, starts: list[int], exact: set[int]) -> set[int]:
+    """Return the lines in which the formatter may have given blanks the colours of the word before them.
+
+    Only the newest lines are checked, without those that are painted exactly anyway: the formatter breaks these
+    elsewhere, so that lines cannot be counted across them.
+    """
+    found: list[int] = []
+    last = len(starts) - 1
+    edges = [max(last - EXACT_LINES, 0) - 1, *sorted(line for line in exact if line >= last - EXACT_LINES), last]
+    for before, after in pairwise(edges):
+        text = _format_lines(terminal, starts[before + 1 : after + 1])
+        lines = {before + 1 + text.count(b"\n", 0, match.start()) for match in _SMEAR.finditer(text)}
+        found += sorted(line for line in lines if line < after)
+    return set(found[-SMEARED:])
+
+
+def _formatted(terminal: Terminal, starts: list[int], *, wraps: bool) -> bytes:
+    """Return the lines that start in these rows except the last one, each with its line feed.
+
+    Args:
+        terminal: What is painted.
+        starts: The first rows of the lines.
+        wraps: The last of the lines wraps into the row after it.
+    """
+    if len(starts) < 2:
+        return b""
+    text = _format_lines(terminal, starts)
+    ends = len(starts) - 1 - text.count(b"\r\n")  # the formatter ends at the last line that has text
+    if ends < 1:  # it has found too many lines
+        return b"".join(_painted(terminal, [*line], wraps=wraps and line[1] == starts[-1]) for line in pairwise(starts))
+    return b"%b\x1b[0m%b" % (with_short_colours(text), b"\r\n" * ends)
+
+
+def _painted(terminal: Terminal, line: list[int], *, wraps: bool) -> bytes:
+    """Paint one line with its line feed, given its first row and the row after it, into which it may wrap."""
+    return RowRenderer(terminal).paint(line[0], line[1] - 1, joined=False, wraps=wraps) + b"\r\n"
+
+
+def _format_lines(terminal: Terminal, starts: list[int]) -> bytes:
+    return format_vt(terminal, rows=(starts[0], starts[-1] - 1)) if len(starts) > 1 else b""

@@ -1,0 +1,245 @@
+"""A terminal of libghostty as VT bytes that paint its screen, scrollback and state on a reset emulator of its size.
+
+The parts are ordered so that none changes an earlier one: the main screen behind the alternate one, scrollback,
+the rows of the screen, the saved cursor, colours, modes, title, the cursor, the unfinished sequence (xterm's ctlseqs).
+"""
+
+import logging
+import re
+from collections.abc import Callable
+
+from hawse_runtime.screen.emulator.ghostty import (
+    CANCEL,
+    Terminal,
+    at,
+    cell,
+    cloned,
+    column_cells,
+    cursor_look,
+    extra,
+    feed,
+    format_vt,
+    get,
+    get_bytes,
+    get_colour,
+    get_palette,
+    has_mode,
+    is_alternate,
+    row_cells,
+    screen_cells,
+    unfinished,
+)
+from hawse_runtime.screen.emulator.libghostty import lib
+from hawse_runtime.screen.emulator.mouse_modes import mouse_modes
+from hawse_runtime.screen.emulator.row_renderer import unpack, with_short_colours
+from hawse_runtime.screen.emulator.scrollback import paint_rows
+
+log = logging.getLogger(__name__)
+
+_MODES = ("modes", "scrolling_region", "tabstops", "keyboard")
+_PEN = ("style", "hyperlink", "protection", "kitty_keyboard", "charsets")  # the style of the next character
+_ALTERNATE_MODES = (1049, 1047, 47)
+_REPAINTING = re.compile(rb"\x1b\[\?(?:1049|1047|47|3)h")  # would clear what is painted, or save the cursor again
+_MOUSE = re.compile(rb"\x1b\[\?(?:9|100[02356]|101[56])h")  # the last one that was set applies
+_REGION = re.compile(rb"\x1b\[([0-9]+);[0-9]+r")
+_ORIGIN = b"\x1b[?6h"
+_PLAIN = b"\x1b[0m\x1b(B\x1b)B\x0f"  # no style, ASCII
+_NO_PEN = b'\x1b]8;;\x1b\\\x1b[0"q\x1b*B\x1b+B'  # no link, no protection, ASCII in G2 and G3
+# Modes to their defaults, the whole screen as scroll region, and the cursor that DECRC restores.
+_SOFT_RESET = b"\x1b[?1;6;45;66;1004;2004;2026l\x1b[4l\x1b[?7;25h\x1b[0 q\x1b[r" + _PLAIN + _NO_PEN + b"\x1b[H\x1b7"
+_UNSAVED = b"\x1b[1;1H" + _PLAIN + b"\x1b[0m"  # the cursor that is restored if none was saved
+_CONTROL = re.compile(rb"[\x00-\x1f\x7f]")
+_SHAPES = {  # DECSCUSR, steady; one less blinks
+    lib.GHOSTTY_RENDER_STATE_CURSOR_VISUAL_STYLE_BLOCK: 2,
+    lib.GHOSTTY_RENDER_STATE_CURSOR_VISUAL_STYLE_UNDERLINE: 4,
+    lib.GHOSTTY_RENDER_STATE_CURSOR_VISUAL_STYLE_BAR: 6,
+}
+
+
+def paint(terminal: Terminal, scrollback: int) -> bytes:
+    """Return the VT bytes that paint the screen of `terminal` and the newest rows of its scrollback. Never raises.
+
+    Each part of the snapshot is made by itself. If making one fails, a plainer form takes its place or the part is left
+    out, and what was given up is logged: a viewer that sees a plain screen is better served than one that sees none.
+
+    The bytes end with what has been read of an unfinished sequence, so that the output can follow immediately.
+
+    Args:
+        terminal: Must not be within a UTF-8 character.
+        scrollback: The number of rows of scrollback to paint at most.
+    """
+    make = Parts()
+    modes = make("modes", lambda: _REPAINTING.sub(b"", extra(terminal, _MODES)))
+    modes = make("mouse modes", lambda: _MOUSE.sub(b"", modes) + mouse_modes(terminal), lambda: modes)
+    shape = make("cursor shape", lambda: _shape(terminal))
+    if shape:
+        modes = modes.replace(b"\x1b[?12h", b"")  # DECSCUSR includes whether the cursor blinks
+    behind, saved = make.both("main screen and saved cursor", lambda: _from_clone(terminal, scrollback))
+    if not behind and is_alternate(terminal):
+        behind = b"\x1b[?%dh" % _alternate_mode(terminal) + _PLAIN + b"\x1b[H"
+    rows = make(
+        "scrollback and styles",
+        lambda: paint_rows(terminal, scrollback),
+        lambda: paint_rows(terminal, 0),
+        lambda: plain_rows(terminal),
+    )
+    colours = make("colours", lambda: _colours(terminal))
+    names = make("title and directory", lambda: _names(terminal))
+    cursor = make("cursor style", lambda: _cursor(terminal, modes), lambda: cursor_position(terminal))
+    make.log()
+    return b"".join((behind, rows, saved, colours, modes, names, shape, cursor, unfinished(terminal) or b""))
+
+
+def end_overlong(terminal: Terminal) -> None:
+    """Cancel an unfinished sequence that is longer than the terminal keeps, because it cannot be painted."""
+    if unfinished(terminal) is None:
+        feed(terminal, CANCEL)
+
+
+def erase_cut_characters(terminal: Terminal) -> None:
+    """Erase wide characters whose second half a resize has cut off at the right margin.
+
+    libghostty leaves the first half behind where it does not reflow (alternate screen, DECAWM reset), and then cannot
+    encode the screen.
+    """
+    ends = column_cells(terminal, -1, list(range(get(terminal, "ROWS", "uint16_t"))))
+    cut = [y for y, packed in enumerate(ends) if packed and unpack(packed).wide == lib.GHOSTTY_CELL_WIDE_WIDE]
+    if not cut or unfinished(terminal) != b"":
+        return
+    modes = extra(terminal, _MODES)
+    origin = _ORIGIN in modes
+    erase = b"".join(b"\x1b[%d;%dH\x1b[X" % (y + 1, get(terminal, "COLS", "uint16_t")) for y in cut)
+    restore = (_ORIGIN if origin else b"") + _cursor(terminal, modes)
+    feed(terminal, _PLAIN + (b"\x1b[?6l" if origin else b"") + erase + restore)
+
+
+def soft_reset(terminal: Terminal) -> None:
+    """Reset what DECSTR resets in xterm.js. The cursor stays where it is."""
+    feed(terminal, _cursor(terminal).join((_SOFT_RESET, _PLAIN + _NO_PEN)))
+
+
+class Parts:
+    """Makes the parts of one snapshot and records which could not be made."""
+
+    def __init__(self) -> None:
+        self.given_up: list[str] = []
+
+    def __call__(self, name: str, *forms: Callable[[], bytes]) -> bytes:
+        """Return the first of `forms` that can be made, or nothing. `name` is what is lost without the first one."""
+        for form in forms:
+            try:
+                return form()
+            except Exception as error:  # after any failure, the rest of the screen can still be painted
+                self._note(name, error)
+        return b""
+
+    def both(self, name: str, form: Callable[[], tuple[bytes, bytes]]) -> tuple[bytes, bytes]:
+        """As `__call__`, for two parts that are made together."""
+        try:
+            return form()
+        except Exception as error:
+            self._note(name, error)
+            return b"", b""
+
+    def _note(self, name: str, error: Exception) -> None:
+        self.given_up.append(f"{name} ({type(error).__name__}: {error})")
+        log.debug("! snapshot: %s", name, exc_info=error)
+
+    def log(self) -> None:
+        if self.given_up:
+            log.warning("! a snapshot is shown without %s", ", ".join(self.given_up))
+
+
+def _from_clone(terminal: Terminal, scrollback: int) -> tuple[bytes, bytes]:
+    """Paint the parts that can be read only by changing the terminal, using a copy of it.
+
+    Returns:
+        The main screen, if it is behind the alternate one, up to the switch to that; and the saved cursor.
+    """
+    alternate = is_alternate(terminal)
+    with cloned(terminal, scrollback=scrollback if alternate else 0) as clone:
+        saved = _saved_cursor(clone)
+        if not alternate:
+            return b"", saved
+        mode = _alternate_mode(terminal)
+        feed(clone, b"\x1b[?%dl" % mode)
+        cursor, rows = _cursor(clone), paint_rows(clone, scrollback)
+        tabs = extra(terminal, ("tabstops",))  # xterm.js has tab stops for each screen
+        return b"%b%b%b%b\x1b[?%dh%b\x1b[H" % (rows, tabs, _saved_cursor(clone), cursor, mode, _PLAIN), saved
+
+
+def _alternate_mode(terminal: Terminal) -> int:
+    """Return the private mode with which the program switched to the alternate screen."""
+    return next((mode for mode in _ALTERNATE_MODES if has_mode(terminal, mode)), _ALTERNATE_MODES[0])
+
+
+def plain_rows(terminal: Terminal) -> bytes:
+    """Return the characters of the screen without styles, as a fallback."""
+    rows = ([unpack(packed) for packed in row] for row in screen_cells(terminal))
+    return b"\r\n".join(
+        b"".join(cell.text or b"?" for cell in row if cell.wide != lib.GHOSTTY_CELL_WIDE_SPACER_TAIL).rstrip()
+        for row in rows
+    )
+
+
+def cursor_position(terminal: Terminal) -> bytes:
+    """Place the cursor without a style, as a fallback."""
+    x, y = get(terminal, "CURSOR_X", "uint16_t"), get(terminal, "CURSOR_Y", "uint16_t")
+    return b"\x1b[%d;%dH%b" % (y + 1, x + 1, _PLAIN)
+
+
+def _colours(terminal: Terminal) -> bytes:
+    """Return the colours that the program has set (OSC 4, 10, 11, 12)."""
+    parts: list[bytes] = []
+    now, default = get_palette(terminal, "COLOR_PALETTE"), get_palette(terminal, "COLOR_PALETTE_DEFAULT")
+    if now != default:
+        for i in range(0, len(now), 3):
+            if now[i : i + 3] != default[i : i + 3]:
+                parts.append(b"\x1b]4;%d;rgb:%02x/%02x/%02x\x1b\\" % (i // 3, *now[i : i + 3]))
+    for number, name in ((10, "COLOR_FOREGROUND"), (11, "COLOR_BACKGROUND"), (12, "COLOR_CURSOR")):
+        colour = get_colour(terminal, name)
+        if colour is not None:
+            parts.append(b"\x1b]%d;rgb:%02x/%02x/%02x\x1b\\" % (number, *colour))
+    return b"".join(parts)
+
+
+def _names(terminal: Terminal) -> bytes:
+    """Return the title (OSC 2) and the working directory (OSC 7)."""
+    texts = ((number, _CONTROL.sub(b"", get_bytes(terminal, name))) for number, name in ((2, "TITLE"), (7, "PWD")))
+    return b"".join(b"\x1b]%d;%b\x1b\\" % (number, text) for number, text in texts if text)
+
+
+def _shape(terminal: Terminal) -> bytes:
+    """Return the cursor's shape (DECSCUSR) unless it is the default (see `hawse_runtime.screen`)."""
+    shape, blinks = cursor_look(terminal)
+    return b"\x1b[%d q" % (_SHAPES[shape] - blinks) if shape in _SHAPES else b""
+
+
+def _saved_cursor(clone: Terminal) -> bytes:
+    """Paint the saved cursor (DECSC), which is read by restoring it in `clone`; nothing if it is as after a reset."""
+    feed(clone, b"\x1b8")
+    cursor = _cursor(clone)
+    return b"" if cursor == _UNSAVED else cursor + b"\x1b7"
+
+
+def _cursor(terminal: Terminal, modes: bytes = b"") -> bytes:
+    """Place the cursor with its style. A pending wrap is recreated by printing the last character again.
+
+    A cell without one gets a space: a cursor that waits to wrap is carried over to the other screen.
+    """
+    x, y = get(terminal, "CURSOR_X", "uint16_t"), get(terminal, "CURSOR_Y", "uint16_t")
+    region = _REGION.search(modes)
+    top = int(region[1]) - 1 if region and _ORIGIN in modes else 0
+    last = b""
+    if get(terminal, "CURSOR_PENDING_WRAP", "bool"):
+        if _is_second_half(terminal, x, y):
+            x -= 1
+        last = format_vt(terminal, at_cell=(x, y)) or b" "
+    pen = with_short_colours(extra(terminal, _PEN))
+    return b"\x1b[%d;%dH%b%b%b" % (y - top + 1, x + 1, _PLAIN, last, pen)
+
+
+def _is_second_half(terminal: Terminal, x: int, y: int) -> bool:
+    """Return whether this cell is the second half of a wide character."""
+    packed = row_cells(at(terminal, 0, y), x + 1)[x]
+    return bool(cell(packed, "WIDE", "int") == lib.GHOSTTY_CELL_WIDE_SPACER_TAIL)
