@@ -1,4 +1,4 @@
-// Applies the stored theme before the page is drawn. Modules such as src/page/theme.ts run too late for that.
+// Applies the stored theme before the page is drawn. Modules such as src/page/settings/theme.ts run too late for that.
 // Without a stored theme, the style sheet follows the system's.
 
 try {

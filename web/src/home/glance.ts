@@ -5,7 +5,7 @@ import { type Disposable, DisposableList } from "../base/disposables";
 import { visibleLines } from "../base/visible";
 import type { SandboxHandle } from "../client/sandbox";
 import { make, setText } from "../page/dom";
-import { describe, initials } from "../page/people-bar";
+import { describe, initials } from "../page/people/people-bar";
 import { HawseError } from "../wire/errors";
 import type { Participant, SandboxInfo, TerminalInfo } from "../wire/methods";
 import { faces, lastUsed, preview } from "./choose";

@@ -14,13 +14,13 @@ import { GatewayClient, PATIENT } from "../client/client";
 import { readAddress, sandboxLink } from "../page/address";
 import { byId, setText } from "../page/dom";
 import { refuseDrops } from "../page/refuse-drops";
-import { SandboxForm } from "../page/sandbox-form";
-import { SandboxList } from "../page/sandbox-list";
+import { SandboxForm } from "../page/sandboxes/sandbox-form";
+import { SandboxList } from "../page/sandboxes/sandbox-list";
 import { BY_SESSION, sessionOfPage } from "../page/session";
-import { loadSettings } from "../page/settings";
+import { loadSettings } from "../page/settings/settings";
+import { PageTheme } from "../page/settings/theme";
 import { showSingleSignOn } from "../page/single-sign-on";
 import { signedOutOf, statusOf } from "../page/status";
-import { PageTheme } from "../page/theme";
 import { Glance } from "./glance";
 
 const address = readAddress(location.href);

@@ -1,8 +1,8 @@
 // What panes and views of the rail may do with the page.
 
 import type { AppContext } from "../frame/pane";
-import { copyText } from "./clipboard";
 import type { PageCore } from "./page-core";
+import { copyText } from "./terminal/clipboard";
 
 /** Width in CSS pixels below which the panes of files and previews open in tabs of their own; as in panes.css. */
 const NARROW = 700;
@@ -40,7 +40,7 @@ export function appContext(page: PageCore): AppContext {
       toast((await copyText(text)) ? "Copied." : "The browser does not allow copying on this page");
     },
     screen: async (element, host) =>
-      (await import("./screen")).openScreen(element, host, page.settings.value, page.theme),
+      (await import("./terminal/screen")).openScreen(element, host, page.settings.value, page.theme),
     ticket: () => session.downloadTicket(),
     drafts: async () => {
       const { pageDrafts } = await import("./page-drafts");

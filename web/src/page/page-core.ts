@@ -12,11 +12,11 @@ import { readAddress } from "./address";
 import { Overlays } from "./overlays";
 import { PageFacts } from "./page-facts";
 import { sessionOfPage } from "./session";
-import { loadViewerKey, SettingsStore } from "./settings";
-import { runningIds } from "./terminal-list";
-import { TerminalPane } from "./terminal-pane";
-import { Terminals } from "./terminals";
-import { PageTheme } from "./theme";
+import { loadViewerKey, SettingsStore } from "./settings/settings";
+import { PageTheme } from "./settings/theme";
+import { runningIds } from "./shell/terminal-list";
+import { Terminals } from "./shell/terminals";
+import { TerminalPane } from "./terminal/terminal-pane";
 
 export class PageCore implements Disposable {
   /** The page owns what it adds here until it is disposed. */

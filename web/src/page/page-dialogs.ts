@@ -11,13 +11,13 @@ import { leavesOf } from "../frame/tree";
 import type { Workspace } from "../frame/workspace";
 import { HawseError } from "../wire/errors";
 import { shareLink } from "./address";
-import { copyText } from "./clipboard";
-import { type CommandSource, commandLink, findStart } from "./command-link";
-import type { Command, Commands } from "./commands";
-import type { SettingsStore } from "./settings";
+import { type CommandSource, commandLink, findStart } from "./commands/command-link";
+import type { Command, Commands } from "./commands/commands";
+import type { SettingsStore } from "./settings/settings";
+import type { PageTheme } from "./settings/theme";
 import { NOT_CONNECTED } from "./status";
-import type { OpenTerminal } from "./terminal-options";
-import type { PageTheme } from "./theme";
+import { copyText } from "./terminal/clipboard";
+import type { OpenTerminal } from "./terminal/terminal-options";
 
 export interface PageDialogsOptions {
   app: AppContext;
@@ -43,7 +43,7 @@ export class PageDialogs {
   async palette(typed: () => string | undefined): Promise<void> {
     const { actions, registry } = this.#options;
     const closed = this.#returning();
-    const { ACTION_ICONS: icons, openPalette } = await import("./action-lists");
+    const { ACTION_ICONS: icons, openPalette } = await import("./actions/action-lists");
     await registry.load().catch(() => {}); // without the views, the other commands are there
     const views = registry.commands.map(command => ({ ...command, group: "Views" }));
     openPalette({ actions, icons, more: () => [...views, ...this.#tabs()], typed, closed });
@@ -52,7 +52,7 @@ export class PageDialogs {
   async shortcuts(): Promise<void> {
     const { actions, mac } = this.#options;
     const closed = this.#returning();
-    const { showShortcuts } = await import("./action-lists");
+    const { showShortcuts } = await import("./actions/action-lists");
     const group = "Terminal";
     const fixed = [
       { group, label: "Copy the selection", keys: mac ? "⌘C" : "Ctrl+C, Ctrl+Shift+C" },
@@ -64,7 +64,7 @@ export class PageDialogs {
 
   async settings(settings: SettingsStore, theme: PageTheme): Promise<void> {
     const closed = this.#returning();
-    const { openSettings } = await import("./settings-sheet");
+    const { openSettings } = await import("./settings/settings-sheet");
     openSettings({ settings, theme, closed });
   }
 
@@ -72,7 +72,7 @@ export class PageDialogs {
     const { client, sandbox, toast } = this.#options.app;
     if (client.state.phase !== "live") return toast(NOT_CONNECTED);
     const closed = this.#returning();
-    const { openShare } = await import("./share-dialog");
+    const { openShare } = await import("./people/share-dialog");
     await openShare({ client, sandbox, terminal, toast, closed });
   }
 

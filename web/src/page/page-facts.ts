@@ -5,8 +5,8 @@ import { type Disposable, DisposableList } from "../base/disposables";
 import type { GatewayClient } from "../client/client";
 import { HawseError } from "../wire/errors";
 import type { GitStatusResult, TerminalInfo } from "../wire/methods";
-import type { ForeignSize } from "./terminal-options";
-import type { TerminalPane } from "./terminal-pane";
+import type { ForeignSize } from "./terminal/terminal-options";
+import type { TerminalPane } from "./terminal/terminal-pane";
 
 /** Milliseconds that the branch may be old before it is asked for again. */
 const GIT_AGE = 4_000;

@@ -3,7 +3,7 @@
 import { computed, effect, type ReadonlySignal } from "@preact/signals";
 import { visible } from "../base/visible";
 import { byId } from "./dom";
-import type { Later } from "./later";
+import type { Later } from "./lazy-parts";
 import type { PageCore } from "./page-core";
 import { BY_SESSION } from "./session";
 import { type Status, signedOutOf, statusOf } from "./status";

@@ -6,7 +6,7 @@ import { visible } from "../base/visible";
 import { Icon } from "../frame/icon";
 import type { GitStatusResult, OpenPort } from "../wire/methods";
 import type { Status } from "./status";
-import type { ForeignSize } from "./terminal-options";
+import type { ForeignSize } from "./terminal/terminal-options";
 
 export interface StatusLineProps {
   sandbox: string;

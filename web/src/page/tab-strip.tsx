@@ -9,7 +9,7 @@ import type { PaneStatus } from "../frame/pane";
 import { leavesOf } from "../frame/tree";
 import { type Tab, terminalOf, type Workspace } from "../frame/workspace";
 import type { TerminalInfo } from "../wire/methods";
-import { labelsOf } from "./terminal-list";
+import { labelsOf } from "./shell/terminal-list";
 
 export interface TabStripProps {
   workspace: Workspace;

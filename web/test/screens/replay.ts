@@ -3,7 +3,7 @@
 
 import type { ITerminalInitOnlyOptions, ITerminalOptions, Terminal } from "@xterm/headless";
 import type { Terminal as BrowserTerminal } from "@xterm/xterm";
-import { useWidths } from "../../src/page/widths";
+import { useWidths } from "../../src/page/terminal/widths";
 import { correctXterm } from "../../src/terminal/xterm-fixes";
 import { compare, type Differences } from "./compare";
 import { listen } from "./internals";

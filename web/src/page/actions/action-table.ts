@@ -1,0 +1,71 @@
+// Connects the table of actions with the parts of the page that carry them out.
+
+import { Actions } from "../../frame/actions";
+import type { AppContext } from "../../frame/pane";
+import { holdKeys } from "../hold-keys";
+import type { Later } from "../lazy-parts";
+import type { PageCore } from "../page-core";
+import { clampFontSize } from "../settings/settings";
+import { pageActions } from "./page-actions";
+import type { PaneActions } from "./pane-actions";
+
+export function createActions(page: PageCore, app: AppContext, panes: PaneActions, later: Later): Actions {
+  const { settings, theme, workspace, rail } = page;
+  const { withDialogs, failed } = later;
+  /** Id of the terminal that links lead to. */
+  const here = () => page.activeTerminal.peek()?.id ?? page.address.terminal;
+  const actions = new Actions(page.apple);
+  actions.add(
+    ...pageActions({
+      terminal: () => page.activeTerminal.value?.opened.value,
+      readOnly: () => page.readOnly.value,
+      holding: () => panes.holding,
+      newNotebook: () => panes.newNotebook(),
+      newTerminal: place => void panes.newTerminal(place),
+      closePane: () => void panes.close(workspace.current.peek()?.active ?? 0),
+      stepTab: by => workspace.step(by),
+      goPane: side => workspace.go(side),
+      walk: by => void import("../regions").then(regions => regions.walkRegions(by)).catch(failed),
+      functionKeysFree: () =>
+        !document.activeElement?.matches(".xterm-helper-textarea") ||
+        page.activeTerminal.peek()?.wantsFunctionKeys !== true,
+      focusTerminal: page.focus,
+      palette: () => {
+        const typed = holdKeys(window);
+        withDialogs(dialogs => dialogs.palette(typed));
+      },
+      quickOpen: () => {
+        const typed = holdKeys(window);
+        void import("../../views/search/quick-open")
+          .then(loaded => loaded.quickOpen(app, typed))
+          .catch(failed)
+          .finally(typed);
+      },
+      shortcuts: () => withDialogs(dialogs => dialogs.shortcuts()),
+      share: viewOnly => withDialogs(dialogs => dialogs.copyLink(here(), viewOnly)),
+      jump: by => page.opened?.commands.jump(by),
+      lastCommand: what => withDialogs(dialogs => dialogs.lastCommand(page.opened?.commands, what)),
+      openShare: () => withDialogs(dialogs => dialogs.share(here())),
+      lease: () => void panes.lease(panes.holding ? "release" : "take"),
+      held: () => page.readOnly.peek() === false && page.people.peek()?.people.mayType === false,
+      ask: () => later.together?.keyboard.ask(),
+      fontSize: by => settings.update({ fontSize: clampFontSize(settings.value.fontSize + by) }),
+      theme: () => {
+        theme.toggle();
+        settings.update({ theme: theme.chosen });
+      },
+      light: () => theme.current === "light",
+      reader: () => settings.update({ screenReader: !settings.value.screenReader }),
+      readerOn: () => settings.value.screenReader,
+      recordings: () => app.show("recordings"),
+      settings: () => withDialogs(dialogs => dialogs.settings(settings, theme)),
+      signOut: () =>
+        void import("../settings/sign-out").then(({ signOut }) => signOut(app, page.session)).catch(failed),
+      railOpen: () => rail.open.value,
+      toggleRail: () => {
+        rail.open.value = !rail.open.value;
+      },
+    }),
+  );
+  return actions;
+}

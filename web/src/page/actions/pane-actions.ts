@@ -1,0 +1,97 @@
+// What the user does with panes: opens them, closes them, and takes or gives back the keyboard of a terminal.
+
+import { randomId } from "../../base/random-id";
+import type { AppContext } from "../../frame/pane";
+import { leavesOf } from "../../frame/tree";
+import { type Tab, TERMINAL } from "../../frame/workspace";
+import { HawseError } from "../../wire/errors";
+import type { PageCore } from "../page-core";
+import type { LeaseAction } from "../shell/shell";
+import { NOT_CONNECTED } from "../status";
+import type { TerminalPane } from "../terminal/terminal-pane";
+
+export class PaneActions {
+  readonly #page: PageCore;
+  readonly #app: () => AppContext;
+
+  constructor(page: PageCore, app: () => AppContext) {
+    this.#page = page;
+    this.#app = app;
+  }
+
+  async newTerminal(place: "tab" | "right" | "below"): Promise<void> {
+    const id = await this.#page.terminals.create(this.#page.activeTerminal.peek()?.id);
+    if (id) this.#app().open(TERMINAL, { id }, place);
+  }
+
+  newNotebook(): void {
+    this.#app().open("notebook", { id: `nb-${randomId().slice(0, 8)}` }, "tab");
+  }
+
+  readonly preview = (port: number, path?: string): void => {
+    this.#app().open("preview", { port: String(port), ...(path && path !== "/" ? { path } : {}) }, "right");
+  };
+
+  /** Closes a pane; a terminal ends with it, after a question if a command runs in it. */
+  async close(id: number): Promise<void> {
+    const { workspace, readOnly, terminals } = this.#page;
+    const leaf = workspace.tabs
+      .peek()
+      .flatMap(({ tree }) => leavesOf(tree))
+      .find(each => each.id === id);
+    if (!leaf) return;
+    const pane = workspace.panes.peek().get(id);
+    const terminal = leaf.kind === TERMINAL ? leaf.state.id : undefined;
+    if (terminal === undefined) {
+      if ((await pane?.mayClose?.()) !== false) workspace.remove(id);
+      return;
+    }
+    if (readOnly.peek()) return workspace.remove(id);
+    const loss = await terminals.lossOf(terminal);
+    if (loss === undefined) return;
+    if (loss && !(await mayEnd(pane?.title.peek() ?? terminal, loss))) return;
+    if (!(await terminals.end(terminal))) return;
+    const [first, ...others] = workspace.tabs.peek();
+    // The last pane stays, with the end of its shell.
+    if (others.length || first?.tree.type === "split") workspace.remove(id);
+    this.#page.focus();
+  }
+
+  async closeTab({ tree }: Tab): Promise<void> {
+    for (const { id } of leavesOf(tree)) await this.close(id);
+  }
+
+  /** Starts the stopped sandbox, then the page anew: its runtime has other terminals, ports and recordings. */
+  async startSandbox(): Promise<void> {
+    const { client, sandbox, toast } = this.#page;
+    try {
+      await client.call("sandbox.start", { id: sandbox }, { key: randomId() });
+      location.reload();
+    } catch (problem) {
+      if (!(problem instanceof HawseError)) throw problem;
+      toast(problem.message || problem.code);
+    }
+  }
+
+  /** Changes which viewers may type into a terminal, by default the active one. `to`: public id of another viewer. */
+  async lease(action: LeaseAction, other?: { pane: TerminalPane | undefined; to: string }): Promise<void> {
+    const { client, focus, toast } = this.#page;
+    focus(); // the user wants to type next
+    if (client.state.phase !== "live") return toast(NOT_CONNECTED);
+    const open = other ? other.pane?.opened.peek() : this.#page.opened;
+    const refused = await open?.shell.lease(action, other?.to);
+    if (refused) toast(refused.message);
+  }
+
+  /** Whether this viewer alone may type into the active terminal. */
+  get holding(): boolean {
+    const { me, lease } = this.#page.people.value?.people ?? {};
+    return me !== undefined && lease?.holder === me.id;
+  }
+}
+
+async function mayEnd(name: string, loss: string): Promise<boolean> {
+  const { ask } = await import("../question");
+  const question = { title: `Close ${name}?`, text: loss, no: "Keep", yes: "End it and close", danger: true };
+  return (await ask(question)).yes;
+}

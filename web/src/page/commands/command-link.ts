@@ -1,0 +1,199 @@
+// Links to a command of a terminal: `/?sandbox=local&terminal=main#command=1234&instance=…`. A link names the command by
+// the offset where its output begins. The screen that a page has from the server does not tell at which offset a row was
+// printed, so the rows are compared with the command lines that the server keeps.
+
+import type { IDecoration, Terminal } from "@xterm/xterm";
+import { type Disposable, DisposableList } from "../../base/disposables";
+import type { GatewayClient } from "../../client/client";
+import type { TerminalChannel } from "../../terminal/terminal-channel";
+import { HawseError } from "../../wire/errors";
+import type { CommandInfo } from "../../wire/methods";
+import { readAddress, terminalLink } from "../address";
+import type { Command, Commands } from "./commands";
+
+/** Maximum number of commands that the server returns; it keeps no more. */
+const KEPT = 1_000;
+/** Milliseconds until the emulator must have the row of the command. */
+const PARSING = 5_000;
+const GONE = "This command is not kept any more.";
+
+/** The command that a link leads to. */
+export interface LinkedTo {
+  /** Offset where its output begins, in bytes. */
+  readonly start: number;
+  /** The instance of the terminal in which it ran. */
+  readonly instance: string;
+}
+
+export interface CommandSource {
+  readonly client: Pick<GatewayClient, "call">;
+  readonly channel: Pick<TerminalChannel, "address" | "info">;
+  readonly commands: Pick<Commands, "list">;
+}
+
+/** Returns the link. `token`: that of a guest, who may pass it on. */
+export function commandLink(
+  href: string,
+  terminal: string,
+  { start, instance }: LinkedTo,
+  token = "",
+): string {
+  const fragment = new URLSearchParams({ command: String(start), instance });
+  if (token) fragment.set("token", token);
+  return `${terminalLink(href, terminal)}#${fragment}`;
+}
+
+/** Returns undefined if `href` is no link to a command of this terminal. */
+export function readCommandLink(href: string, terminal: string): LinkedTo | undefined {
+  const fragment = new URLSearchParams(new URL(href).hash.slice(1));
+  const [command = "", instance] = [fragment.get("command") ?? "", fragment.get("instance")];
+  if (!/^\d{1,15}$/.test(command) || !instance || readAddress(href).terminal !== terminal) return undefined;
+  return { start: Number(command), instance };
+}
+
+/** Asks the server where the output of a command begins; undefined if it does not keep that command. */
+export async function findStart(source: CommandSource, command: Command): Promise<LinkedTo | undefined> {
+  const instance = source.channel.info?.instance;
+  if (instance === undefined) return undefined;
+  // Before the call: the page and the server count from the latest command.
+  const fromEnd = source.commands.list.length - source.commands.list.indexOf(command);
+  const kept = await history(source, instance);
+  const ranked = kept[kept.length - fromEnd];
+  const found = isLine(ranked, command.line) ? ranked : kept.findLast(each => isLine(each, command.line));
+  return found && { start: found.start, instance };
+}
+
+/**
+ * Returns the first row of the command `lines[0]`; `lines` are it and all later ones, null where the line is not known.
+ * Undefined if no row ends with it.
+ */
+export function findRow(
+  buffer: Pick<Terminal["buffer"]["normal"], "getLine" | "length">,
+  lines: readonly (string | null | undefined)[],
+): number | undefined {
+  let below = buffer.length;
+  for (let i = lines.length - 1; i >= 0; i--) {
+    const line = firstLine(lines[i]);
+    const row = line ? rowAbove(buffer, below, line) : undefined;
+    if (i === 0) return row;
+    below = row ?? below; // a later command may have been erased from the screen
+  }
+  return undefined;
+}
+
+/** Scrolls to the command of the page's address, also when the address changes later. */
+export class LinkedCommand implements Disposable {
+  readonly #disposables = new DisposableList();
+  readonly #terminal: Terminal;
+  readonly #source: CommandSource;
+  readonly #toast: (text: string) => void;
+  #marked: IDecoration | undefined;
+
+  constructor(terminal: Terminal, source: CommandSource, toast: (text: string) => void) {
+    this.#terminal = terminal;
+    this.#source = source;
+    this.#toast = toast;
+    this.#disposables.listen(window, "hashchange", () => void this.#show());
+    this.#disposables.add(terminal.onData(() => this.#unmark()));
+    void this.#show();
+  }
+
+  dispose(): void {
+    this.#disposables.dispose();
+    this.#unmark();
+  }
+
+  async #show(): Promise<void> {
+    const linked = readCommandLink(location.href, this.#source.channel.address.id);
+    if (!linked) return;
+    try {
+      const kept = await history(this.#source, linked.instance);
+      const at = kept.findIndex(({ start }) => start === linked.start);
+      if (at < 0) this.#toast(GONE);
+      else this.#whenParsed(() => this.#goTo(kept, at));
+    } catch (problem) {
+      if (!(problem instanceof HawseError)) throw problem;
+      this.#toast(problem.code === "stale_handle" ? GONE : problem.message);
+    }
+  }
+
+  /** Returns false if the row is not there (yet). */
+  #goTo(kept: readonly CommandInfo[], at: number): boolean {
+    const { buffer } = this.#terminal;
+    const { list } = this.#source.commands;
+    const own = list[list.length - (kept.length - at)];
+    const known = own && isLine(kept[at], own.line) ? own.prompt.line : undefined;
+    const row =
+      known ??
+      findRow(
+        buffer.normal,
+        kept.slice(at).map(({ line }) => line),
+      );
+    if (row === undefined) return false;
+    if (buffer.active.type === "alternate")
+      this.#toast("The command is above the program that fills the screen now.");
+    else this.#mark(row);
+    return true;
+  }
+
+  #mark(row: number): void {
+    const { active } = this.#terminal.buffer;
+    this.#terminal.scrollToLine(row);
+    this.#unmark();
+    const marker = this.#terminal.registerMarker(row - active.baseY - active.cursorY);
+    const width = this.#terminal.cols;
+    this.#marked = this.#terminal.registerDecoration({ marker, width, layer: "top" });
+    this.#marked?.onRender(element => element.classList.add("linked-command"));
+  }
+
+  #unmark(): void {
+    this.#marked?.dispose();
+    this.#marked = undefined;
+  }
+
+  /** Calls `action` until it returns true: now, and after each write that the emulator has parsed. */
+  #whenParsed(action: () => boolean): void {
+    if (action()) return;
+    const waiting = new DisposableList();
+    this.#disposables.add(waiting);
+    const timer = setTimeout(() => {
+      waiting.dispose();
+      this.#toast(GONE);
+    }, PARSING);
+    waiting.defer(() => clearTimeout(timer));
+    waiting.add(this.#terminal.onWriteParsed(() => action() && waiting.dispose()));
+  }
+}
+
+async function history({ client, channel }: CommandSource, instance: string): Promise<CommandInfo[]> {
+  const { id, sandbox } = channel.address;
+  const { commands } = await client.call("terminal.history", { id, instance, limit: KEPT }, { sandbox });
+  return commands;
+}
+
+function isLine(command: CommandInfo | undefined, line: string): command is CommandInfo {
+  return command !== undefined && (command.line ?? "") === line;
+}
+
+function firstLine(line: string | null | undefined): string {
+  return (line ?? "").split("\n")[0]?.trimEnd() ?? "";
+}
+
+/** Returns the last row before `below` where a text begins that ends with `line` as a word of its own. */
+function rowAbove(
+  buffer: Pick<Terminal["buffer"]["normal"], "getLine">,
+  below: number,
+  line: string,
+): number | undefined {
+  let text = "";
+  for (let y = below - 1; y >= 0; y--) {
+    const row = buffer.getLine(y);
+    if (!row) continue;
+    text = row.translateToString(text === "") + text;
+    if (row.isWrapped) continue;
+    const shown = text.trimEnd();
+    if (shown.endsWith(line) && !/\w$/.test(shown.slice(0, -line.length))) return y;
+    text = "";
+  }
+  return undefined;
+}

@@ -1,0 +1,192 @@
+// The commands of a terminal as objects, from the marks of the shell (OSC 133, and OSC 633;E for the command line): a bar in
+// the gutter for each, and what can be done with them.
+
+import type { IDecoration, IMarker, Terminal } from "@xterm/xterm";
+import { type Disposable, DisposableList } from "../../base/disposables";
+import { visible } from "../../base/visible";
+
+/** Maximum number of commands that are kept: the scrollback rarely has more. */
+const MAX_COMMANDS = 500;
+/** Maximum length of a command line in characters, as the shell integration cuts it. */
+const MAX_LINE = 4_096;
+
+export interface Command {
+  /** The line with the prompt. */
+  readonly prompt: IMarker;
+  /** The line where the output begins. */
+  readonly output: IMarker;
+  /** Empty if the shell has not reported it. */
+  readonly line: string;
+  /** The line after the output; undefined while it runs. */
+  end?: IMarker | undefined;
+  /** Undefined while it runs, and if the shell has not reported one. */
+  code?: number | undefined;
+}
+
+export type CommandState = "running" | "done" | "failed";
+
+export class Commands implements Disposable {
+  readonly #terminal: Terminal;
+  readonly #press: (command: Command, bar: HTMLElement) => void;
+  readonly #disposables = new DisposableList();
+  readonly #decorations = new Map<Command, IDecoration>();
+  #list: Command[] = [];
+  #prompt: IMarker | undefined;
+  #line = "";
+  #running: Command | undefined;
+  #atPrompt = false;
+
+  /** `press`: the user has pressed the bar of a command. */
+  constructor(terminal: Terminal, press: (command: Command, bar: HTMLElement) => void) {
+    this.#terminal = terminal;
+    this.#press = press;
+    this.#disposables.add(
+      terminal.parser.registerOscHandler(133, data => this.#mark(data)),
+      terminal.parser.registerOscHandler(633, data => {
+        if (data.startsWith("E;")) this.#line = unescapeLine(data.slice(2).split(";")[0] ?? "");
+        return false;
+      }),
+    );
+  }
+
+  /** The commands whose prompt is still in the buffer, the oldest first. */
+  get list(): readonly Command[] {
+    this.#list = this.#list.filter(({ prompt }) => !prompt.isDisposed);
+    return this.#list;
+  }
+
+  get last(): Command | undefined {
+    return this.list.at(-1);
+  }
+
+  /** The command that runs, also if its line has left the buffer. */
+  get running(): Command | undefined {
+    return this.#running;
+  }
+
+  /** Whether the shell waits for a command. False if it does not report its prompts. */
+  get atPrompt(): boolean {
+    return this.#atPrompt;
+  }
+
+  outputOf({ output, end }: Command): string {
+    const { active } = this.#terminal.buffer;
+    const to = end && !end.isDisposed ? end.line : active.baseY + active.cursorY;
+    return textOf(active, output.isDisposed ? 0 : output.line, to);
+  }
+
+  /** Whether the buffer shows the command's line between its prompt and its output. */
+  shows({ prompt, output, line }: Command): boolean {
+    if (prompt.isDisposed || output.isDisposed) return false;
+    const packed = (text: string) => text.replace(/\s+/g, ""); // the shell breaks and indents lines in its own way
+    const { normal } = this.#terminal.buffer;
+    return packed(textOf(normal, prompt.line, Math.max(output.line, prompt.line + 1))).endsWith(packed(line));
+  }
+
+  /** Scrolls to the prompt before (-1) or after (1) the first visible line. */
+  jump(by: 1 | -1): void {
+    const lines = this.list.map(({ prompt }) => prompt.line);
+    const here = this.#terminal.buffer.active.viewportY;
+    const to = by < 0 ? lines.findLast(line => line < here) : lines.find(line => line > here);
+    if (to !== undefined) this.#terminal.scrollToLine(to);
+    else if (by > 0) this.#terminal.scrollToBottom();
+  }
+
+  dispose(): void {
+    this.#disposables.dispose();
+    for (const decoration of this.#decorations.values()) decoration.dispose();
+  }
+
+  #mark(data: string): false {
+    const [kind, code] = data.split(";");
+    if (kind === "A" || kind === "C") this.#atPrompt = kind === "A";
+    if (kind === "C") this.#start();
+    else if (kind === "D") this.end(Number.parseInt(code ?? "", 10));
+    else if (kind === "A") {
+      this.end(); // with its shell, before the shell could report it
+      this.#prompt = this.#terminal.registerMarker(0);
+    }
+    return false; // other handlers may want it too
+  }
+
+  #start(): void {
+    const output = this.#terminal.registerMarker(0);
+    const prompt = this.#prompt && !this.#prompt.isDisposed ? this.#prompt : output;
+    const command: Command = { prompt, output, line: this.#line };
+    this.#prompt = undefined;
+    this.#line = "";
+    this.#list.push(command);
+    this.#running = command;
+    if (this.#list.length > MAX_COMMANDS) this.#undecorate(this.#list.shift());
+    this.#decorate(command);
+  }
+
+  /** The command that runs, if there is one, has ended. `code`: NaN if it is not known. */
+  end(code = Number.NaN): void {
+    const command = this.#running;
+    this.#running = undefined;
+    if (!command) return;
+    command.end = this.#terminal.registerMarker(0);
+    command.code = Number.isNaN(code) ? undefined : code;
+    const element = this.#decorations.get(command)?.element;
+    if (element) paint(element, command);
+  }
+
+  #decorate(command: Command): void {
+    const decoration = this.#terminal.registerDecoration({ marker: command.prompt, width: 1, layer: "top" });
+    if (!decoration) return; // in the alternate screen
+    this.#decorations.set(command, decoration);
+    decoration.onRender(element => {
+      paint(element, command);
+      element.onclick = event => {
+        event.stopPropagation(); // a click beside it gives the focus to the terminal
+        this.#press(command, element);
+      };
+    });
+    decoration.onDispose(() => this.#decorations.delete(command));
+  }
+
+  #undecorate(command: Command | undefined): void {
+    if (command) this.#decorations.get(command)?.dispose();
+  }
+}
+
+export function stateOf({ end, code }: Command): CommandState {
+  if (!end) return "running";
+  return code ? "failed" : "done";
+}
+
+function paint(element: HTMLElement, command: Command): void {
+  const state = stateOf(command);
+  element.classList.add("command-bar");
+  element.dataset.state = state;
+  const what = state === "running" ? "runs" : command.code ? `failed with code ${command.code}` : "succeeded";
+  element.title = `${visible(command.line) || "This command"} ${what}`;
+}
+
+/** Undoes the escapes of OSC 633;E: `\\` is a backslash, `\xHH` a character. */
+export function unescapeLine(text: string): string {
+  return text
+    .slice(0, MAX_LINE)
+    .replace(/\\(\\|x([0-9a-fA-F]{2}))/g, (_, all: string, hex: string | undefined) =>
+      hex ? String.fromCharCode(Number.parseInt(hex, 16)) : all,
+    );
+}
+
+/** Returns the text of the lines from `from` to before `to`; lines that were wrapped are joined again. */
+export function textOf(
+  buffer: Pick<Terminal["buffer"]["active"], "getLine">,
+  from: number,
+  to: number,
+): string {
+  const lines: string[] = [];
+  for (let y = from; y < to; y++) {
+    const line = buffer.getLine(y);
+    if (!line) break;
+    const wraps = buffer.getLine(y + 1)?.isWrapped ?? false;
+    const text = line.translateToString(!wraps);
+    if (line.isWrapped && lines.length) lines.push((lines.pop() ?? "") + text);
+    else lines.push(text);
+  }
+  return lines.join("\n");
+}

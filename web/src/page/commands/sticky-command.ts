@@ -1,0 +1,64 @@
+// Keeps the line of a command at the top of its terminal while its output scrolls.
+
+import type { Terminal } from "@xterm/xterm";
+import { type Disposable, DisposableList } from "../../base/disposables";
+import { visible } from "../../base/visible";
+import { make, setText } from "../dom";
+import { preferences } from "../settings/preferences";
+import { type Command, type Commands, stateOf } from "./commands";
+
+/** Returns the command whose output the line `top` belongs to, if its own line is above. */
+export function commandAbove(commands: Pick<Commands, "list" | "running">, top: number): Command | undefined {
+  const { running } = commands;
+  // The line of a command with much output has left the scrollback.
+  if (running && (running.prompt.isDisposed || running.prompt.line < top)) return running;
+  const found = commands.list.findLast(({ prompt }) => prompt.line < top);
+  return found?.end && !found.end.isDisposed && found.end.line > top ? found : undefined;
+}
+
+export class StickyCommand implements Disposable {
+  readonly #disposables = new DisposableList();
+  readonly #terminal: Terminal;
+  readonly #commands: Commands;
+  readonly #bar = make("button", "sticky-command");
+  readonly #text = make("span", "");
+  #shown: Command | undefined;
+
+  constructor(stage: HTMLElement, terminal: Terminal, commands: Commands) {
+    this.#terminal = terminal;
+    this.#commands = commands;
+    this.#bar.type = "button";
+    this.#bar.hidden = true;
+    this.#bar.tabIndex = -1; // Ctrl+Shift+↑ does the same
+    this.#bar.append(make("i", ""), this.#text);
+    stage.append(this.#bar);
+    this.#disposables.defer(() => this.#bar.remove());
+    this.#disposables.listen(this.#bar, "click", () => {
+      const { prompt } = this.#shown ?? {};
+      terminal.scrollToLine(!prompt || prompt.isDisposed ? 0 : prompt.line);
+      terminal.focus();
+    });
+    this.#disposables.add(terminal.onRender(() => this.#update())); // onScroll fires for each line
+    this.#disposables.defer(preferences().signal.subscribe(() => this.#update()));
+  }
+
+  dispose(): void {
+    this.#disposables.dispose();
+  }
+
+  #update(): void {
+    const { active } = this.#terminal.buffer;
+    const wanted = active.type === "normal" && preferences().value.sticky;
+    const command = wanted ? commandAbove(this.#commands, active.viewportY) : undefined;
+    if (this.#bar.hidden === Boolean(command?.line)) this.#bar.hidden = !command?.line;
+    if (!command) return;
+    const { fontFamily = "", fontSize } = this.#terminal.options;
+    const state = stateOf(command);
+    if (this.#bar.dataset.state !== state) this.#bar.dataset.state = state;
+    if (this.#shown === command && this.#bar.style.fontSize === `${fontSize}px`) return;
+    this.#shown = command;
+    Object.assign(this.#bar.style, { fontFamily, fontSize: `${fontSize}px` });
+    setText(this.#text, command.line);
+    this.#bar.title = `${visible(command.line)}\nGo to this command`;
+  }
+}

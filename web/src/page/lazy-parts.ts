@@ -1,0 +1,165 @@
+// The parts of the page that are loaded after the first prompt, or when the user asks for them.
+
+import { effect } from "@preact/signals";
+import type { Actions } from "../frame/actions";
+import type { AppContext } from "../frame/pane";
+import type { Registry } from "../frame/registry";
+import { HawseError } from "../wire/errors";
+import type { PaneActions } from "./actions/pane-actions";
+import { byId } from "./dom";
+import type { PageCore } from "./page-core";
+import type { PageDialogs } from "./page-dialogs";
+import type { Together } from "./people/collaboration";
+import type { SandboxesDialog } from "./sandboxes/sandboxes";
+import { NOT_CONNECTED } from "./status";
+import type { KeyBar } from "./touch/key-bar";
+
+interface Parts {
+  app: AppContext;
+  registry: Registry;
+  actions: Actions;
+  panes: PaneActions;
+}
+
+export class Later {
+  readonly #page: PageCore;
+  readonly #parts: () => Parts;
+  readonly #phone = matchMedia("(pointer: coarse), (max-width: 600px)");
+  /** Styles that could not be loaded: the module loader takes them for loaded. */
+  readonly #lost = new Set<HTMLLinkElement>();
+  #keyBar: KeyBar | undefined;
+  #sandboxes: Promise<SandboxesDialog> | undefined;
+  #dialogs: Promise<PageDialogs> | undefined;
+  #together: Together | undefined;
+  #loading: Promise<void> | undefined;
+  #ports: Promise<void> | undefined;
+
+  constructor(page: PageCore, parts: () => Parts) {
+    this.#page = page;
+    this.#parts = parts;
+    page.disposables.listen(this.#phone, "change", () => void this.showKeys());
+    const lose = ({ target }: Event) => {
+      if (target instanceof HTMLLinkElement && target.rel === "stylesheet") this.#lost.add(target);
+    };
+    page.disposables.listen(window, "error", lose, { capture: true });
+    page.disposables.add(page.client.onUp(() => this.#requestStyles()));
+    page.disposables.defer(
+      effect(() => {
+        // They are of no use to other panes. They have their place before the first pane is there.
+        byId("keys").hidden = page.workspace.active.value !== undefined && !page.activeTerminal.value;
+      }),
+    );
+  }
+
+  /** Changes the user's text as the pressed keys of the bar tell. */
+  readonly translate = (text: string): string => this.#keyBar?.translate(text) ?? text;
+
+  /** Fills the bar with keys, on devices that show it. */
+  async showKeys(): Promise<void> {
+    if (!this.#phone.matches || this.#keyBar) return;
+    const loaded = await import("./touch/key-bar").catch(() => undefined); // the next change of the state tries it again
+    if (!loaded || this.#keyBar) return;
+    this.#keyBar = new loaded.KeyBar(byId("keys"), () => this.#page.opened?.terminal);
+    this.#page.disposables.add(this.#keyBar);
+  }
+
+  /** Undefined until it has been loaded. */
+  get together(): Together | undefined {
+    return this.#together;
+  }
+
+  /** Shows the viewers. If that fails, the next change of the state tries it again. */
+  async showTogether(): Promise<void> {
+    this.#loading ??= import("./people/collaboration").then(loaded => {
+      const { app, panes } = this.#parts();
+      this.#together = new loaded.Together(this.#page, app, panes);
+      this.#page.disposables.add(this.#together);
+    });
+    await this.#loading.catch(() => {
+      this.#loading = undefined;
+    });
+  }
+
+  /** Shows on which ports programs listen. If that fails, the next change of the state tries it again. */
+  async showPorts(): Promise<void> {
+    const { client, sandbox, workspace, ports, disposables, focus } = this.#page;
+    this.#ports ??= import("./ports").then(({ PortNotice }) => {
+      const { preview } = this.#parts().panes;
+      const storage = () => sessionStorage;
+      disposables.add(new PortNotice(client, { sandbox, workspace, ports, storage, preview, focus }));
+    });
+    await this.#ports.catch(() => {
+      this.#ports = undefined;
+    });
+  }
+
+  readonly showSandboxes = (): void => {
+    const { client, sandbox } = this.#page;
+    this.#requestStyles();
+    this.#sandboxes ??= import("./sandboxes/sandboxes").then(
+      loaded => new loaded.SandboxesDialog(client, sandbox),
+    );
+    void this.#sandboxes
+      .then(dialog => dialog.show())
+      .catch(problem => {
+        this.#sandboxes = undefined;
+        this.failed(problem);
+      });
+  };
+
+  readonly withDialogs = (work: (dialogs: PageDialogs) => unknown): void => {
+    this.#dialogs ??= this.#loadDialogs();
+    void this.#dialogs.then(work).catch(problem => {
+      this.#dialogs = undefined;
+      this.failed(problem);
+    });
+  };
+
+  #requestStyles(): void {
+    for (const link of this.#lost) {
+      this.#lost.delete(link);
+      link.replaceWith(Object.assign(document.createElement("link"), { rel: "stylesheet", href: link.href }));
+    }
+  }
+
+  /** Shows why something could not be loaded or done. */
+  readonly failed = (problem: Error): void => {
+    const { client, toast } = this.#page;
+    if (problem instanceof HawseError) toast(problem.message || problem.code);
+    // The message of the browser names a file of the page.
+    else if (client.state.phase !== "live") toast(`Not loaded yet. ${NOT_CONNECTED}`);
+    else toast("This part of the page could not be loaded. Reload the page.");
+  };
+
+  async #loadDialogs(): Promise<PageDialogs> {
+    this.#requestStyles();
+    const loaded = await import("./page-dialogs");
+    const { apple, readOnly, session, workspace } = this.#page;
+    const guestToken = () => (readOnly.peek() ? session.guestToken : undefined);
+    return new loaded.PageDialogs({ ...this.#parts(), workspace, mac: apple, guestToken });
+  }
+
+  /** Loads the fonts that the first prompt does not need. */
+  fonts(): void {
+    void import("./terminal/fonts").then(fonts => fonts.loadFonts()).catch(() => {});
+  }
+
+  async preload(): Promise<void> {
+    await (await import("./idle-loading")).afterPrompt(this.#page.rail);
+    const { uploadHost } = await import("../views/files/upload-host");
+    uploadHost(this.#parts().app);
+    const stage = document.querySelector<HTMLElement>(".pane.active > .stage, .stage");
+    if (stage) await (await import("./unsaved-files")).announceUnsaved(this.#parts().app, stage);
+  }
+
+  /** A chunk of its own: most users have signed in. */
+  async offerSingleSignOn(): Promise<void> {
+    const { showSingleSignOn } = await import("./single-sign-on");
+    await showSingleSignOn(
+      byId("single-sign-on"),
+      new URL(".", document.baseURI),
+      location.href,
+      this.#page.session.proof,
+    );
+  }
+}

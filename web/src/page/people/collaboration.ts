@@ -1,0 +1,165 @@
+// What the page has for several viewers: the circles in the header, following, and the keyboard that one viewer may hold.
+// A chunk of its own, which is loaded after the first prompt.
+
+import { sandboxHandle } from "../../client/sandbox";
+import "../style/together.css";
+import { computed, effect, signal } from "@preact/signals";
+import { type Disposable, DisposableList } from "../../base/disposables";
+import type { AppContext, PeopleContext } from "../../frame/pane";
+import { TERMINAL } from "../../frame/workspace";
+import type { Participant } from "../../wire/methods";
+import type { PaneActions } from "../actions/pane-actions";
+import type { PageCore } from "../page-core";
+import { runningIds } from "../shell/terminal-list";
+import { TerminalPane } from "../terminal/terminal-pane";
+import { Following } from "./following";
+import { KeyboardNotices } from "./keyboard";
+import { PeopleBar } from "./people-bar";
+import { StandIn, withMe } from "./presence-without-terminal";
+import { Everyone, placeOf } from "./sandbox-viewers";
+import { ViewSharing } from "./view-sharing";
+import { viewToText } from "./view-text";
+
+/** Milliseconds until a terminal that was opened to follow one of its viewers must show that viewer. */
+const OPEN_TIME = 10_000;
+
+export class Together implements Disposable {
+  readonly #disposables = new DisposableList();
+  readonly #page: PageCore;
+  readonly #app: AppContext;
+  readonly following: Following;
+  readonly keyboard: KeyboardNotices;
+  readonly #standIn: StandIn;
+  /** The terminal whose viewers are shown: the active one, or that before another pane. */
+  readonly #last = signal<TerminalPane | undefined>(undefined);
+
+  constructor(page: PageCore, app: AppContext, panes: PaneActions) {
+    this.#page = page;
+    this.#app = app;
+    this.following = new Following(page, app);
+    this.keyboard = new KeyboardNotices(page, panes);
+    const { followed } = this.following;
+    const { workspace } = page;
+    const pane = computed(() => {
+      const last = this.#last.value;
+      const there = [...workspace.panes.value.values()].some(each => each === last);
+      return page.activeTerminal.value ?? (there ? last : undefined);
+    });
+    const everyone = new Everyone(
+      sandboxHandle(app.client, app.sandbox),
+      computed(() => workspace.active.value !== undefined && pane.value === undefined),
+    );
+    const standIn = new StandIn({
+      client: page.client,
+      sandbox: page.sandbox,
+      viewerKey: page.viewerKey,
+      name: () => page.settings.value.name,
+      terminal: computed(() => this.#terminalToStandAt()),
+      view: computed(() => {
+        const active = workspace.current.value && workspace.active.value;
+        return active ? viewToText({ kind: active.kind, state: active.state(), scroll: 0 }) : "";
+      }),
+    });
+    this.#standIn = standIn;
+    const bar = new PeopleBar({
+      source: computed(() => pane.value?.people.value ?? withMe(everyone.people.value, standIn.me.value)),
+      followed: computed(() => (followed.value?.at === pane.value ? followed.value?.id : undefined)),
+      follow: viewer => {
+        const place = placeOf(viewer);
+        if (place) this.#follow(place.terminal, place.viewer);
+        else if (pane.peek()) this.#follow((pane.peek() as TerminalPane).id, viewer);
+      },
+      give: viewer => void panes.lease("give", { pane: pane.peek(), to: viewer.id }),
+      rename: name => this.#rename(name),
+    });
+    page.peopleContext.value = this.#context(panes);
+    this.#disposables.add(everyone, standIn);
+    const sharing = new ViewSharing(
+      page,
+      computed(() => followed.value !== undefined),
+    );
+    this.#disposables.add(this.following, this.keyboard, bar, sharing);
+    this.#disposables.defer(
+      pane.subscribe(value => {
+        this.#last.value = value;
+      }),
+    );
+  }
+
+  dispose(): void {
+    this.#page.peopleContext.value = undefined;
+    this.#disposables.dispose();
+  }
+
+  #context(panes: PaneActions): PeopleContext {
+    const peopleAt = (terminal: string) => this.#paneOf(terminal)?.people.value?.people;
+    return {
+      me: terminal => {
+        const { me } = this.#standIn;
+        return (
+          peopleAt(terminal)?.me?.id ?? (me.value?.terminal === terminal ? me.value.viewer.id : undefined)
+        );
+      },
+      holds: terminal => {
+        const { me, lease } = peopleAt(terminal) ?? {};
+        return me !== undefined && lease?.holder === me.id;
+      },
+      follows: (terminal, viewer) => {
+        const { id, at } = this.following.followed.value ?? {};
+        return id === viewer && at?.id === terminal;
+      },
+      follow: (terminal, viewer) => this.#follow(terminal, viewer),
+      give: (terminal, { id }) => void panes.lease("give", { pane: this.#paneOf(terminal), to: id }),
+    };
+  }
+
+  /** A page without a terminal is present at the one that it showed last, or at the oldest. */
+  #terminalToStandAt(): string | undefined {
+    const { workspace, terminals, lastTerminal } = this.#page;
+    const panes = [...workspace.panes.value.values()];
+    if (panes.length === 0 || panes.some(pane => pane instanceof TerminalPane)) return undefined;
+    const running = runningIds(terminals.list.value);
+    return running.includes(lastTerminal.value) ? lastTerminal.value : running[0];
+  }
+
+  #paneOf(terminal: string): TerminalPane | undefined {
+    for (const pane of this.#page.workspace.panes.value.values())
+      if (pane instanceof TerminalPane && pane.id === terminal) return pane;
+    return undefined;
+  }
+
+  /** Follows a viewer, also one at a terminal that the page does not show yet; or stops following it. */
+  #follow(terminal: string, viewer: Participant): void {
+    const { id, at } = this.following.followed.peek() ?? {};
+    if (id === viewer.id && at?.id === terminal) {
+      this.following.stop();
+      this.#page.focus();
+      return;
+    }
+    this.#app.open(TERMINAL, { id: terminal }, "tab");
+    const waiting = new DisposableList();
+    const timer = setTimeout(() => waiting.dispose(), OPEN_TIME);
+    waiting.defer(() => clearTimeout(timer));
+    this.#disposables.add(waiting);
+    const stop = effect(() => {
+      const pane = this.#paneOf(terminal);
+      const found = pane?.people.value?.people.others.find(other => other.id === viewer.id);
+      if (!pane || !found) return;
+      queueMicrotask(() => {
+        stop();
+        waiting.dispose();
+        this.following.start(pane, found);
+        this.#page.focus();
+      });
+    });
+    waiting.defer(stop);
+  }
+
+  #rename(name: string): void {
+    this.#page.settings.update({ name });
+    for (const pane of this.#page.workspace.panes.peek().values())
+      if (pane instanceof TerminalPane) pane.opened.peek()?.shell.updatePresence({ name });
+    this.#standIn.rename(name);
+    this.#page.focus();
+  }
+}

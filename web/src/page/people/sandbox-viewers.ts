@@ -1,0 +1,61 @@
+// The viewers of all terminals of the sandbox, for a page that shows none of them: a notebook, a file or a preview alone.
+
+import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
+import { type Disposable, DisposableList } from "../../base/disposables";
+import type { SandboxHandle } from "../../client/sandbox";
+import type { People } from "../../terminal/people";
+import { PeopleList, type People as Terminals } from "../../views/people/people-list";
+import type { Participant } from "../../wire/methods";
+
+/** What the header shows of the viewers. */
+export type Faces = Pick<People, "me" | "others" | "lease" | "readOnly">;
+
+/** Separates the id of a terminal from that of a viewer, which is unique at its terminal only. */
+const AT = "\n";
+
+/** Returns each user once, at the first terminal where it is; its id has the terminal. */
+export function facesOf(terminals: Terminals["terminals"]): Participant[] {
+  const faces = new Map<string, Participant>();
+  for (const { terminal, viewers } of terminals)
+    for (const viewer of viewers) {
+      const key = `${viewer.kind} ${viewer.name}`;
+      if (!faces.has(key)) faces.set(key, { ...viewer, id: terminal + AT + viewer.id });
+    }
+  return [...faces.values()];
+}
+
+/** Returns where a viewer of `facesOf` is; undefined for one of a terminal's own list. */
+export function placeOf(viewer: Participant): { terminal: string; viewer: Participant } | undefined {
+  const [terminal = "", id] = viewer.id.split(AT);
+  return id === undefined ? undefined : { terminal, viewer: { ...viewer, id } };
+}
+
+export class Everyone implements Disposable {
+  readonly #disposables = new DisposableList();
+  readonly #list = signal<PeopleList | undefined>(undefined);
+
+  /** `wanted`: whether to ask for them. */
+  constructor(box: Pick<SandboxHandle, "terminal">, wanted: ReadonlySignal<boolean>) {
+    this.#disposables.defer(
+      effect(() => {
+        if (!wanted.value) return undefined;
+        const list = new PeopleList(box);
+        this.#list.value = list;
+        return () => {
+          list.dispose();
+          this.#list.value = undefined;
+        };
+      }),
+    );
+  }
+
+  readonly people: ReadonlySignal<{ people: Faces } | undefined> = computed(() => {
+    const found = this.#list.value?.people.value;
+    const lease = { mode: "free", holder: null, epoch: 0 } as const;
+    return found && { people: { me: undefined, others: facesOf(found.terminals), lease, readOnly: false } };
+  });
+
+  dispose(): void {
+    this.#disposables.dispose();
+  }
+}

@@ -1,0 +1,88 @@
+// Sends the other viewers what this user looks at, so that they can follow: to each terminal that has other viewers.
+
+import { effect, type ReadonlySignal } from "@preact/signals";
+import { type Disposable, DisposableList } from "../../base/disposables";
+import type { PageCore } from "../page-core";
+import { TerminalPane } from "../terminal/terminal-pane";
+import { scrolledBack, viewToText } from "./view-text";
+
+/** Milliseconds between two messages: a drag of the scrollbar, or output while scrolled back, changes the view often. */
+const SEND_INTERVAL = 120;
+
+export class ViewSharing implements Disposable {
+  readonly #disposables = new DisposableList();
+  readonly #page: PageCore;
+  /** While the user follows another one: two viewers that follow each other would never come to rest. */
+  readonly #paused: ReadonlySignal<boolean>;
+  readonly #scrolls = new Map<TerminalPane, Disposable>();
+  /** What was sent last, by the instance of the viewer's attach. */
+  readonly #sent = new WeakMap<object, string>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(page: PageCore, paused: ReadonlySignal<boolean>) {
+    this.#page = page;
+    this.#paused = paused;
+    this.#disposables.defer(
+      effect(() => {
+        page.workspace.current.value;
+        const panes = this.#panes(page.workspace.panes.value.values());
+        for (const pane of panes) pane.people.value; // a viewer has joined, or the terminal was attached again
+        this.#watch(panes);
+        if (!paused.value) this.#schedule();
+      }),
+    );
+    this.#disposables.defer(() => clearTimeout(this.#timer));
+    this.#disposables.defer(() => this.#watch([]));
+  }
+
+  dispose(): void {
+    this.#disposables.dispose();
+  }
+
+  #panes(all: Iterable<unknown>): TerminalPane[] {
+    return [...all].filter((pane): pane is TerminalPane => pane instanceof TerminalPane);
+  }
+
+  /** Follows how far the terminals are scrolled back. */
+  #watch(panes: readonly TerminalPane[]): void {
+    for (const [pane, watch] of this.#scrolls)
+      if (!panes.includes(pane)) {
+        watch.dispose();
+        this.#scrolls.delete(pane);
+      }
+    for (const pane of panes) {
+      const terminal = pane.opened.value?.terminal;
+      if (!terminal || this.#scrolls.has(pane)) continue;
+      const watch = new DisposableList();
+      watch.add(terminal.onRender(() => this.#schedule())); // onScroll fires for each line
+      this.#scrolls.set(pane, watch);
+    }
+  }
+
+  #schedule(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      if (!this.#paused.peek()) this.#send();
+    }, SEND_INTERVAL);
+  }
+
+  #send(): void {
+    const { workspace } = this.#page;
+    const active = workspace.active.peek();
+    const terminal = active instanceof TerminalPane ? active.opened.peek()?.terminal : undefined;
+    const view = active
+      ? viewToText({ kind: active.kind, state: active.state(), scroll: scrolledBack(terminal) })
+      : "";
+    for (const pane of this.#panes(workspace.panes.peek().values())) {
+      const open = pane.opened.peek();
+      const attached = open?.channel.info;
+      if (!open || !attached || open.channel.state.phase !== "live") continue;
+      if (!open.channel.people.others.length) continue;
+      const scroll = scrolledBack(open.terminal);
+      const state = `${scroll} ${view}`;
+      if (this.#sent.get(attached) === state) continue;
+      this.#sent.set(attached, state);
+      open.shell.updatePresence({ scroll, view });
+    }
+  }
+}

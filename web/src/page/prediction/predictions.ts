@@ -1,0 +1,123 @@
+// Shows what is typed before the program has printed it, underlined, over the cells where it will be (decision 0265).
+
+import type { IMarker, Terminal } from "@xterm/xterm";
+import { type Disposable, DisposableList } from "../../base/disposables";
+import type { TerminalChannel } from "../../terminal/terminal-channel";
+import { make, setText } from "../dom";
+import { preferences } from "../settings/preferences";
+import { placeLayer } from "../terminal/cell-layer";
+import { type CursorRow, cellsBefore, PredictedLine } from "./predicted-line";
+
+/** Milliseconds from a key to its echo from which on a connection is slow: Mosh's limit is 60 as well. */
+const SLOW = 60;
+/** Milliseconds between two looks while keys wait. */
+const INTERVAL = 50;
+/** What the emulator answers to queries of programs, and reports of focus and mouse. Programs do not echo them. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: terminals answer with control sequences
+const REPORT = /^\x1b(?:\[[?>=]?[\d;]*[Rcny]|\[[IO]$|\[<|\[M|[P\]])/;
+
+export class Predictions implements Disposable {
+  readonly #disposables = new DisposableList();
+  readonly #terminal: Terminal;
+  readonly #channel: TerminalChannel;
+  readonly #line = new PredictedLine();
+  readonly #text = make("u", "");
+  readonly #cursor = make("i", "", " ");
+  readonly #layer = make("div", "predicted", this.#text, this.#cursor);
+  readonly #decoder = new TextDecoder();
+  /** The row of the cursor at the last look; undefined: nothing was typed. */
+  #row: IMarker | undefined;
+  #slow = false;
+  #timer: ReturnType<typeof setInterval> | undefined;
+
+  constructor(host: HTMLElement, terminal: Terminal, channel: TerminalChannel) {
+    this.#terminal = terminal;
+    this.#channel = channel;
+    this.#layer.hidden = true;
+    this.#layer.ariaHidden = "true"; // the program will print it, and a screen reader will then read it
+    host.querySelector(".xterm-screen")?.append(this.#layer);
+    this.#disposables.defer(() => this.#layer.remove());
+    this.#disposables.defer(() => this.#stop());
+    this.#disposables.add(
+      channel.onInput(bytes => this.#typed(this.#decoder.decode(bytes))),
+      channel.onState(() => this.#draw()),
+      terminal.onWriteParsed(() => this.#printed()),
+      terminal.onResize(() => {
+        this.#line.giveUp();
+        this.#draw();
+      }),
+    );
+  }
+
+  /** Whether it shows what was typed. */
+  get shown(): boolean {
+    return !this.#layer.hidden;
+  }
+
+  dispose(): void {
+    this.#disposables.dispose();
+  }
+
+  #typed(text: string): void {
+    if (REPORT.test(text) || preferences().value.predict === "never") return;
+    const { id, end } = this.#channel.input;
+    const applied = () => {
+      const { input } = this.#channel;
+      return input.id !== id || input.applied >= end;
+    };
+    this.#line.typed(text, this.#look(), performance.now(), applied);
+    if (this.#line.since === undefined) return;
+    this.#timer ??= setInterval(() => this.#tick(), INTERVAL);
+    this.#draw();
+  }
+
+  #printed(): void {
+    if (!this.#row) return;
+    const echo = this.#line.printed(this.#look(), performance.now());
+    if (echo !== undefined) this.#slow = echo > SLOW;
+    this.#draw();
+  }
+
+  #tick(): void {
+    this.#line.tick(performance.now());
+    this.#draw();
+  }
+
+  #draw(): void {
+    const { active } = this.#terminal.buffer;
+    const { since } = this.#line;
+    if (since === undefined) this.#stop();
+    const wanted = since !== undefined && (this.shown || this.#late(since));
+    // While there is no connection, `WaitingKeys` shows all keys.
+    const possible = this.#channel.state.phase === "live" && active.viewportY === active.baseY;
+    const prediction = wanted && possible ? this.#line.predicted(this.#look()) : undefined;
+    this.#layer.hidden = !prediction;
+    if (!prediction) return;
+    const { column, text, width } = prediction;
+    setText(this.#text, text);
+    this.#layer.style.color = this.#terminal.options.theme?.foreground ?? "";
+    placeLayer(this.#layer, this.#terminal, column, width + 1); // with the cursor behind it
+  }
+
+  #late(since: number): boolean {
+    return this.#slow || preferences().value.predict === "always" || performance.now() - since > SLOW;
+  }
+
+  #look(): CursorRow {
+    const { cols, buffer } = this.#terminal;
+    const { active } = buffer;
+    const moved = this.#row?.line !== active.baseY + active.cursorY;
+    if (moved) {
+      this.#row?.dispose();
+      this.#row = this.#terminal.registerMarker();
+    }
+    const row = active.getLine(active.baseY + active.cursorY);
+    const atEnd = active.type === "normal" && row?.translateToString(true, active.cursorX) === "";
+    return { moved, before: row ? cellsBefore(row, active.cursorX) : "", atEnd, cols };
+  }
+
+  #stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}

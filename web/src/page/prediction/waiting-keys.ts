@@ -1,0 +1,109 @@
+// Shows what the user has typed and the server has not applied yet, dimmed at the cursor: nothing typed is lost while the
+// connection is down, and the user sees that.
+
+import type { Terminal } from "@xterm/xterm";
+import { type Disposable, DisposableList } from "../../base/disposables";
+import type { TerminalChannel } from "../../terminal/terminal-channel";
+import { make, setText } from "../dom";
+import { placeLayer } from "../terminal/cell-layer";
+
+/** Milliseconds that input may take without being shown: more than most connections need. */
+const DELAY = 400;
+/** Milliseconds between two looks while input waits. */
+const INTERVAL = 100;
+/** Maximum number of characters that are kept for display. */
+const MAX_SHOWN = 500;
+
+export interface WaitingKeysOptions {
+  /** Whether what was typed is shown as a prediction. */
+  predicted: () => boolean;
+  /** Whether a program is known to run that may ask for a password: it does not echo that, and the page does not show it. */
+  secret: () => boolean;
+}
+
+interface Typed {
+  readonly text: string;
+  /** The input stream, and the offset after the text in it. */
+  readonly stream: string;
+  readonly end: number;
+  readonly at: number;
+}
+
+export class WaitingKeys implements Disposable {
+  readonly #disposables = new DisposableList();
+  readonly #terminal: Terminal;
+  readonly #channel: TerminalChannel;
+  readonly #options: WaitingKeysOptions;
+  readonly #decoder = new TextDecoder();
+  readonly #layer = make("div", "waiting-keys");
+  #typed: Typed[] = [];
+  #timer: ReturnType<typeof setInterval> | undefined;
+
+  constructor(host: HTMLElement, terminal: Terminal, channel: TerminalChannel, options: WaitingKeysOptions) {
+    this.#terminal = terminal;
+    this.#channel = channel;
+    this.#options = options;
+    this.#layer.hidden = true;
+    this.#layer.ariaHidden = "true"; // the announcement of the lost connection says that input is kept
+    host.querySelector(".xterm-screen")?.append(this.#layer);
+    this.#disposables.defer(() => this.#layer.remove());
+    this.#disposables.defer(() => clearInterval(this.#timer));
+    this.#disposables.add(
+      channel.onInput(bytes => this.#add(this.#decoder.decode(bytes))),
+      // What a shell that has ended did not confirm waits for nothing.
+      channel.onState(({ phase }) => phase === "ended" && this.#forget()),
+    );
+  }
+
+  dispose(): void {
+    this.#disposables.dispose();
+  }
+
+  #add(text: string): void {
+    const { id, end } = this.#channel.input;
+    if (this.#typed.length >= MAX_SHOWN) return;
+    this.#typed.push({ text: text.slice(0, MAX_SHOWN), stream: id, end, at: performance.now() });
+    this.#timer ??= setInterval(() => this.#update(), INTERVAL);
+  }
+
+  #forget(): void {
+    this.#typed = [];
+    this.#update();
+  }
+
+  #update(): void {
+    const { id, applied } = this.#channel.input;
+    this.#typed = this.#typed.filter(({ stream, end }) => stream === id && end > applied);
+    const [first] = this.#typed;
+    if (!first) {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    }
+    const { active } = this.#terminal.buffer;
+    const late = first !== undefined && performance.now() - first.at > DELAY;
+    this.#layer.hidden =
+      !late || this.#options.predicted() || active.type !== "normal" || active.viewportY < active.baseY;
+    if (!this.#layer.hidden) this.#draw(this.#typed.map(({ text }) => text).join(""));
+  }
+
+  #draw(text: string): void {
+    const shown = shownKeys(text);
+    setText(this.#layer, this.#options.secret() ? shown.replace(/[^⏎⎋⇥ ]/gu, "•") : shown);
+    placeLayer(this.#layer, this.#terminal, this.#terminal.buffer.active.cursorX);
+  }
+}
+
+/** Returns typed text as it would appear at a prompt: erased characters are gone, keys without a character have a sign. */
+export function shownKeys(text: string): string {
+  const shown: string[] = [];
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the keys of a terminal are control characters
+  for (const [key] of text.matchAll(/\x1b(?:\[[0-9;]*[ -/]*[@-~]|O.|.)?|[^\x1b]/gsu)) {
+    if (key === "\x7f" || key === "\b") shown.pop();
+    else if (key === "\r" || key === "\n") shown.push("⏎ ");
+    else if (key === "\t") shown.push("⇥");
+    else if (key.startsWith("\x1b")) shown.push("⎋");
+    else if (key < " ") shown.push(`^${String.fromCharCode(key.charCodeAt(0) + 64)}`);
+    else shown.push(key);
+  }
+  return shown.join("");
+}

@@ -1,0 +1,53 @@
+// What the proxy of a filtered network has refused: the latest requests, each once, and how they are described.
+
+import type { EgressRequest } from "../../wire/methods";
+
+/** Refusals that are kept. */
+export const SHOWN = 50;
+
+const REASONS: Record<NonNullable<EgressRequest["reason"]>, string> = {
+  rule: "no rule allows it",
+  method: "not with this method",
+  address: "a private address",
+  name: "no such name",
+  mismatch: "names another host than the connection",
+  protocol: "a protocol that the proxy does not speak",
+  upgrade: "not a valid WebSocket",
+  encoding: "a compressed answer to a request with a secret",
+};
+
+export class Refusals {
+  /** The newest first. */
+  readonly list: EgressRequest[] = [];
+  /** Requests that were not sent to this page, because it was too slow. */
+  lost = 0;
+  #latest = 0;
+  /** What is not newer is already in the list. */
+  #known = 0;
+
+  /** A watch begins, which first sends again what was refused last. */
+  begin(): void {
+    this.#known = this.#latest;
+  }
+
+  /** The watch has sent what was refused before it began. */
+  live(): void {
+    this.#known = 0;
+  }
+
+  add(request: EgressRequest): void {
+    if (request.allowed || request.time <= this.#known) return;
+    this.#latest = Math.max(this.#latest, request.time);
+    this.list.unshift(request);
+    if (this.list.length > SHOWN) this.list.pop();
+  }
+}
+
+/** Returns what was asked for: `GET example.org:443`. */
+export function describeRequest({ method, host, port }: EgressRequest): string {
+  return `${method || "Request"} ${host || "to an unknown host"}${port ? `:${port}` : ""}`;
+}
+
+export function describeReason({ reason }: EgressRequest): string {
+  return reason ? (REASONS[reason] ?? reason) : "";
+}

@@ -1,0 +1,44 @@
+// The network of a sandbox in the list, if it is filtered: a section that shows its rules and refusals when it is open.
+
+import type { Disposable } from "../../base/disposables";
+import type { GatewayClient } from "../../client/client";
+import type { SandboxInfo } from "../../wire/methods";
+import { make } from "../dom";
+import type { SandboxEgress } from "./sandbox-egress";
+
+export class SandboxNetwork implements Disposable {
+  readonly element = make("details", "network", make("summary", "", "Network: rules and refusals"));
+  readonly #client: GatewayClient;
+  readonly #id: string;
+  #info: SandboxInfo | undefined;
+  #content: SandboxEgress | undefined;
+
+  constructor(client: GatewayClient, id: string) {
+    this.#client = client;
+    this.#id = id;
+    this.element.hidden = true;
+    this.element.addEventListener("toggle", () => void this.#toggle());
+  }
+
+  /** `allowed`: whether the user may see it. */
+  update(info: SandboxInfo, allowed: boolean): void {
+    this.#info = info;
+    this.element.hidden = !allowed || info.network !== "filtered";
+    if (this.element.hidden) this.element.open = false;
+    if (this.#content) this.#content.policy = info.egress ?? {};
+  }
+
+  dispose(): void {
+    this.#content?.dispose();
+    this.#content = undefined;
+  }
+
+  async #toggle(): Promise<void> {
+    if (!this.element.open) return this.dispose();
+    const { SandboxEgress } = await import("./sandbox-egress");
+    if (!this.element.open || !this.element.isConnected || this.#content) return;
+    this.#content = new SandboxEgress(this.#client, this.#id);
+    this.#content.policy = this.#info?.egress ?? {};
+    this.element.append(this.#content.element);
+  }
+}

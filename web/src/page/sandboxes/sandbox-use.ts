@@ -1,0 +1,60 @@
+// What is lost when a sandbox is stopped: who is there, and what runs in it.
+
+import type { SandboxHandle } from "../../client/sandbox";
+import type { CommandInfo } from "../../wire/methods";
+
+/** Seconds that a call may take. */
+const TIMEOUT = 5;
+/** Terminals that are asked for their commands. */
+const TERMINALS = 20;
+/** Characters of a command, and names of each kind, that are shown. */
+const COMMAND = 40;
+const NAMES = 3;
+
+export interface Use {
+  readonly people: readonly string[];
+  /** Command lines; empty for one that is not known. */
+  readonly commands: readonly string[];
+}
+
+/** Returns the use of a running sandbox. `mine`: number of viewers that are this page. Throws HawseError. */
+export async function useOf(box: SandboxHandle, mine: number): Promise<Use> {
+  const limit = { timeout: TIMEOUT };
+  const [{ terminals }, { viewers }, { processes }] = await Promise.all([
+    box.terminal.list({}, limit),
+    box.terminal.viewers({}, limit),
+    box.process.list({}, limit),
+  ]);
+  const running = terminals.filter(({ state }) => state === "running").slice(0, TERMINALS);
+  const histories = await Promise.all(running.map(({ id }) => box.terminal.history({ id, limit: 1 }, limit)));
+  const last = histories.flatMap(({ commands }): CommandInfo[] => commands.slice(-1));
+  return {
+    people: viewers.slice(mine).map(({ viewer }) => viewer.name),
+    commands: [
+      ...last.filter(({ end }) => end == null).map(({ line }) => line ?? ""),
+      ...processes.filter(({ state }) => state === "running").map(({ argv }) => argv?.join(" ") ?? ""),
+    ],
+  };
+}
+
+/** Returns a sentence about it; empty if it is not in use. */
+export function describeUse({ people, commands }: Use): string {
+  const who = [...new Set(people)];
+  const parts = [
+    commands.length ? `${list(commands.map(short))} ${commands.length === 1 ? "runs" : "run"} in it` : "",
+    who.length ? `${list(who)} ${who.length === 1 ? "is" : "are"} there` : "",
+  ].filter(Boolean);
+  return parts.length ? `${parts.join(", and ")}.` : "";
+}
+
+function short(command: string): string {
+  const line = command.split("\n")[0] ?? "";
+  if (!line) return "a command";
+  return line.length > COMMAND ? `${line.slice(0, COMMAND - 1)}…` : line;
+}
+
+function list(names: readonly string[]): string {
+  const shown = names.slice(0, NAMES);
+  if (names.length > NAMES) return `${shown.join(", ")} and ${names.length - NAMES} more`;
+  return shown.length === 1 ? (shown[0] ?? "") : `${shown.slice(0, -1).join(", ")} and ${shown.at(-1)}`;
+}

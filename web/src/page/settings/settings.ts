@@ -1,0 +1,113 @@
+// Stored settings: the viewer's key per tab, the rest per browser. If storage is full or forbidden, nothing is stored and
+// the defaults apply.
+
+import { type ReadonlySignal, signal } from "@preact/signals";
+import { randomId } from "../../base/random-id";
+
+export type ThemeName = "dark" | "light";
+
+/** Colours of the terminal in place of the page's own, by their names in xterm.js's ITheme. */
+export interface ColorScheme {
+  readonly name: string;
+  readonly colors: Readonly<Record<string, string>>;
+}
+
+export interface Settings {
+  /** undefined: the system's theme. */
+  theme: ThemeName | undefined;
+  /** The colours while the page is dark, and while it is light; undefined: the page's own. */
+  dark: ColorScheme | undefined;
+  light: ColorScheme | undefined;
+  /** Name of the terminal's font; empty: the page's own. */
+  font: string;
+  fontSize: number;
+  screenReader: boolean;
+  /** The name that other viewers see; empty: the server assigns one. */
+  name: string;
+}
+
+export const FONT_SIZES = { min: 8, max: 32, default: 14 } as const;
+const SETTINGS = "hawse.settings";
+const VIEWER = "hawse.viewer";
+
+export function loadSettings(storage: () => Storage): Settings {
+  const found = parse(attempt(() => storage().getItem(SETTINGS)));
+  return {
+    theme: found.theme === "light" || found.theme === "dark" ? found.theme : undefined,
+    dark: schemeOf(found.dark),
+    light: schemeOf(found.light),
+    font: validFont(found.font) ? found.font : "",
+    fontSize: clampFontSize(Number(found.fontSize) || FONT_SIZES.default),
+    screenReader: found.screenReader === true,
+    name: typeof found.name === "string" ? found.name.slice(0, 40) : "",
+  };
+}
+
+export function saveSettings(storage: () => Storage, settings: Settings): void {
+  attempt(() => storage().setItem(SETTINGS, JSON.stringify(settings)));
+}
+
+/** The settings as they are now. A change is stored at once. */
+export class SettingsStore {
+  readonly #storage: () => Storage;
+  readonly #signal;
+
+  constructor(storage: () => Storage) {
+    this.#storage = storage;
+    this.#signal = signal(loadSettings(storage));
+  }
+
+  get signal(): ReadonlySignal<Settings> {
+    return this.#signal;
+  }
+
+  get value(): Settings {
+    return this.#signal.peek();
+  }
+
+  update(change: Partial<Settings>): void {
+    this.#signal.value = { ...this.#signal.peek(), ...change };
+    saveSettings(this.#storage, this.#signal.peek());
+  }
+}
+
+/** Returns the key that identifies this tab's viewer across reloads. */
+export function loadViewerKey(storage: () => Storage): string {
+  const known = attempt(() => storage().getItem(VIEWER));
+  if (known && known.length <= 64) return known;
+  const key = randomId();
+  attempt(() => storage().setItem(VIEWER, key));
+  return key;
+}
+
+/** Whether `name` can be the name of a font: a style sheet gets it in quotes. */
+export function validFont(name: unknown): name is string {
+  return typeof name === "string" && /^[^"'\\;{}<>]{1,100}$/.test(name);
+}
+
+export function clampFontSize(size: number): number {
+  return Math.min(FONT_SIZES.max, Math.max(FONT_SIZES.min, Math.round(size)));
+}
+
+/** Returns a stored scheme; undefined if it is not valid. */
+export function schemeOf(value: unknown): ColorScheme | undefined {
+  const { name, colors } = recordOf(value);
+  const valid = Object.values(recordOf(colors)).every(color => /^#([0-9a-f]{2}){3,4}$/i.test(String(color)));
+  return typeof name === "string" && colors && valid ? ({ name, colors } as ColorScheme) : undefined;
+}
+
+function attempt<T>(action: () => T): T | undefined {
+  try {
+    return action();
+  } catch {
+    return undefined;
+  }
+}
+
+function parse(text: string | null | undefined): Record<string, unknown> {
+  return recordOf(attempt(() => JSON.parse(text ?? "")));
+}
+
+function recordOf(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+}

@@ -1,0 +1,60 @@
+// The terminals of the sandbox: their names, which of them run, and what a close would lose.
+
+import { visible } from "../../base/visible";
+import type { CommandInfo, TerminalHistoryResult, TerminalInfo } from "../../wire/methods";
+
+type Titled = Pick<TerminalInfo, "id" | "title">;
+
+/** Returns the names of the terminals by their ids: see `labelOf`. */
+export function labelsOf(terminals: readonly Titled[]): Map<string, string> {
+  return new Map(terminals.map(({ id, title }) => [id, labelOf(id, title, terminals)]));
+}
+
+/**
+ * Returns the name of a terminal: the title that a program has set; or the id if there is none, or if the title looks like
+ * the id or the title of another terminal, which the user would take for this one. `terminals` may have this one too.
+ */
+export function labelOf(id: string, title: string | null | undefined, terminals: readonly Titled[]): string {
+  const shown = visible(title ?? "").trim();
+  const look = lookOf(shown);
+  if (!look) return id;
+  const taken = terminals.some(
+    other => other.id !== id && (lookOf(other.id) === look || lookOf(other.title ?? "") === look),
+  );
+  return taken ? id : shown;
+}
+
+/** Two texts with the same result look alike: characters that are not seen, widths, letter case and spaces make no difference. */
+function lookOf(text: string): string {
+  return text
+    .normalize("NFKC")
+    .replace(/[\p{Cc}\p{Cf}\s\ufffd]/gu, "")
+    .toLowerCase();
+}
+
+/** Returns the ids of the terminals that run, the oldest first. */
+export function runningIds(terminals: readonly Pick<TerminalInfo, "id" | "state" | "started">[]): string[] {
+  return terminals
+    .filter(({ state }) => state === "running")
+    .sort((a, b) => a.started - b.started || (a.id < b.id ? -1 : 1))
+    .map(({ id }) => id);
+}
+
+/** Returns the first `shell-N`, from 2 on, that no terminal has. */
+export function freeId(taken: ReadonlySet<string>): string {
+  let number = 2;
+  while (taken.has(`shell-${number}`)) number++;
+  return `shell-${number}`;
+}
+
+/**
+ * Returns what would be lost if the terminal were closed; undefined if its shell waits for a command.
+ *
+ * A shell that does not report its commands may run one.
+ */
+export function lossOf({ commands, reports_commands }: TerminalHistoryResult): string | undefined {
+  if (!reports_commands) return "A program may be running in it.";
+  const last: CommandInfo | undefined = commands.at(-1);
+  if (!last || last.end != null) return undefined;
+  return last.line ? `This command is running in it: ${last.line}` : "A command is running in it.";
+}

@@ -1,0 +1,18 @@
+// The size that a terminal will have, before its emulator has measured the font.
+
+import type { Size } from "../../terminal/size-proposer";
+
+/** Width of a cell and height of a line of JetBrains Mono, in font sizes. */
+const CELL = { width: 0.6, height: 1.2 } as const;
+/** Pixels beside and above the cells: the paddings, the gutter and the scrollbar. */
+const FRAME = { width: 32, height: 18 } as const;
+
+/** `stage`: the element that the terminal fills; undefined if it is not shown. */
+export function estimatedSize(
+  { clientWidth, clientHeight }: Pick<HTMLElement, "clientWidth" | "clientHeight">,
+  fontSize: number,
+): Size | undefined {
+  const cols = Math.floor((clientWidth - FRAME.width) / (fontSize * CELL.width));
+  const rows = Math.floor((clientHeight - FRAME.height) / (fontSize * CELL.height));
+  return cols >= 2 && rows >= 1 ? { cols: Math.min(cols, 1000), rows: Math.min(rows, 1000) } : undefined;
+}

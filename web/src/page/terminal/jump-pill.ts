@@ -1,0 +1,49 @@
+// A button at the bottom of a terminal that is scrolled back: it leads to the end, and counts the lines that came meanwhile.
+
+import "../style/jump-pill.css";
+import type { Terminal } from "@xterm/xterm";
+import { type Disposable, DisposableList } from "../../base/disposables";
+import { make, setText } from "../dom";
+
+export class JumpPill implements Disposable {
+  readonly #disposables = new DisposableList();
+  readonly #terminal: Terminal;
+  readonly #button = make("button", "jump-pill");
+  /** Number of lines above the screen when the user scrolled back; undefined at the end. */
+  #left: number | undefined;
+
+  constructor(stage: HTMLElement, terminal: Terminal) {
+    this.#terminal = terminal;
+    this.#button.type = "button";
+    this.#button.hidden = true;
+    stage.append(this.#button);
+    this.#disposables.defer(() => this.#button.remove());
+    this.#disposables.listen(this.#button, "click", () => {
+      terminal.scrollToBottom();
+      terminal.focus();
+    });
+    this.#disposables.add(terminal.onRender(() => this.#update())); // onScroll fires for each line
+    this.#update();
+  }
+
+  dispose(): void {
+    this.#disposables.dispose();
+  }
+
+  #update(): void {
+    const { viewportY, baseY } = this.#terminal.buffer.active;
+    if (viewportY >= baseY) {
+      if (this.#left !== undefined) this.#button.hidden = true;
+      this.#left = undefined;
+      return;
+    }
+    this.#left ??= baseY;
+    this.#button.hidden = false;
+    setText(this.#button, jumpText(baseY - this.#left));
+  }
+}
+
+export function jumpText(lines: number): string {
+  if (lines <= 0) return "Go to the end ↓";
+  return `${lines.toLocaleString("en")} new ${lines === 1 ? "line" : "lines"} ↓`;
+}

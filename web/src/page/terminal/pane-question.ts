@@ -1,0 +1,28 @@
+// A question over a terminal, which does not take the keyboard: the user may be typing.
+
+import { type Disposable, DisposableList } from "../../base/disposables";
+import { make } from "../dom";
+
+export interface Answer {
+  readonly label: string;
+  readonly run: () => void;
+}
+
+/** Shows a question until it is answered or disposed. The first answer is the proposed one. */
+export function askInPane(stage: HTMLElement, text: string, answers: readonly Answer[]): Disposable {
+  const disposables = new DisposableList();
+  const question = make("div", "notice question", make("span", "", text));
+  question.role = "status";
+  for (const [index, { label, run }] of answers.entries()) {
+    const button = make("button", index === 0 ? "primary" : "plain", label);
+    button.type = "button";
+    disposables.listen(button, "click", () => {
+      disposables.dispose();
+      run();
+    });
+    question.append(button);
+  }
+  stage.append(question);
+  disposables.defer(() => question.remove());
+  return disposables;
+}

@@ -1,0 +1,32 @@
+// Asks before several lines are pasted into a program that would take each line end for the Enter key.
+
+import { persistently } from "../import-with-retry";
+
+/** Characters of the text that the question shows. */
+const SHOWN = 400;
+
+/** Returns whether the user wants the program to get the text. */
+export async function mayPaste(text: string): Promise<boolean> {
+  const [{ preferences }, { ask }] = await persistently(() =>
+    Promise.all([import("../settings/preferences"), import("../question")]),
+  );
+  if (preferences().value.pasteLines === "allow") return true;
+  const { yes, remember } = await ask({
+    title: "Paste several lines?",
+    text: `The program may run each line at once: ${describeLines(text)}.`,
+    quote: text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text,
+    no: "Cancel",
+    yes: "Paste",
+    remember: "Do not ask again",
+  });
+  if (yes && remember) preferences().update({ pasteLines: "allow" });
+  return yes;
+}
+
+/** Returns the number of lines of a text that has a line end. */
+export function describeLines(text: string): string {
+  const lines = text.split(/\r\n|[\r\n]/);
+  const last = lines.at(-1) === "" ? 1 : 0; // the text ends with the end of a line
+  const count = lines.length - last;
+  return count === 1 ? "1 line and its end" : `${count.toLocaleString("en")} lines`;
+}

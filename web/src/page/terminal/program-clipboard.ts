@@ -1,0 +1,94 @@
+// Programs that copy: OSC 52 (xterm's ctlseqs, "Manipulate Selection Data"). They may write to the clipboard with the user's
+// consent. They never read it: what is on it may come from anywhere, and the program may run on any machine.
+
+import type { Terminal } from "@xterm/xterm";
+import { type Disposable, DisposableList } from "../../base/disposables";
+import { preferences } from "../settings/preferences";
+import { copyText } from "./clipboard";
+import { askInPane } from "./pane-question";
+
+/** Maximum size of what a program may copy, in characters of base64. */
+const MAX_BASE64 = 1_400_000;
+
+export interface CopyOptions {
+  /** Whether this page is where the user works on the terminal: each page that shows it gets the request. */
+  inUse: () => boolean;
+  toast: (text: string) => void;
+}
+
+/** Returns the text that an OSC 52 sequence writes; undefined if it is none, as that which asks for the clipboard. */
+export function textToCopy(data: string): string | undefined {
+  const [, selections, encoded] =
+    /^([cpqs0-7]*);([A-Za-z0-9+/=\s]*)$/.exec(data.slice(0, MAX_BASE64 + 9)) ?? [];
+  if (selections === undefined || !encoded || encoded.length > MAX_BASE64) return undefined;
+  try {
+    const bytes = Uint8Array.from(atob(encoded), character => character.charCodeAt(0));
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes) || undefined;
+  } catch {
+    return undefined; // not base64, or not UTF-8
+  }
+}
+
+export class ProgramClipboard implements Disposable {
+  readonly #stage: HTMLElement;
+  readonly #terminal: Terminal;
+  readonly #options: CopyOptions;
+  readonly #disposables = new DisposableList();
+  #question: Disposable | undefined;
+
+  constructor(stage: HTMLElement, terminal: Terminal, options: CopyOptions) {
+    this.#stage = stage;
+    this.#terminal = terminal;
+    this.#options = options;
+    this.#disposables.add(
+      terminal.parser.registerOscHandler(52, data => {
+        const text = textToCopy(data);
+        if (text !== undefined && options.inUse()) void this.#request(text);
+        return true;
+      }),
+    );
+    this.#disposables.defer(() => this.#question?.dispose());
+  }
+
+  dispose(): void {
+    this.#disposables.dispose();
+  }
+
+  async #request(text: string): Promise<void> {
+    const { clipboard } = preferences().value;
+    if (clipboard === "deny") return;
+    // Some browsers allow a page to copy only after a press of the user: then it is a question, too.
+    if (clipboard === "ask" || !(await copyText(text))) this.#ask(text);
+  }
+
+  /** A later request replaces the question of an earlier one. */
+  #ask(text: string): void {
+    this.#question?.dispose();
+    const copy = async () => {
+      this.#terminal.focus();
+      if (!(await copyText(text))) this.#options.toast("The browser does not allow copying on this page");
+    };
+    this.#question = askInPane(this.#stage, `A program wants to copy ${describe(text)}`, [
+      { label: "Copy", run: () => void copy() },
+      {
+        label: "Always",
+        run: () => {
+          preferences().update({ clipboard: "allow" });
+          void copy();
+        },
+      },
+      { label: "Not now", run: () => this.#terminal.focus() },
+    ]);
+  }
+}
+
+/** The beginning of the text, in one line. */
+export function describe(text: string): string {
+  const start = text
+    .slice(0, 60)
+    .replace(/[\p{C}\s]+/gu, " ")
+    .trim();
+  const shown = start.length > 24 ? `${start.slice(0, 23)}…` : start;
+  const size = text.length > 24 ? ` (${text.length.toLocaleString("en")} characters)` : "";
+  return `“${shown}”${size}`;
+}

@@ -1,0 +1,79 @@
+// Connects the layout with the server's size policy: reports the size that fits here, and adapts the layout to the
+// size that the server chooses.
+
+import type { Terminal } from "@xterm/xterm";
+import { type Disposable, DisposableList } from "../../base/disposables";
+import type { AttachedTerminal } from "../../terminal/attach-xterm";
+import { type Size, SizeProposer } from "../../terminal/size-proposer";
+import type { Layout } from "./layout";
+import type { ForeignSize, OpenTerminal } from "./terminal-options";
+
+export class Sizing implements Disposable {
+  readonly #disposables = new DisposableList();
+  readonly #proposer: SizeProposer;
+  /** The sizes of a replay are those of the past: only its last one has a layout, which takes time. */
+  #replaying = false;
+  /** The last proposed size. */
+  #proposed: Size | undefined;
+
+  constructor(
+    host: HTMLElement,
+    terminal: Terminal,
+    layout: Layout,
+    attached: AttachedTerminal,
+    { propose, inUse }: { propose: (size: Size) => void; inUse: () => boolean },
+  ) {
+    const proposer = new SizeProposer({
+      fitting: () => layout.fitting(),
+      current: () => this.#proposed ?? { cols: 0, rows: 0 },
+      inUse,
+      propose: size => {
+        this.#proposed = size;
+        propose(size);
+      },
+    });
+    this.#proposer = proposer;
+    const observer = new ResizeObserver(() => {
+      layout.adapt();
+      proposer.nudge();
+    });
+    observer.observe(host);
+    this.#disposables.defer(() => observer.disconnect());
+    this.#disposables.listen(window, "focus", () => proposer.nudge());
+    this.#disposables.add(
+      proposer,
+      terminal.onResize(() => this.#replaying || layout.adapt()),
+      attached.onReplayed(() => {
+        this.#replaying = false;
+        layout.adapt();
+      }),
+      attached.channel.onState(({ phase }) => {
+        if (phase === "replaying") this.#replaying = true;
+        if (phase === "attaching") this.#proposed = undefined;
+        if (phase === "live") proposer.nudge();
+      }),
+    );
+  }
+
+  /** The fitting size may have changed. */
+  nudge(): void {
+    this.#proposer.nudge();
+  }
+
+  dispose(): void {
+    this.#disposables.dispose();
+  }
+}
+
+/** Returns the size of the terminal if another one would fit here. */
+export function foreignSizeOf({
+  terminal: { cols, rows },
+  layout,
+  channel,
+}: Pick<OpenTerminal, "terminal" | "layout" | "channel">): ForeignSize | undefined {
+  const fit = layout.fitting();
+  if (!fit || (fit.cols === cols && fit.rows === rows)) return undefined;
+  const { others, readOnly } = channel.people;
+  const of = others.find(({ focus }) => focus) ?? others[0];
+  return { cols, rows, of, mayUse: !readOnly };
+}

@@ -1,0 +1,45 @@
+// The keys of a terminal that do not reach its program, and those that belong to the page unless a program wants them.
+
+import type { Terminal } from "@xterm/xterm";
+import type { TerminalChannel } from "../../terminal/terminal-channel";
+import type { Commands } from "../commands/commands";
+import { handleClipboardKey } from "./clipboard";
+
+export interface KeyActions {
+  /** The user has typed, but may not. */
+  refused: () => void;
+  /** Starts a new shell after the end of the last one. */
+  restart: () => void;
+}
+
+export function handleKeys(
+  terminal: Terminal,
+  channel: TerminalChannel,
+  { refused, restart }: KeyActions,
+): void {
+  terminal.attachCustomKeyEventHandler(event => {
+    if (event.type === "keydown" && !channel.people.mayType && isTyping(event)) refused();
+    if (handleClipboardKey(terminal, event)) return false;
+    if (event.key !== "Enter" || channel.state.phase !== "ended") return true;
+    if (event.type === "keydown") restart();
+    return false;
+  });
+}
+
+/** Whether the key types text into the terminal. */
+function isTyping({ key, ctrlKey, altKey, metaKey }: KeyboardEvent): boolean {
+  return (key.length === 1 && !ctrlKey && !altKey && !metaKey) || key === "Enter" || key === "Backspace";
+}
+
+/**
+ * Whether a program in the terminal may want the function keys. A shell that waits for a command binds none of F6 and
+ * Shift+F6: bash, zsh and fish leave them free. A shell that does not report its prompts may run a program.
+ */
+export function programMayWantKeys(
+  { buffer }: Pick<Terminal, "buffer">,
+  { state, people }: Pick<TerminalChannel, "people" | "state">,
+  { atPrompt }: Pick<Commands, "atPrompt">,
+): boolean {
+  if (state.phase === "ended" || state.phase === "failed" || people.readOnly) return false;
+  return buffer.active.type === "alternate" || !atPrompt;
+}

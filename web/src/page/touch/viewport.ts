@@ -1,0 +1,20 @@
+// Follows the visual viewport: a touch keyboard covers the page without resizing it.
+
+import { type Disposable, DisposableList } from "../../base/disposables";
+
+export function followViewport(): Disposable {
+  const disposables = new DisposableList();
+  const viewport = window.visualViewport;
+  if (!viewport) return disposables;
+  const follow = () => {
+    // When the user zooms in, the page keeps its size.
+    const zoomed = viewport.scale > 1.01;
+    const { style } = document.documentElement;
+    style.setProperty("--visible-height", zoomed ? "100dvh" : `${viewport.height}px`);
+    style.setProperty("--visible-top", zoomed ? "0px" : `${viewport.offsetTop}px`);
+  };
+  disposables.listen(viewport, "resize", follow);
+  disposables.listen(viewport, "scroll", follow);
+  follow();
+  return disposables;
+}

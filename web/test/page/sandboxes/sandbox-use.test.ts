@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { describeUse, type Use, useOf } from "../../../src/page/sandboxes/sandbox-use";
+
+test.each<[Use, string]>([
+  [{ people: [], commands: [] }, ""],
+  [{ people: ["Grace"], commands: [] }, "Grace is there."],
+  [{ people: ["Grace", "Ada", "Grace"], commands: [] }, "Grace and Ada are there."],
+  [{ people: [], commands: ["sleep 1000"] }, "sleep 1000 runs in it."],
+  [{ people: ["Ada"], commands: ["", "make\ntest"] }, "a command and make run in it, and Ada is there."],
+  [{ people: ["a", "b", "c", "d", "e"], commands: [] }, "a, b, c and 2 more are there."],
+])("the use %j is described as %j", (use, expected) => expect(describeUse(use)).toBe(expected));
+
+test("commands of terminals that have not ended, running processes and other viewers are in use", async () => {
+  const histories: Record<string, object[]> = {
+    busy: [{ line: "sleep 1000" }],
+    idle: [{ line: "ls", end: 5 }],
+    new: [],
+  };
+  const box = {
+    terminal: {
+      list: async () => ({
+        terminals: [
+          { id: "busy", state: "running" },
+          { id: "idle", state: "running" },
+          { id: "new", state: "running" },
+          { id: "gone", state: "exited" },
+        ],
+      }),
+      viewers: async () => ({ viewers: [{ viewer: { name: "me" } }, { viewer: { name: "Grace" } }] }),
+      history: async ({ id }: { id: string }) => ({ commands: histories[id] }),
+    },
+    process: {
+      list: async () => ({
+        processes: [
+          { argv: ["python", "x.py"], state: "running" },
+          { argv: ["old"], state: "exited" },
+        ],
+      }),
+    },
+  };
+  expect(await useOf(box as never, 1)).toEqual({
+    people: ["Grace"],
+    commands: ["sleep 1000", "python x.py"],
+  });
+});
