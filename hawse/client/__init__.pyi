@@ -224,11 +224,6 @@ from hawse.client.images import (
 from hawse.client.mounts import (
     Mounts as Mounts,
 )
-from hawse.client.sandbox.opening import (
-    SandboxCreation as SandboxCreation,
-    SandboxOpening as SandboxOpening,
-    SandboxOptions as SandboxOptions,
-)
 from hawse.client.port_listener import (
     PortListener as PortListener,
 )
@@ -256,7 +251,14 @@ from hawse.client.process.session import (
 from hawse.client.process.sessions import (
     Sessions as Sessions,
 )
-from hawse.client.sandbox.sandbox import Sandbox as Sandbox
+from hawse.client.sandbox.opening import (
+    SandboxCreation as SandboxCreation,
+    SandboxOpening as SandboxOpening,
+    SandboxOptions as SandboxOptions,
+)
+from hawse.client.sandbox.sandbox import (
+    Sandbox as Sandbox,
+)
 from hawse.client.sandbox.sandboxes import (
     SandboxChange as SandboxChange,
     SandboxChanges as SandboxChanges,

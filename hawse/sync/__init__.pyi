@@ -106,13 +106,13 @@ from hawse.client.files.changes import PathLike
 from hawse.client.files.local_files import Progress
 from hawse.client.files.tree import OnFailure
 from hawse.client.files.tree_transfer import TreeResult
-from hawse.client.sandbox.opening import SandboxOptions
 from hawse.client.ports import Preview
 from hawse.client.process.program import Command
 from hawse.client.process.program import OutputCallbacks
 from hawse.client.process.program import StartFields
 from hawse.client.process.program import StartOptions
 from hawse.client.process.session import SessionResult
+from hawse.client.sandbox.opening import SandboxOptions
 from hawse.client.sandbox.sandboxes import SandboxChange
 from hawse.client.terminal.automation import RunResult
 from hawse.client.terminal.terminals import ViewerOptions
