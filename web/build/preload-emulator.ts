@@ -3,7 +3,7 @@
 
 import type { Plugin } from "vite";
 
-const MODULE = "/src/page/emulator.ts";
+const MODULE = "/src/page/terminal/emulator.ts";
 
 export function preloadEmulator(): Plugin {
   return {
