@@ -124,6 +124,7 @@ class MountKeeper:
                 if (run := await self._run_of(record)) is None:
                     raise HawseError("unavailable", f"sandbox {record.info.sandbox!r} does not run")
                 await self._start(record, run, check=True)
+                self._probed[record.info.id] = asyncio.get_running_loop().time()
             except BaseException as error:
                 tail = await asyncio.to_thread(self._processes.tail, record.info.id)
                 log.warning("! mount of %s was not made: %s: %s", record.info.source, error, tail)
@@ -200,20 +201,27 @@ class MountKeeper:
         left = [id for id in await asyncio.to_thread(self._processes.ids) if id not in found and not id.startswith(".")]
         async with asyncio.TaskGroup() as tasks:
             for id in (*found, *left):
-                tasks.create_task(self._look_at(id), name=f"mount {id}")
+                tasks.create_task(self._look_at(id, probe=True), name=f"mount {id}")
         for kept in (self._failures, self._probed):
             for id in kept.keys() - found.keys():
                 del kept[id]
         return bool(found or left)
 
-    async def _look_at(self, id: str) -> None:
-        """Do what has to be done for one mount. What fails is logged, and tried again."""
+    async def _look_at(self, id: str, *, probe: bool = False) -> None:
+        """Do what has to be done for one mount. What fails is logged, and tried again.
+
+        Args:
+            id: The mount.
+            probe: Whether to look for its bucket as well, without the lock: a store may take long to answer.
+        """
         failed = self._failures.get(id)
         if failed is not None and asyncio.get_running_loop().time() < failed[1]:
             return
         try:
             async with self._locks.exclusive(id):
-                await self._settle(id)
+                record = await self._settle(id)
+            if probe and record is not None:
+                await self._check_source(record)
             self._failures.pop(id, None)
         except (HawseError, OSError, StoreError) as error:
             text = error.message if isinstance(error, HawseError) else str(error)
@@ -224,13 +232,14 @@ class MountKeeper:
             log.exception("! mount %s", id)
             self._failures[id] = (repr(error), asyncio.get_running_loop().time() + RETRY)
 
-    async def _settle(self, id: str) -> None:
+    async def _settle(self, id: str) -> MountRecord | None:
+        """Do what has to be done for one mount, and return its row. None: it has none."""
         record = await self._records.get(id)
         if record is None:  # it was removed, or its creation has failed
             await self._processes.end(id)
             await asyncio.to_thread(self._processes.remove, id)
             self._locks.remove(id)
-            return
+            return None
         run = await self._run_of(record)
         if record.deleting or await self._is_orphan(record):
             await self._retire(record, run)
@@ -240,10 +249,10 @@ class MountKeeper:
             self._processes.alive, id
         ):
             await self._check_size(record)
-            await self._check_source(record)
         else:
             await self._clear(record, run)
             await self._start(record, run, check=False)
+        return record
 
     async def _clear(self, record: MountRecord, run: Run) -> None:
         """Remove what a process, or a gateway, that was killed has left in the sandbox.
@@ -309,7 +318,6 @@ class MountKeeper:
                         await self._processes.start(
                             id, self._source(record), inside=None, runtime=None, read_only=False, check=False
                         )
-                await self._check_source(record)
                 return False
         if alive:
             await self._processes.end(id)
@@ -334,6 +342,8 @@ class MountKeeper:
         """
         id, now = record.info.id, asyncio.get_running_loop().time()
         if record.info.backup is not None or now < self._probed.get(id, now - self._probe) + self._probe:
+            return
+        if not await asyncio.to_thread(self._processes.alive, id):
             return
         if (missing := await self._processes.missing(self._source(record))) is not None:
             raise HawseError("unavailable", f"{missing}; nothing is uploaded until it exists again")

@@ -18,7 +18,7 @@ from hawse_gateway.mounts.keeper import MountKeeper
 from hawse_gateway.mounts.overlay import changes
 from hawse_gateway.mounts.processes import MountProcesses
 from hawse_gateway.mounts.records import MountRecord, MountRecords
-from hawse_gateway.mounts.settings import DirectorySettings, MountSettings
+from hawse_gateway.mounts.settings import DirectorySettings, MountSettings, Source
 from hawse_gateway.sandboxes.records import RUNS, SANDBOXES
 from hawse_gateway.store.base import Delete
 from tests.support.gateway import eventually
@@ -32,6 +32,20 @@ def ended(process: psutil.Process) -> bool:
         return process.status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return True
+
+
+class SilentStore(MountProcesses):
+    """Processes whose store does not answer whether it has a bucket."""
+
+    def __init__(self, root: Path, settings: MountSettings) -> None:
+        super().__init__(root, settings)
+        self.asked = asyncio.Event()
+
+    async def missing(self, source: Source) -> str | None:
+        if self.alive("m-1"):  # else it is asked before it is mounted
+            self.asked.set()
+            await asyncio.Event().wait()
+        return None
 
 
 class Kept:
@@ -50,9 +64,9 @@ class Kept:
         self.earlier: list[MountProcesses] = []
         self.keeper = self.another()
 
-    def another(self) -> MountKeeper:
+    def another(self, processes: MountProcesses | None = None) -> MountKeeper:
         """The keeper of a later gateway."""
-        self.processes = MountProcesses(self.folder / "mounts", self.settings)
+        self.processes = processes or MountProcesses(self.folder / "mounts", self.settings)
         self.earlier.append(self.processes)
         providers = {"model": self.provider}
         return MountKeeper(
@@ -239,6 +253,20 @@ async def test_a_bucket_that_is_deleted_later_is_reported_and_what_was_written_i
         await store.create_bucket()
         await made.keeper.wait_until_removed("m-1", 60)
         assert await store.content("y") == b"written"
+
+
+async def test_a_store_that_does_not_answer_a_probe_keeps_nobody_from_the_mount(tmp_path: Path) -> None:
+    async with kept(tmp_path) as made:
+        silent = SilentStore(tmp_path / "mounts", made.settings)
+        async with asyncio.timeout(30), asyncio.TaskGroup() as tasks:
+            keeper = made.another(silent)
+            await keeper.create(made.record())
+            running = tasks.create_task(keeper.run())
+            await silent.asked.wait()
+            await keeper.delete(made.record(), force=False, discard=False)
+            await keeper.ensure("box")
+            assert await made.records.get("m-1") is None
+            running.cancel()
 
 
 async def test_an_overlay_without_its_image_says_how_to_get_it_again(tmp_path: Path) -> None:
