@@ -206,14 +206,17 @@ async def test_tcp_and_tls_pass_and_end_with_the_tunnel(tmp_path: Path) -> None:
         await ciphered.wait_for_port(secure)
         tcp = await box.tunnels.create(inside, kind="tcp")
         tls = await box.tunnels.create(secure, kind="tls", name="safe")
-        assert (tcp.url, tls.url) == (f"tcp://127.0.0.1:{ports}", f"tls://t-safe.localhost:{tls_port}")
+        assert (tcp.url, tls.url) == (f"tcp://localhost:{ports}", f"tls://t-safe.localhost:{tls_port}")
 
         context = ssl.create_default_context(cafile=str(authority.path))
         context.check_hostname = False  # the certificates of the tests are for localhost
         data = bytes(range(256)) * 16_384  # 4 MiB: more than all buffers on the way
         async with asyncio.timeout(TIMEOUT):
-            for port, security, name in ((ports, None, None), (tls_port, context, "t-safe.localhost")):
-                reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=security, server_hostname=name)
+            for host, port, security, name in (
+                ("localhost", ports, None, None),
+                ("127.0.0.1", tls_port, context, "t-safe.localhost"),
+            ):
+                reader, writer = await asyncio.open_connection(host, port, ssl=security, server_hostname=name)
                 async with asyncio.TaskGroup() as tasks:
                     tasks.create_task(send(writer, data))
                     assert await reader.readexactly(len(data)) == data
