@@ -3,8 +3,8 @@
 import asyncio
 import hashlib
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from typing import Any, Final
 
 import uvicorn
@@ -127,8 +127,16 @@ class Authenticate:
             await JSONResponse(problem, status_code=503, headers={"retry-after": "1"})(scope, receive, send)
 
 
+class _Server(uvicorn.Server):
+    """uvicorn without its own handling of signals: `hawse.run` cancels `serve_http`."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
 async def serve_http(dial: Callable[[str], Client], sandbox: str, host: str, port: int, options: ServerOptions) -> None:
-    """Serve MCP over HTTP until SIGINT or SIGTERM arrives.
+    """Serve MCP over HTTP until it is cancelled; requests in progress are ended first.
 
     Args:
         dial: Returns a client for a token, not yet connected.
@@ -140,7 +148,15 @@ async def serve_http(dial: Callable[[str], Client], sandbox: str, host: str, por
     config = uvicorn.Config(
         make_app(dial, sandbox, host, options), host=host, port=port, log_level="warning", lifespan="on"
     )
-    await uvicorn.Server(config).serve()
+    server = _Server(config)
+    async with asyncio.TaskGroup() as tasks:
+        serving = tasks.create_task(server.serve())
+        try:
+            await asyncio.shield(serving)
+        except asyncio.CancelledError:
+            server.should_exit = True
+            await serving
+            raise
 
 
 def make_app(dial: Callable[[str], Client], sandbox: str, host: str, options: ServerOptions) -> Starlette:

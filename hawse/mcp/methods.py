@@ -20,7 +20,7 @@ CURATED: Final = (
     "file.delete",
 )
 IDEMPOTENT: Final = ("terminal.kill", "process.kill", "file.delete")
-HIDDEN: Final = frozenset({"root", "instance", "grace"})  # parameters of these that an agent does not need
+HIDDEN: Final = frozenset({"root", "instance", "grace", "session"})  # parameters of these that an agent does not need
 
 
 def tool_of(spec: Spec, *, hidden: frozenset[str] = frozenset()) -> Tool:

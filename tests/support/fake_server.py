@@ -126,7 +126,8 @@ class World:
 
     def program(self, params: Params) -> Thing:
         """Run the program that `exec` or `process.start` names."""
-        thing = Thing(params.get("id") or secrets.token_hex(4), "stdout", "stderr")
+        wanted = params.get("id")
+        thing = Thing(secrets.token_hex(4) if wanted is None else wanted, "stdout", "stderr")
         out, err = thing.journals["stdout"], thing.journals["stderr"]
         argv = params.get("argv") or ["sh", params["command"]]
         self.runs.append(" ".join(argv))
@@ -340,7 +341,7 @@ class Session:
                 raise HawseError("unknown_method", call.method)
 
     def _create(self, params: Params) -> Params:
-        id = params.get("id") or secrets.token_hex(4)
+        id = secrets.token_hex(4) if params.get("id") is None else params["id"]
         thing = self.world.terminals.get(id)
         if thing is None:
             thing = self.world.terminals[id] = Thing(id, "output")
