@@ -34,7 +34,8 @@ export class UploadHost implements Disposable {
     const root = document.createElement("div");
     root.className = "uploads";
     document.body.append(root);
-    render(<this.View />, root);
+    // Not at once: a component may create this while it is rendered, and rendering another tree then breaks its hooks.
+    queueMicrotask(() => root.isConnected && render(<this.View />, root));
     const first = { capture: true }; // before editors and terminals
     this.#disposables.listen<DragEvent>(document, "dragover", event => this.#moved(event), first);
     this.#disposables.listen<DragEvent>(document, "drop", event => this.#dropped(event), first);
