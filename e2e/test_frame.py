@@ -289,7 +289,7 @@ async def test_a_link_is_shared_with_a_time_and_revoked(open_page: Open) -> None
     await expect(listed).to_contain_text("Type · terminal main · for 1 hour")
     await listed.get_by_role("button", name="Revoke").click()
     await expect(listed).to_have_count(0)
-    await eve.page.get_by_role("dialog", name="Sign in").wait_for()
+    await eve.page.locator("#link-ended-text").wait_for()
     await ada.press("Escape")
     await ada.until("() => document.activeElement === window.hawse.terminal.textarea")
     await ada.run("echo al''one")

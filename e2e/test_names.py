@@ -3,6 +3,7 @@
 import pytest
 from playwright.async_api import Page, expect
 
+import hawse
 from e2e.conftest import Open
 from e2e.test_people import take_name
 from e2e.view import WAIT
@@ -33,11 +34,7 @@ _FOUND = """() => {
 
 _START = """async ([bad]) => {
   const { client } = window.hawse;
-  const box = client.sandbox("local");
   const call = (method, params) => client.call(method, params, { sandbox: "local" });
-  await call("file.mkdir", { path: bad });
-  await box.write(`${bad}/${bad}.txt`, `needle ${bad}\\n`);
-  await box.write(`${bad}.py`, "print(1)\\n");
   await call("process.start", { id: "named", argv: ["sh", "-c", `: ${bad}; exec sleep 600`] });
   await call("terminal.create", { id: "other" });
   await call("recording.start", { terminal: "other", title: bad });
@@ -53,6 +50,9 @@ async def test_no_name_changes_the_direction_of_a_text_in_any_view(open_page: Op
     guest = await open_page()
     page = view.page
     await take_name(guest, "Guest")  # the server removes such characters from the names of viewers
+    async with hawse.connect(stack.base, token=stack.token) as hw:
+        await hw.sandbox().files.write(f"{BAD}/{BAD}.txt", f"needle {BAD}\n".encode())
+        await hw.sandbox().files.write(f"{BAD}.py", b"print(1)\n")
     await page.evaluate(_START, [BAD])
     # Title and directory, as programs set them.
     await view.run(f"cd $'{BAD}'; git init -q -b $'{BAD}' .; touch x; printf '\\e]2;t\\u202ex\\a'")

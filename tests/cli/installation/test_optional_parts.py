@@ -13,7 +13,7 @@ from hawse.cli import main
 from hawse.cli.installation import optional_parts
 from hawse.client import Sandbox
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parents[3]
 
 
 def test_a_machine_with_everything_lacks_nothing() -> None:

@@ -109,6 +109,6 @@ class TestJoin:
 
 
 def test_the_limits_are_stated(tmp_path: Path) -> None:
-    text = (Path(__file__).parents[2] / "docs" / "wire.md").read_text()
+    text = (Path(__file__).parents[3] / "docs" / "wire.md").read_text()
     assert f"{module.MACHINES} machines" in text
     assert f"within {module.HELLO_TIMEOUT:g} s" in text

@@ -189,6 +189,8 @@ export class DraftSlot implements Disposable {
   #version: string | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #unkept = false;
+  /** The browser keeps nothing, as reading has shown. */
+  #broken = false;
   /** What was asked for last: calls reach the database in their order. */
   #last: Promise<unknown> = Promise.resolve();
 
@@ -204,13 +206,17 @@ export class DraftSlot implements Disposable {
 
   /** Returns what was kept before; undefined if there is nothing, or if the browser keeps nothing. */
   read(): Promise<KeptDraft | undefined> {
-    return this.#store.read().catch(() => undefined);
+    return this.#store.read().catch(() => {
+      this.#broken = true;
+      return undefined;
+    });
   }
 
   /** Keeps a text soon. `text` is called then. */
   keep(text: () => string, version: string | undefined): void {
     this.#text = text;
     this.#version = version;
+    if (this.#broken) this.#unkept = true; // until writing succeeds nevertheless
     this.#timer ??= setTimeout(() => this.flush(), DELAY);
   }
 
