@@ -1,4 +1,4 @@
-"""`python -m runtime`: serve one sandbox on a Unix socket (or TCP with a token) until TERM.
+"""`python -m hawse_runtime`: serve one sandbox on a Unix socket (or TCP with a token) until TERM.
 
 Exit codes: 0 asked to stop, 2 bad arguments, 3 another runtime uses the same files, 4 the inner sandbox failed.
 """

@@ -1,4 +1,4 @@
-"""What can be set about a runtime. `python -m runtime` fills it from the command line, tests set it directly."""
+"""What can be set about a runtime. `python -m hawse_runtime` fills it from the command line, tests set it directly."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -159,7 +159,7 @@ def owner(path: str) -> int:
 
 
 class Program:
-    """`python -m runtime`, as a gateway starts it."""
+    """`python -m hawse_runtime`, as a gateway starts it."""
 
     def __init__(self, *arguments: str, **env: str) -> None:
         self.process = subprocess.Popen(

@@ -185,7 +185,7 @@ class Stack:
         for process in psutil.process_iter():
             with suppress(psutil.Error):
                 words = process.cmdline()
-                if "runtime" in words and any(str(self.state) in word for word in words):
+                if "hawse_runtime" in words and any(str(self.state) in word for word in words):
                     ours += [process, *process.children(recursive=True)]
         return only_runtimes(ours, sandbox)
 
@@ -243,6 +243,6 @@ def _has_ended_or_parent(process: psutil.Process, parents: Container[int]) -> bo
 def _is_runtime(process: psutil.Process, sandbox: str | None) -> bool:
     with suppress(psutil.Error):
         words = process.cmdline()
-        if bool(words) and "python" in words[0] and "runtime" in words:  # no words: it is ending
+        if bool(words) and "python" in words[0] and "hawse_runtime" in words:  # no words: it is ending
             return sandbox is None or sandbox in words
     return False

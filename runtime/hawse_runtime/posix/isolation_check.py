@@ -11,7 +11,7 @@ from pathlib import Path
 
 from hawse_runtime.posix import inner_sandbox, linux
 
-NOT_SEPARATED = 4  # as of `python -m runtime`
+NOT_SEPARATED = 4  # as of `python -m hawse_runtime`
 LOOK = "cat /proc/self/status; echo; ls /proc; echo; cat /proc/net/dev"
 
 

@@ -99,7 +99,7 @@ async def test_the_owner_is_notified_when_the_link_has_drained(runtime: FakeRunt
 
 @asynccontextmanager
 async def running_tcp_runtime(workspace: Path, environment: Mapping[str, str]) -> AsyncIterator[TcpAddress]:
-    """`python -m runtime --listen`, whose token is `the right token`."""
+    """`python -m hawse_runtime --listen`, whose token is `the right token`."""
     address = TcpAddress("127.0.0.1", free_port())
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-I", "-m", "hawse_runtime", "--listen", str(address), "--workspace", str(workspace)),

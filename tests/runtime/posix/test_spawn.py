@@ -201,7 +201,7 @@ def test_the_users_shell_is_taken_if_it_is_one() -> None:
 async def test_ctrl_c_works_also_when_the_runtime_was_started_in_the_background(served: Served) -> None:
     """A shell's `&` starts the runtime with SIGINT and SIGQUIT ignored, nohup with SIGHUP."""
     socket = served.socket.with_name("other")
-    start = f"{sys.executable} -m runtime --socket {socket} --workspace {served.workspace}"
+    start = f"{sys.executable} -m hawse_runtime --socket {socket} --workspace {served.workspace}"
     command = f"(trap '' INT QUIT HUP; exec {start}) & echo $!; wait"
     process = await asyncio.create_subprocess_exec(
         "sh", "-c", command, cwd=ROOT, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
