@@ -30,7 +30,7 @@ def test_another_version_of_pyghostty_is_imported_as_it_is() -> None:
         abi.DIGEST = "of another version"
         for name in [name for name in sys.modules if name.startswith("pyghostty")]:
             del sys.modules[name]
-        from hawse_runtime.screen import fast_ffi
+        from hawse_runtime.screen.emulator import fast_ffi
         print(fast_ffi.install(), "pyghostty" in sys.modules)
     """
     assert run(program) == "False False"
