@@ -31,7 +31,7 @@ AuthenticationMethods publickey
 StrictModes no
 UsePAM no
 PermitRootLogin yes
-SetEnv PATH={path}
+SetEnv PATH={path} HOME={folder}
 """
 SSH = """
 Host *
@@ -62,7 +62,7 @@ async def repository(tmp_path: Path) -> Path:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def ssh_port(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[int]:
-    """An sshd that accepts one key. Programs of this test find key and host key through GIT_SSH_COMMAND."""
+    """An sshd that accepts one key, found through GIT_SSH_COMMAND. Its shells read no start-up files of the user."""
     folder, port = tmp_path / "ssh", free_port()
     folder.mkdir(mode=0o700)
     for name in ("host", "user"):
