@@ -1,7 +1,7 @@
 """The prose of the project sounds written, not translated: patterns of another language's syntax have budgets.
 
 A budget is the number of matches in an area. It only goes down: after a rewrite, set it to the number that
-`python -m tests.test_english` prints. `python -m tests.test_english PATH…` lists the matches in those files and folders.
+`python -m tests.test_english` prints. With paths of files and folders, the command lists their matches.
 """
 
 import io
@@ -123,7 +123,7 @@ def main(arguments: list[str]) -> None:
         lines = sum(path.read_text().count("\n") for path in files(*patterns))
         counted = count(area)
         rates = ", ".join(f"{name} {counted[name] * 1000 / lines:.2f}" for name in PATTERNS)
-        print(f'    "{area}": {dict((name, counted[name]) for name in PATTERNS)},  # {lines} lines: {rates}')
+        print(f'    "{area}": { {name: counted[name] for name in PATTERNS} },  # {lines} lines: {rates}')
 
 
 if __name__ == "__main__":
