@@ -58,12 +58,13 @@ async def test_a_file_that_is_dropped_on_a_terminal_is_uploaded_into_its_directo
     await drag(view, panes.nth(0), drop=False, files=(tmp_path / "dropme.txt",))
     await expect(view.page.get_by_text("Drop to upload into")).to_contain_text("/workspace/first")
     await drag(view, panes.nth(0), files=(tmp_path / "dropme.txt", tmp_path / "folder"))
-    await expect(view.page.get_by_text("2 files uploaded into")).to_be_visible()
+    toast = view.page.locator("#toast")  # hidden again after 2.5 s, but its text stays
+    await expect(toast).to_have_text("2 files uploaded into /workspace/first")
     assert await run(stack, "cat first/dropme.txt first/folder/inner/deep.txt; ls second") == "contentdeep"
     await view.run("cd /tmp/outside; echo out''side")
     await view.until_text("outside")
     await drag(view, panes.nth(1), files=(tmp_path / "dropme.txt",))
-    await expect(view.page.get_by_text("1 file uploaded into /tmp/outside")).to_be_visible()
+    await expect(toast).to_have_text("1 file uploaded into /tmp/outside")
     assert await run(stack, "cat /tmp/outside/dropme.txt") == "content"
     assert len(view.page.context.pages) == 1
 
