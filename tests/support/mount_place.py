@@ -11,7 +11,6 @@ from hawse_gateway.mounts.plan import Inside
 from hawse_gateway.providers.base import MountPlace, SandboxSpec
 from hawse_gateway.sandboxes.records import Run, SandboxRecord, new
 from hawse_gateway.store.clock import Clock
-from tests.support.gateway import eventually
 from tests.support.providers import ModelProvider
 from tests.support.stores import MemoryStore
 
@@ -36,18 +35,15 @@ class Place:
         self._process.wait()
 
 
-async def entered(place: Place) -> None:
-    """Wait until the process has its own namespace, which is no event."""
-    own = os.readlink("/proc/self/ns/mnt")
-    await eventually(lambda: os.readlink(f"/proc/{place.pid}/ns/mnt") != own)
-
-
 @contextmanager
 def mount_place(folder: Path) -> Iterator[Place]:
     """Run a process in a mount namespace of its own, with a workspace in `folder`."""
     workspace = folder / "workspace"
     workspace.mkdir()
-    with subprocess.Popen(["unshare", "--mount", "sleep", "1000"]) as process:
+    command = ["unshare", "--mount", "sh", "-c", "echo; exec sleep 1000"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()  # the namespace exists, and its mounts no longer propagate
         place = Place(process, workspace)
         try:
             yield place

@@ -22,7 +22,7 @@ from hawse_gateway.mounts.settings import DirectorySettings, MountSettings, Sour
 from hawse_gateway.sandboxes.records import RUNS, SANDBOXES
 from hawse_gateway.store.base import Delete
 from tests.support.gateway import eventually
-from tests.support.mount_place import Place, PlaceProvider, add_run, add_sandbox, entered, mount_place
+from tests.support.mount_place import Place, PlaceProvider, add_run, add_sandbox, mount_place
 from tests.support.object_store import BUCKET, KEY_ID, SECRET, object_store
 from tests.support.stores import MemoryStore
 
@@ -122,7 +122,6 @@ class Kept:
 @asynccontextmanager
 async def kept(folder: Path) -> AsyncIterator[Kept]:
     with mount_place(folder) as place:
-        await entered(place)
         made = Kept(folder, place)
         await add_sandbox(made.store)
         async with asyncio.TaskGroup() as tasks:
@@ -172,7 +171,6 @@ async def test_a_mount_waits_for_its_sandbox_and_is_made_for_its_next_start(tmp_
         assert (made.source / "y").read_text() == "late"
         (tmp_path / "again").mkdir()
         with mount_place(tmp_path / "again") as place:
-            await entered(place)
             made.provider.place = place
             await add_run(made.store, runtime="r2")
             await made.keeper.ensure("box")

@@ -10,7 +10,7 @@ import pytest
 
 from hawse_gateway.mounts import namespaces
 from hawse_gateway.mounts.plan import Inside
-from tests.support.mount_place import Place, entered, mount_place
+from tests.support.mount_place import Place, mount_place
 
 
 def enter_and(place: Place, work: Callable[[], object]) -> int:
@@ -37,7 +37,6 @@ def mounted(place: Place, id: str, path: str) -> None:
 
 async def test_a_mount_is_found_by_its_id_wherever_it_is(tmp_path: Path) -> None:
     with mount_place(tmp_path) as place:
-        await entered(place)
         mounted(place, "m-1", "a b/data")
         mounted(place, "m-12", "other")
         assert namespaces.mount_points(place.pid, "m-1") == [f"{place.workspace}/a b/data"]
@@ -51,7 +50,6 @@ async def test_a_mount_is_found_by_its_id_wherever_it_is(tmp_path: Path) -> None
 
 async def test_a_mount_that_is_found_unused_stays(tmp_path: Path) -> None:
     with mount_place(tmp_path) as place:
-        await entered(place)
         mounted(place, "m-1", "data")
         point, workspace = f"{place.workspace}/data", str(place.workspace)
         assert enter_and(place, lambda: namespaces.check_unused(point, workspace)) == 0
@@ -60,7 +58,6 @@ async def test_a_mount_that_is_found_unused_stays(tmp_path: Path) -> None:
 
 async def test_a_mount_in_use_is_removed_by_force_only(tmp_path: Path) -> None:
     with mount_place(tmp_path) as place:
-        await entered(place)
         mounted(place, "m-1", "data")
         point, workspace = f"{place.workspace}/data", str(place.workspace)
         used = os.open(place.path(), os.O_RDONLY)
@@ -86,7 +83,6 @@ async def test_a_mount_in_use_is_removed_by_force_only(tmp_path: Path) -> None:
 )
 async def test_the_way_to_a_mount_point(tmp_path: Path, path: str, number: int) -> None:
     with mount_place(tmp_path) as place:
-        await entered(place)
         (place.workspace / "full/x").mkdir(parents=True)
         (place.workspace / "empty").mkdir()
         (place.workspace / "link").symlink_to("/etc")

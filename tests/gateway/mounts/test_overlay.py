@@ -14,7 +14,7 @@ from hawse_gateway.mounts.overlay import changes
 from hawse_gateway.mounts.processes import MountProcesses
 from hawse_gateway.mounts.settings import MountSettings, Source
 from tests.support.gateway import eventually
-from tests.support.mount_place import Place, entered, mount_place
+from tests.support.mount_place import Place, mount_place
 
 
 class Overlay:
@@ -49,7 +49,6 @@ def status_of(pid: int) -> str:
 @pytest_asyncio.fixture
 async def overlay(tmp_path: Path) -> AsyncIterator[Overlay]:
     with mount_place(tmp_path) as place:
-        await entered(place)
         made = Overlay(tmp_path, place)
         yield made
         await made.unmount(force=True)

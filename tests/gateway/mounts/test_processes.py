@@ -14,14 +14,13 @@ from hawse_gateway.mounts import rclone
 from hawse_gateway.mounts.processes import MountProcesses
 from hawse_gateway.mounts.settings import MountSettings, Source
 from tests.support.gateway import eventually
-from tests.support.mount_place import Place, entered, mount_place
+from tests.support.mount_place import Place, mount_place
 from tests.support.object_store import BUCKET, KEY_ID, SECRET, object_store
 
 
 @pytest_asyncio.fixture
 async def place(tmp_path: Path) -> AsyncIterator[Place]:
     with mount_place(tmp_path) as place:
-        await entered(place)
         yield place
 
 
