@@ -132,16 +132,19 @@ async def feed(http: HttpRequest, request: UpstreamCall) -> None:
     async for part in parts(http):
         if not await request.send(part):
             return
+        await request.keep_pace()
     request.end()
 
 
-async def unless_disconnected(http: HttpRequest, work: Coroutine[Any, Any, T], fed: UpstreamCall | None = None) -> T:
+async def unless_disconnected(
+    http: HttpRequest, work: Coroutine[Any, Any, T], *, body_to: UpstreamCall | None = None
+) -> T:
     """Return the value of `work`; cancel it if the client disconnects.
 
     Args:
         http: The request.
-        work: What computes the response.
-        fed: The call that gets the request's body as its input.
+        work: The coroutine that computes the response.
+        body_to: The call that receives the request's body as its input, while `work` runs.
 
     Raises:
         HawseError: Raised by `work`.
@@ -152,8 +155,8 @@ async def unless_disconnected(http: HttpRequest, work: Coroutine[Any, Any, T], f
 
     async def watch() -> None:
         with suppress(ClientDisconnectedError):
-            if fed is not None:
-                await feed(http, fed)
+            if body_to is not None:
+                await feed(http, body_to)
             allow_unlimited_duration(http.scope)
             while (await http.receive())["type"] != "http.disconnect":
                 pass

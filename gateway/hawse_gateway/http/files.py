@@ -47,7 +47,7 @@ class FileEndpoint:
         if "parents" in http.query_params:
             params["parents"] = http.query_params["parents"] != "false"
         async with UpstreamCall(link, "file.write", params, principal=principal, key=idempotency_key(http)) as request:
-            return json_response(await unless_disconnected(http, request.result(), request))
+            return json_response(await unless_disconnected(http, request.result(), body_to=request))
 
     async def delete(self, http: HttpRequest, principal: Principal, _: Send) -> Response:
         """Delete the file, or the directory: with `recursive=true` also one that is not empty."""
@@ -56,7 +56,7 @@ class FileEndpoint:
             raise HawseError("invalid_params", "DELETE takes neither If-Match nor If-None-Match")
         link = self._links().get(http.path_params["sandbox"])
         async with UpstreamCall(link, "file.delete", params, principal=principal, key=idempotency_key(http)) as request:
-            return json_response(await unless_disconnected(http, request.result(), request))
+            return json_response(await unless_disconnected(http, request.result(), body_to=request))
 
     async def read(self, http: HttpRequest, principal: Principal, send: Send) -> Response | None:
         """Send the file or a range of it. If its size changes meanwhile, the response is cut short."""

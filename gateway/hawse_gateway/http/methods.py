@@ -87,8 +87,8 @@ class MethodEndpoint:
         async with UpstreamCall(link, method, params, principal=principal, key=key, timeout=timeout) as request:
             fed = request if feeds else None
             if not streamed:
-                return json_response(await unless_disconnected(http, collect(request, spec), fed))
-            await unless_disconnected(http, events(send, request, spec), fed)
+                return json_response(await unless_disconnected(http, collect(request, spec), body_to=fed))
+            await unless_disconnected(http, events(send, request, spec), body_to=fed)
             return None
 
     async def _parameters(self, http: HttpRequest, spec: Spec, *, feeds: bool) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""A call that the gateway makes on a link for a request of the HTTP API; its bytes and events are read one by one.
+"""A call that the gateway makes on a link. The caller reads its output and sends its input as bytes.
 
-To a link it is what the `ChannelBridge` of a client is. The window bounds what is buffered: credit is granted only for
-what has been taken from here.
+A link treats it like a client's `ChannelBridge`. At most one window of output is buffered, because credit is granted
+only for output that the caller has read.
 """
 
 import asyncio
@@ -13,13 +13,14 @@ from hawse.link.stream_link import StreamLink
 from hawse.wire import Call, Credit, Data, End, Error, Event, HawseError, Kind, Principal, Result
 from hawse.wire.limits import EVENT_OVERHEAD
 from hawse.wire.messages import from_raw, to_raw
-from hawse_gateway.core.context import current
-from hawse_gateway.limits.pace import CURRENT, Pacer
+from hawse_gateway.core.context import CallContext, current
+from hawse_gateway.limits.pace import CURRENT, Pace, Pacer
 from hawse_gateway.upstream.input_queue import InputQueue
 from hawse_gateway.upstream.sandbox_link import SandboxLink
 
 WINDOW: Final = 256 << 10  # bytes: the memory that a slow reader costs
 PIECE: Final = 64 << 10  # bytes of input in one frame
+GRANT_STEP: Final = 32 << 10  # bytes read before credit is granted again: an eighth of the window
 
 
 class UpstreamItem(NamedTuple):
@@ -42,24 +43,38 @@ class UpstreamCall:
         principal: Principal,
         key: str | None = None,
         timeout: float | None = None,
+        context: CallContext | None = None,
+        pace: Pace | None = None,
     ) -> None:
+        """Create a call. Entering the context starts it.
+
+        Args:
+            link: The link to the sandbox.
+            method: The method.
+            params: The parameters: a struct of `hawse.api` or a dict.
+            principal: The caller.
+            key: The idempotency key.
+            timeout: Seconds until the call fails with `deadline_exceeded`.
+            context: The context to log it under. Default: the current one.
+            pace: Limits the bytes per second in both directions. Default: the pace of the current HTTP request.
+        """
         self.call = Call(ch=1, method=method, params=to_raw(params), key=key, timeout=timeout)
         self.principal = principal
-        self.context = current()
+        self.context = context or current()
         self.link_ch = 0
         self._sandbox = link
         self._link: StreamLink | None = None
         self._items: deque[UpstreamItem | Event] = deque()
-        self._input_queue = InputQueue(self._count_input)
+        self._input_queue = InputQueue(self._count_input, whole=False)
         self._input_waiting = 0  # bytes that wait for the runtime's credit
         self._input_offset = 0
         self._result: Any = None
-        self._error: HawseError | None = None
+        self._error: Error | None = None
         self._done = False
         self._changed = asyncio.Event()
-        pace = CURRENT.get()
+        pace = pace or CURRENT.get()
         self._pacer = None if pace is None else Pacer(pace, self._grant)
-        self._taken = 0  # bytes that were taken from here, and for which no credit was given yet
+        self._taken = 0  # bytes that were read and not yet credited
         self._spend(len(self.call.params))
 
     async def __aenter__(self) -> Self:
@@ -73,7 +88,7 @@ class UpstreamCall:
 
     @property
     def buffered(self) -> int:
-        """The number of bytes that were received and not yet read."""
+        """The number of bytes received and not yet read."""
         return sum(len(item.payload) for item in self._items if isinstance(item, UpstreamItem))
 
     async def result(self) -> Any:
@@ -85,10 +100,9 @@ class UpstreamCall:
     async def begun(self) -> None:
         """Wait for the first bytes, the first event, or the result. Raises `HawseError` if an error comes first."""
         while not self._items and not self._done:
-            self._changed.clear()
-            await self._changed.wait()
+            await self._change()
         if self._error is not None and not self._items:
-            raise self._error
+            raise self._error.to_exception()
 
     async def data(self) -> AsyncIterator[bytes]:
         """Yield its bytes, in order. Raises `HawseError`, also after some of them."""
@@ -99,34 +113,40 @@ class UpstreamCall:
     async def next(self) -> UpstreamItem | Event | None:
         """Return the next bytes or event, None at the end. Raises `HawseError`. May be cancelled and called again."""
         while not self._items and not self._done:
-            self._changed.clear()
-            await self._changed.wait()
+            await self._change()
         if self._items:
             item = self._items.popleft()
             size = len(item.payload) if isinstance(item, UpstreamItem) else len(item.value) + EVENT_OVERHEAD
             self._taken += size
             self._spend(size)
-            self._grant()
+            if self._taken >= GRANT_STEP or not self._items:
+                self._grant()
             return item
         if self._error is not None:
-            raise self._error
+            raise self._error.to_exception()
         return None
 
     # ---- input
 
     async def send(self, data: bytes) -> bool:
-        """Send input and wait until the runtime has taken it. Return False if the call has ended."""
+        """Send input and wait until the link has taken it. Concurrent calls keep their order.
+
+        Returns:
+            False if the call has ended.
+        """
         for at in range(0, len(data), PIECE):
-            part = memoryview(data)[at : at + PIECE]
-            self._put(Data(Kind.INPUT, self.call.ch, self._input_offset, part))
-            self._input_offset += len(part)
-            while self._input_waiting and not self._done:
-                self._changed.clear()
-                await self._changed.wait()
-            self._spend(len(part))
-            if self._pacer is not None and (wait := self._pacer.pace.wait):
-                await asyncio.sleep(wait)
+            piece = memoryview(data)[at : at + PIECE]
+            self._put(Data(Kind.INPUT, self.call.ch, self._input_offset, piece))
+            self._input_offset += len(piece)
+        while self._input_waiting and not self._done:
+            await self._change()
+        self._spend(len(data))
         return not self._done
+
+    async def keep_pace(self) -> None:
+        """Wait before reading more input from the client, as long as its limit of bytes per second requires."""
+        if self._pacer is not None and (wait := self._pacer.pace.wait):
+            await asyncio.sleep(wait)
 
     def end(self) -> None:
         """Send the end of the input."""
@@ -142,8 +162,12 @@ class UpstreamCall:
         self._input_waiting += change
         self._changed.set()
 
+    async def _change(self) -> None:
+        self._changed.clear()
+        await self._changed.wait()
+
     def _grant(self) -> None:
-        """Give credit for what was taken, as soon as the pace of the caller allows it."""
+        """Grant credit for the bytes that were read, as soon as the pace allows it."""
         if self._link is None or self._done or not self._taken or (self._pacer is not None and self._pacer.blocked):
             return
         size, self._taken = self._taken, 0
@@ -188,7 +212,7 @@ class UpstreamCall:
                 self._spend(len(message.value))
                 self._finish()
             case Error():
-                self._error = message.to_exception()
+                self._error = message
                 self._finish()
         self._changed.set()
 

@@ -16,9 +16,15 @@ OVERHEAD: Final = 256  # bytes that a waiting message costs in addition to its p
 class InputQueue:
     """The queue of one channel; a `FrameSource` of the link's `FairWriter`."""
 
-    def __init__(self, changed: Callable[[int], None]) -> None:
-        """`changed` is called with the number of bytes that were added (or, negative, removed)."""
+    def __init__(self, changed: Callable[[int], None], *, whole: bool = True) -> None:
+        """Create an empty queue.
+
+        Args:
+            changed: Called with the number of bytes added, negative for bytes removed.
+            whole: Whether frames stay whole, because the runtime applies the bytes of one frame together.
+        """
         self._changed = changed
+        self._whole = whole
         self._items: deque[Data | End | Cancel] = deque()
 
     def __bool__(self) -> bool:
@@ -34,16 +40,26 @@ class InputQueue:
             self._changed(-cost(self._items.popleft()))
 
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
-        """Send about `size` bytes. A frame stays whole: its bytes are applied together."""
+        """Send about `size` bytes."""
         while self._items and size > 0:
             item = self._items[0]
-            if isinstance(item, Data) and len(item.payload) > connection.window(ch):
-                return False  # a later `credit` wakes the channel
+            if isinstance(item, Data) and len(item.payload) > (window := connection.window(ch)):
+                if self._whole or not window:
+                    return False  # a later `credit` wakes the channel
+                item = self._split(item, window)
             self._items.popleft()
             self._changed(-cost(item))
             size -= cost(item)
             send(item, connection, ch)
         return bool(self._items)
+
+    def _split(self, item: Data, at: int) -> Data:
+        """Replace the first frame by two, and return the first of them."""
+        first = Data(item.kind, item.ch, item.offset, item.payload[:at])
+        self._items[0] = Data(item.kind, item.ch, item.offset + at, item.payload[at:])
+        self._items.appendleft(first)
+        self._changed(OVERHEAD)
+        return first
 
 
 def send(item: Data | End | Cancel, connection: Connection, ch: int) -> None:

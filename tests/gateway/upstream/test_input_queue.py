@@ -76,3 +76,30 @@ def test_a_frame_that_does_not_fit_the_window_waits_whole(line) -> None:
     carry(server, client)
     box.pull(client, ch, 1 << 20)
     assert [len(f.payload) for f in carry(client, server)] == [50_000]
+
+
+def test_a_queue_of_plain_bytes_fills_the_window_with_a_part_of_a_frame(line) -> None:
+    client, server, ch = line
+    total = 0
+
+    def count(change: int) -> None:
+        nonlocal total
+        total += change
+
+    box = InputQueue(count, whole=False)
+    window = client.window(ch)
+    for at in range(0, window, 1 << 15):
+        used = bytes(min(1 << 15, window - 4 - at))
+        client.send_data(ch, Kind.INPUT, at, used)
+    carry(client, server)
+    put(box, window - 4, b"abcdef")
+    assert not box.pull(client, ch, 1 << 16)
+    (first,) = carry(client, server)
+    assert (first.offset, bytes(first.payload)) == (window - 4, b"abcd")
+    assert total == 2 + OVERHEAD
+    server.grant(ch, 2)
+    carry(server, client)
+    box.pull(client, ch, 1 << 16)
+    (second,) = carry(client, server)
+    assert (second.offset, bytes(second.payload)) == (window, b"ef")
+    assert total == 0

@@ -10,8 +10,9 @@ import pytest
 from hawse.link.stream_link import StreamLink
 from hawse.wire import Call, Connection, Data, End, HawseError, Kind, Message
 from hawse_gateway.auth.principals import PREVIEW
+from hawse_gateway.upstream.call import WINDOW
 from hawse_gateway.upstream.links import Links
-from hawse_gateway.upstream.port_connection import WINDOW, PortTunnel
+from hawse_gateway.upstream.port_connection import PortTunnel
 from hawse_gateway.upstream.sandbox_link import SandboxLink
 from tests.support.gateway import FakeRuntime, FakeSandboxes, Flood, pattern
 from tests.support.waiting import Changes
