@@ -13,25 +13,25 @@ __version__ = "0.1.0"
 # The module of each public name of `hawse`, which are also those of `hawse.client`. `make generate` writes them for
 # type checkers into `__init__.pyi` of both packages.
 EXPORTS: Final = {
-    "hawse.api.automation": (
-        "CommandInfo TerminalHistoryResult TerminalScreenResult TerminalSendResult TerminalWaitResult"
-    ),
     "hawse.api.backups": "BackupInfo BackupProgress BackupRestoreResult BackupUsageResult",
     "hawse.api.mounts": "MountCredentials MountInfo",
     "hawse.api.code": "CodeContextInfo CodeError CodeLanguage",
-    "hawse.api.edits": "FileEditResult TextEdit",
     "hawse.api.egress": "EgressInfo EgressLost EgressPolicy EgressRefusal EgressRequest",
-    "hawse.api.extraction": "FileExtractProgress FileExtractResult",
-    "hawse.api.files": "FileEntry FileOpened FileStatResult FileTransferResult",
+    "hawse.api.files": (
+        "FileEditResult FileEntry FileExtractProgress FileExtractResult FileOpened FileStatResult FileTransferResult"
+        " TextEdit"
+    ),
     "hawse.api.git": "GitAuthor GitCredentials",
-    "hawse.api.images": "ImageInfo ImageProgress",
     "hawse.api.people": "Participant WriterLease",
     "hawse.api.ports": "OpenPort",
     "hawse.api.processes": "LogMatch ProcessInfo",
     "hawse.api.recordings": "RecordingInfo",
-    "hawse.api.sandboxes": "SandboxInfo SandboxLimits SandboxPort",
+    "hawse.api.sandboxes": "ImageInfo ImageProgress SandboxInfo SandboxLimits SandboxPort",
     "hawse.api.sessions": "SessionInfo",
-    "hawse.api.terminals": "RecordOptions TerminalInfo",
+    "hawse.api.terminals": (
+        "CommandInfo RecordOptions TerminalHistoryResult TerminalInfo TerminalScreenResult TerminalSendResult"
+        " TerminalWaitResult"
+    ),
     "hawse.api.types": "Exit OutputMatch",
     "hawse.api.watches": "WatchChangesResult WatchedChange WatchRescan",
     "hawse.client.access": "ShareLinks Tokens",

@@ -13,6 +13,7 @@ from tests.support.packages import PACKAGES, ROOT
 
 TESTS = ROOT / "tests"
 MODULE_LINES = 400
+DECLARATION_LINES = 800  # of a module of hawse/api, which is a table of structs: one module for each surface
 
 # Tests of the repository itself. Every other test_*.py outside tests/integration/ belongs to one module.
 HOUSE = {TESTS / f"test_{name}.py" for name in ("arrows", "docs", "english", "generated", "house", "isolation", "map")}
@@ -37,6 +38,11 @@ def names(paths: set[Path]) -> list[str]:
     return sorted(str(path.relative_to(ROOT)) for path in paths)
 
 
+def most_lines(module: Path) -> int:
+    """The most lines that a module can have."""
+    return DECLARATION_LINES if module.parent == ROOT / "hawse" / "api" else MODULE_LINES
+
+
 def test_each_module_has_its_one_test_file() -> None:
     lacking = {module for module in modules() if not test_file_of(module).is_file()}
     assert not lacking, f"modules without their test file: {names(lacking)}"
@@ -54,10 +60,10 @@ def test_each_test_file_has_its_module() -> None:
     assert not stray, f"test files without a module: {names(stray)}"
 
 
-def test_no_module_has_more_than_400_lines() -> None:
+def test_no_module_has_more_than_400_lines_or_800_of_declarations() -> None:
     """A longer one holds two concepts. About 250 lines are usual."""
-    long = {path for path in modules() if len(path.read_text("utf-8").splitlines()) > MODULE_LINES}
-    assert not long, f"modules of more than {MODULE_LINES} lines: {names(long)}"
+    long = {path for path in modules() if len(path.read_text("utf-8").splitlines()) > most_lines(path)}
+    assert not long, f"modules of more than {MODULE_LINES} lines, or {DECLARATION_LINES} in hawse/api: {names(long)}"
 
 
 def test_no_test_file_is_imported() -> None:

@@ -17,18 +17,12 @@ __all__ = ["GATEWAY", "METHODS", "Nothing", "Params", "Spec", "method", "spec_of
 # Importing a module declares its methods. Servers need all of them, a client only those that it calls.
 SURFACES: Final = (
     "access",
-    "audit",
-    "automation",
     "backups",
     "code",
     "desktops",
-    "edits",
     "egress",
-    "extraction",
     "files",
-    "gateway",
     "git",
-    "images",
     "mounts",
     "people",
     "ports",

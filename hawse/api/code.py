@@ -1,38 +1,354 @@
 """Code contexts: run Python and other languages with rich results, through Jupyter kernels. See docs/code.md."""
 
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
+import msgspec
 from msgspec import Meta
 
-from hawse.api.code_values import (
-    CodeClear as CodeClear,
-    CodeCompleteResult as CodeCompleteResult,
-    CodeContextInfo as CodeContextInfo,
-    CodeDisplay as CodeDisplay,
-    CodeError as CodeError,
-    CodeErrorRaised as CodeErrorRaised,
-    CodeInputRequest as CodeInputRequest,
-    CodeInspectResult as CodeInspectResult,
-    CodeLanguage as CodeLanguage,
-    CodeLanguagesResult as CodeLanguagesResult,
-    CodeLargeValue as CodeLargeValue,
-    CodeListResult as CodeListResult,
-    CodeOffsets as CodeOffsets,
-    CodePosition as CodePosition,
-    CodeRunInfo as CodeRunInfo,
-    CodeRunOpened as CodeRunOpened,
-    CodeRunResult as CodeRunResult,
-    CodeRunWaiting as CodeRunWaiting,
-    CodeSince as CodeSince,
-    CodeTruncated as CodeTruncated,
-    CodeWatched as CodeWatched,
-    Name as Name,
-    RunStatus as RunStatus,
-    RunStream as RunStream,
-    Source as Source,
-)
-from hawse.api.spec import Nothing, Params, method
-from hawse.api.types import Env, Grace, Id, Path, Seconds
+from hawse.api.spec import Nothing, Params, ParamsValue, method
+from hawse.api.types import Env, Exit, Grace, Id, Offset, Path, Seconds, matching
+
+# ---- values
+
+
+# Names of languages and kernels: of a kernel also a name like `python3.12-data`, never a path.
+_NAME = "letters, digits, '.', '_', '+' and '-', of which the first is a letter or digit"
+Name = Annotated[str, matching(r"^[A-Za-z0-9][A-Za-z0-9._+-]*$(?!\n)", _NAME, min_length=1, max_length=64)]
+Source = Annotated[str, Meta(max_length=1 << 20)]  # a control message is not longer
+RunStatus = Literal["ok", "error", "interrupted", "timed_out", "crashed", "stopped"]
+RunStream = Literal["stdout", "stderr", "bundles", "events"]
+
+
+class CodeSince(ParamsValue, kw_only=True):
+    """An offset in each stream of a run: the first byte or event that is wanted.
+
+    Args:
+        stdout: Offset in stdout; null: 0.
+        stderr: Offset in stderr; null: 0.
+        bundles: Offset in the bytes of large values; null: 0.
+        events: The `offset` of the last event that was received; null: 0.
+    """
+
+    stdout: Offset | None = None
+    stderr: Offset | None = None
+    bundles: Offset | None = None
+    events: Offset | None = None
+
+
+class CodePosition(ParamsValue, kw_only=True):
+    """A position in code that is not run: what completing and describing it have in common.
+
+    Args:
+        context: Id of the context.
+        instance: Instance of the context that the call is for, otherwise `stale_handle`; null: the current one.
+        source: The code.
+        cursor: Position in it, in characters; null: its end.
+    """
+
+    context: Id
+    instance: str | None = None
+    source: Source
+    cursor: Annotated[int, Meta(ge=0)] | None = None
+
+
+class CodeOffsets(msgspec.Struct, frozen=True, kw_only=True):
+    """An offset in each stream of a run.
+
+    Attributes:
+        stdout: Offset in stdout, in bytes.
+        stderr: Offset in stderr, in bytes.
+        bundles: Offset in the bytes of large values.
+        events: Offset in the events, as their `offset` counts.
+    """
+
+    stdout: int = 0
+    stderr: int = 0
+    bundles: int = 0
+    events: int = 0
+
+
+class CodeContextInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """A code context: an executor whose runs share its state.
+
+    Attributes:
+        id: Id of the context.
+        instance: Id of this creation; a new one each time a context with this `id` is created.
+        language: Language of the code.
+        kernel: Name of the Jupyter kernel that runs it.
+        pid: Process id of the executor, in the namespace of the sandbox's programs.
+        cwd: Directory in which the executor was started.
+        created: When the context was created, in seconds since 1970.
+        state: `running` while it has an executor; `exited` after the executor has ended, until `code.restart`.
+        running: Id of the run that is in progress; null: none.
+        waiting: Number of runs that wait for their turn.
+        restarts: How often the executor was replaced by `code.restart`.
+        exit: How the executor ended; null while it runs.
+    """
+
+    id: str
+    instance: str
+    language: str
+    kernel: str
+    pid: int
+    cwd: str = ""
+    created: float = 0.0
+    state: Literal["running", "exited"] = "running"
+    running: str | None = None
+    waiting: int = 0
+    restarts: int = 0
+    exit: Exit | None = None
+
+
+class CodeError(msgspec.Struct, frozen=True, kw_only=True):
+    """The error that ended a run.
+
+    Attributes:
+        name: Its type, such as `ValueError`.
+        value: Its message.
+        traceback: Lines of the traceback, without terminal colours.
+    """
+
+    name: str
+    value: str
+    traceback: list[str] = []
+
+
+class CodeLargeValue(msgspec.Struct, frozen=True, kw_only=True):
+    """A value of a MIME bundle that is sent as bytes of the stream `bundles`, before the event.
+
+    Attributes:
+        type: The MIME type.
+        offset: Offset of its first byte in the stream.
+        size: Its length in bytes.
+        form: `base64`: the bytes are decoded from the base64 text that the bundle has; `text`: they are text in UTF-8;
+            `json`: they are JSON.
+    """
+
+    type: str
+    offset: int
+    size: int
+    form: Literal["base64", "text", "json"]
+
+
+class CodeDisplay(msgspec.Struct, frozen=True, kw_only=True):
+    """A MIME bundle: one object in several representations, as in Jupyter's messages.
+
+    Attributes:
+        offset: Offset after this event, for `since`.
+        data: Values by MIME type: text, base64 text of binary types, or any JSON for JSON types.
+        large: Values over 64 KiB, which are not in `data`.
+        omitted: MIME types whose value was dropped because it is over 64 MiB.
+        metadata: What the program states about the values, by MIME type.
+        display_id: Id under which `update` events replace the bundle; null: it cannot be updated.
+        execution_count: Number of the run in its context, of a `value`; null otherwise.
+    """
+
+    offset: int
+    data: dict[str, Any] = {}
+    large: list[CodeLargeValue] = []
+    omitted: list[str] = []
+    metadata: dict[str, Any] = {}
+    display_id: str | None = None
+    execution_count: int | None = None
+
+
+class CodeClear(msgspec.Struct, frozen=True, kw_only=True):
+    """The program clears the output that was shown so far.
+
+    Attributes:
+        offset: Offset after this event, for `since`.
+        wait: Whether to clear only when the next output arrives.
+    """
+
+    offset: int
+    wait: bool = False
+
+
+class CodeInputRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """The program waits for a line of input, which `code.answer` sends.
+
+    Attributes:
+        offset: Offset after this event, for `since`.
+        request: Number of the request, for `code.answer`.
+        prompt: Text to show before the input.
+        password: Whether the input must not be shown.
+    """
+
+    offset: int
+    request: int
+    prompt: str = ""
+    password: bool = False
+
+
+class CodeErrorRaised(CodeError, frozen=True, kw_only=True):
+    """The code has failed.
+
+    Attributes:
+        offset: Offset after this event, for `since`.
+    """
+
+    offset: int
+
+
+class CodeRunWaiting(msgspec.Struct, frozen=True, kw_only=True):
+    """The run waits for its turn, or for its executor to start.
+
+    Attributes:
+        ahead: Number of runs before it, the one in progress included.
+        run: Id of the run.
+    """
+
+    ahead: int
+    run: str = ""
+
+
+class CodeRunOpened(msgspec.Struct, frozen=True, kw_only=True):
+    """The run has begun, and its output follows.
+
+    Attributes:
+        run: Id of the run.
+        context: Id of its context; null: it has none.
+        instance: Instance of its context; null: it has none.
+        source: The first 65,536 characters of the code, for `code.attach`; null for `code.run`.
+        start: Offset in each stream of the first byte or event that is sent; above `since` where it is no longer kept.
+    """
+
+    run: str
+    context: str | None = None
+    instance: str | None = None
+    source: str | None = None
+    start: CodeOffsets = msgspec.field(name="from", default=CodeOffsets())
+
+
+class CodeTruncated(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of a stream is lost: this call has not taken it in time.
+
+    Attributes:
+        stream: The stream.
+        start: Offset of the next byte or event that is sent; those before it are lost.
+    """
+
+    stream: RunStream
+    start: int = msgspec.field(name="from")
+
+
+class CodeRunResult(msgspec.Struct, frozen=True, kw_only=True):
+    """A run has ended, and all its output was sent.
+
+    Attributes:
+        status: How it ended; docs/code.md describes each value.
+        run: Id of the run.
+        execution_count: Number of the run in its context; null if the executor did not report it.
+        error: The error that ended it; null if there was none.
+        killed: Whether the time limit passed and an interrupt did not end the run, so that the executor was killed.
+        exit: How the executor ended; null while it runs.
+        duration: Seconds from its start in the executor to its end.
+        end: Length of each stream.
+    """
+
+    status: RunStatus
+    run: str
+    execution_count: int | None = None
+    error: CodeError | None = None
+    killed: bool = False
+    exit: Exit | None = None
+    duration: float = 0.0
+    end: CodeOffsets = CodeOffsets()
+
+
+class CodeRunInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """A run of a context that waits, is in progress, or has ended and is kept.
+
+    Attributes:
+        run: Its id, for `code.attach`.
+        state: What it does.
+        status: How it ended; null: it has not.
+        by: Name of the caller that began it; may be empty.
+        kind: Kind of that caller: `owner`, `user`, `guest` or `service`.
+    """
+
+    run: str
+    state: Literal["waiting", "running", "ended"]
+    status: RunStatus | None = None
+    by: str = ""
+    kind: str = ""
+
+
+class CodeWatched(msgspec.Struct, frozen=True, kw_only=True):
+    """A context as it is now, and its runs.
+
+    Attributes:
+        context: The context.
+        runs: Its runs that have ended and are kept, the current one, and those that wait, in the order of their calls.
+    """
+
+    context: CodeContextInfo
+    runs: list[CodeRunInfo]
+
+
+class CodeCompleteResult(msgspec.Struct, frozen=True, kw_only=True):
+    """Completions of a piece of code.
+
+    Attributes:
+        matches: The completions.
+        start: Where the text that they replace begins, in characters.
+        end: Where it ends.
+    """
+
+    matches: list[str]
+    start: int
+    end: int
+
+
+class CodeInspectResult(msgspec.Struct, frozen=True, kw_only=True):
+    """Documentation of the object at a position.
+
+    Attributes:
+        found: Whether there is an object.
+        data: Its documentation by MIME type.
+    """
+
+    found: bool
+    data: dict[str, Any] = {}
+
+
+class CodeListResult(msgspec.Struct, frozen=True, kw_only=True):
+    """Code contexts.
+
+    Attributes:
+        contexts: All contexts, in the order of their creation.
+    """
+
+    contexts: list[CodeContextInfo]
+
+
+class CodeLanguage(msgspec.Struct, frozen=True, kw_only=True):
+    """A language, and the Jupyter kernel that runs it.
+
+    Attributes:
+        language: Name for `code.create`.
+        kernel: Name of the kernel; null: none is installed.
+        title: The kernel's own name for people; empty: none is installed.
+        install: How to install a kernel; empty for a kernel that is installed.
+    """
+
+    language: str
+    kernel: str | None = None
+    title: str = ""
+    install: str = ""
+
+
+class CodeLanguagesResult(msgspec.Struct, frozen=True, kw_only=True):
+    """Languages.
+
+    Attributes:
+        languages: Those that are installed, and those that can be installed.
+        ready: Number of executors that wait in the pool, by kernel.
+    """
+
+    languages: list[CodeLanguage]
+    ready: dict[str, int] = {}
+
 
 RUN_EVENTS = {
     "opened": CodeRunOpened,
@@ -46,6 +362,9 @@ RUN_EVENTS = {
 }
 RUN_OUTPUT = ("stdout", "stderr", "bundles")
 START_ERRORS = ("language_unavailable", "spawn_failed", "limit_exceeded")
+
+
+# ---- methods
 
 
 @method("code.create", raises=("conflict", *START_ERRORS))

@@ -1,39 +1,337 @@
 """Files: the `file.*` methods. Paths are encoded as `hawse.api.paths` describes."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
+import msgspec
 from msgspec import Meta
 
-from hawse.api.file_values import (
-    ArchiveFormat as ArchiveFormat,
-    Depth as Depth,
-    FileArchiveOpened as FileArchiveOpened,
-    FileArchiveResult as FileArchiveResult,
-    FileCopyResult as FileCopyResult,
-    FileDeleteResult as FileDeleteResult,
-    FileEntries as FileEntries,
-    FileEntry as FileEntry,
-    FileExistsResult as FileExistsResult,
-    FileFailure as FileFailure,
-    FileListResult as FileListResult,
-    FileMkdirResult as FileMkdirResult,
-    FileOpened as FileOpened,
-    FileSearchResult as FileSearchResult,
-    FileStatResult as FileStatResult,
-    FileTarget as FileTarget,
-    FileTransferResult as FileTransferResult,
-    FileType as FileType,
-    FileWriteOpened as FileWriteOpened,
-    Glob as Glob,
-    Globs as Globs,
-    Limit as Limit,
-    SearchMatch as SearchMatch,
-    SearchMatches as SearchMatches,
-    Words as Words,
-)
 from hawse.api.rights import WRITE
-from hawse.api.spec import Nothing, Params, method
-from hawse.api.types import FILE_ERRORS, PATH_ERRORS, InputId, Length, Mode, Nanoseconds, Offset, Path, Pattern
+from hawse.api.spec import Nothing, Params, ParamsValue, Reply, method
+from hawse.api.types import FILE_ERRORS, PATH_ERRORS, Id, InputId, Length, Mode, Nanoseconds, Offset, Path, Pattern
+
+# ---- values
+
+
+FileType = Literal["file", "directory", "symlink", "fifo", "socket", "device"]
+Glob = Annotated[str, Meta(min_length=1, max_length=1024)]
+Globs = Annotated[list[Glob], Meta(max_length=100)]
+Words = Annotated[list[Annotated[str, Meta(min_length=1, max_length=1024)]], Meta(max_length=32)]
+Depth = Annotated[int, Meta(ge=1)]  # levels of directories
+Limit = Annotated[int, Meta(ge=1, le=100_000)]  # matches
+ArchiveFormat = Literal["tar", "tar.gz", "zip"]
+
+
+class FileTarget(ParamsValue, kw_only=True):
+    """The path of a file method.
+
+    With `root`, a path that leaves it, also through `..` or a symlink, is `permission_denied`.
+
+    Args:
+        path: The file or directory. A relative path begins in `root`, or else in the workspace.
+        root: Directory that the call cannot leave; null: the runtime's own root, if it has one.
+        session: Id of a session. Relative paths begin in its current directory instead of the workspace; one that has
+            ended is `exited`. Null: none.
+    """
+
+    path: Path
+    root: Path | None = None
+    session: Id | None = None
+
+
+class FileOpened(Reply, frozen=True, kw_only=True):
+    """The file is open for reading.
+
+    Attributes:
+        size: Size of the file, in bytes; 0 for files without a size, as in /proc.
+        version: Identifies the content of the file by device, inode, size and time.
+        mode: Permission bits.
+        mtime: Time of the last modification, in seconds since 1970.
+    """
+
+    size: int
+    version: str
+    mode: int
+    mtime: float
+
+
+class FileWriteOpened(Reply, frozen=True, kw_only=True):
+    """The upload has begun, or continues.
+
+    Attributes:
+        input_offset: Bytes of the input that were received already.
+    """
+
+    input_offset: int = 0
+
+
+class FileTransferResult(Reply, frozen=True, kw_only=True):
+    """The transfer is complete.
+
+    Attributes:
+        bytes: Number of bytes that were read or written.
+        version: Identifies the content of the file.
+    """
+
+    bytes: int
+    version: str
+
+
+class FileEntry(Reply, frozen=True, kw_only=True):
+    """A file, a directory or another entry of a directory.
+
+    Attributes:
+        path: Path of the entry.
+        type: Type of the entry.
+        size: Size, in bytes.
+        mode: Permission bits.
+        mtime: Time of the last modification, in seconds since 1970.
+        uid: Id of the owner.
+        gid: Id of the owning group.
+        target: Target of a symlink that was not followed; null for all else.
+        mtime_ns: Time of the last modification, exactly, in nanoseconds since 1970.
+        allocated: Bytes on the disk; fewer than `size` for a file with holes. Null from a server that does not know.
+    """
+
+    path: str
+    type: FileType
+    size: int
+    mode: int
+    mtime: float
+    uid: int = 0
+    gid: int = 0
+    target: str | None = None
+    mtime_ns: int | None = None
+    allocated: int | None = None
+
+
+class FileStatResult(FileEntry, frozen=True, kw_only=True):
+    """A file or directory.
+
+    Attributes:
+        version: Identifies the content of the file.
+        mime: Type of the content, such as `image/png`, with `detect`; by the name, or else by the content. Null for
+            anything but a file.
+        binary: Whether the content is not text in UTF-8, with `detect`; null for anything but a file.
+    """
+
+    version: str | None = None
+    mime: str | None = None
+    binary: bool | None = None
+
+
+class FileExistsResult(Reply, frozen=True, kw_only=True):
+    """Whether a path exists.
+
+    Attributes:
+        exists: Whether there is a file or directory.
+        type: Its type; null if it does not exist.
+    """
+
+    exists: bool
+    type: FileType | None = None
+
+
+class FileEntries(Reply, frozen=True, kw_only=True):
+    """A batch of directory entries.
+
+    Attributes:
+        entries: The entries; their paths are relative to the listed directory.
+    """
+
+    entries: list[FileEntry]
+
+
+class FileFailure(Reply, frozen=True, kw_only=True):
+    """A path that could not be read; the call continues.
+
+    Attributes:
+        path: The path, relative to the path of the call.
+        code: Code of the error.
+        message: Description of the error, for people.
+    """
+
+    path: str
+    code: str
+    message: str
+
+
+class FileListResult(Reply, frozen=True, kw_only=True):
+    """The listing is complete.
+
+    Attributes:
+        entries: Number of entries that were sent.
+        failed: Number of paths that could not be read.
+    """
+
+    entries: int
+    failed: int
+
+
+class FileMkdirResult(Reply, frozen=True, kw_only=True):
+    """The directory exists.
+
+    Attributes:
+        created: Whether this call has created it.
+    """
+
+    created: bool
+
+
+class FileDeleteResult(Reply, frozen=True, kw_only=True):
+    """The path was deleted.
+
+    Attributes:
+        deleted: Number of files and directories that were deleted.
+    """
+
+    deleted: int
+
+
+class FileCopyResult(Reply, frozen=True, kw_only=True):
+    """The copy is complete.
+
+    Attributes:
+        files: Number of files that were copied.
+        bytes: Size of the copied files, in bytes; the holes of sparse files count.
+        skipped: Number of sockets and devices, which are not copied.
+    """
+
+    files: int
+    bytes: int
+    skipped: int
+
+
+class SearchMatch(Reply, frozen=True, kw_only=True):
+    """A file whose name matches, or a line of it.
+
+    Attributes:
+        path: Path of the file, relative to the searched directory.
+        line: Number of the line, from 1; null for a match of the name.
+        text: The line, up to 2,000 bytes of it; null for a match of the name.
+        spans: Start and end of each match in `text`, in characters; at most 100.
+        truncated: Whether `text` was cut.
+    """
+
+    path: str
+    line: int | None = None
+    text: str | None = None
+    spans: list[tuple[int, int]] = msgspec.field(default_factory=list)
+    truncated: bool = False
+
+
+class SearchMatches(Reply, frozen=True, kw_only=True):
+    """A batch of matches.
+
+    Attributes:
+        matches: The matches.
+    """
+
+    matches: list[SearchMatch]
+
+
+class FileSearchResult(Reply, frozen=True, kw_only=True):
+    """The search is complete.
+
+    Attributes:
+        matches: Number of matches that were sent.
+        truncated: Whether there are more matches than the limit.
+        failed: Number of paths that could not be read.
+    """
+
+    matches: int
+    truncated: bool
+    failed: int
+
+
+class FileArchiveOpened(Reply, frozen=True, kw_only=True):
+    """The archive has begun.
+
+    Attributes:
+        name: A file name for the archive.
+    """
+
+    name: str
+
+
+class FileArchiveResult(Reply, frozen=True, kw_only=True):
+    """The archive is complete.
+
+    Attributes:
+        bytes: Size of the archive, in bytes.
+        files: Number of entries in the archive.
+        failed: Number of paths that are missing or incomplete in it, because they could not be read.
+        skipped: Number of sockets and devices, which are not archived.
+    """
+
+    bytes: int
+    files: int
+    failed: int
+    skipped: int
+
+
+EDITS_MAX = 1000  # replacements of one call
+
+
+class TextEdit(ParamsValue, kw_only=True):
+    """A replacement of one text by another.
+
+    Args:
+        old: The text to replace, exactly as it is in the file.
+        new: The text in its place.
+        all: Whether to replace it wherever it is; otherwise it has to occur exactly once.
+    """
+
+    old: Annotated[str, Meta(min_length=1)]
+    new: str
+    all: bool = False
+
+
+class FileEditResult(Reply, frozen=True, kw_only=True):
+    """The file was changed.
+
+    Attributes:
+        bytes: Size of the file, in bytes.
+        version: Its version.
+        replaced: Number of places that were changed: of texts that were replaced, or of hunks of the patch.
+    """
+
+    bytes: int
+    version: str
+    replaced: int
+
+
+MaxEntries = Annotated[int, Meta(ge=1, le=1_000_000)]
+MaxBytes = Annotated[int, Meta(ge=1, le=1 << 40)]
+Strip = Annotated[int, Meta(ge=0, le=100)]  # components of a path
+
+
+class FileExtractProgress(Reply, frozen=True, kw_only=True):
+    """How far the extraction is, a few times in a second.
+
+    Attributes:
+        entries: Entries that were extracted.
+        bytes: Bytes of files that were written.
+    """
+
+    entries: int
+    bytes: int
+
+
+class FileExtractResult(Reply, frozen=True, kw_only=True):
+    """The archive was extracted.
+
+    Attributes:
+        entries: Entries that were extracted.
+        bytes: Bytes of files that were written.
+        skipped: Devices and FIFOs, which are not extracted.
+    """
+
+    entries: int
+    bytes: int
+    skipped: int
+
+
+# ---- methods
 
 
 @method(
@@ -339,3 +637,53 @@ class FileArchive(FileTarget, Params[FileArchiveResult], kw_only=True):
     format: ArchiveFormat = "tar.gz"
     include: Globs | None = None
     exclude: Globs | None = None
+
+
+@method("file.edit", requires=WRITE, raises=(*FILE_ERRORS, "is_directory", "conflict", "no_space", "too_large"))
+class FileEdit(FileTarget, Params[FileEditResult], kw_only=True):
+    """Replace texts in a file, or apply a patch to it: all of it, atomically, or nothing.
+
+    Exactly one of `edits` and `patch` is given. `conflict`: a text does not occur, or occurs several times without
+    `all` (`details`: `edit`, its index, and `found`, how often); the lines of a hunk are neither at the stated line nor
+    at exactly one other place (`details`: `hunk`, its index, and `found`); the file has another version, or was changed
+    meanwhile. A file has at most 16 MiB.
+
+    Args:
+        edits: Replacements, made one after the other.
+        patch: A unified diff of this one file. Names of files are ignored.
+        if_version: The version that the file must have; null: any.
+    """
+
+    edits: Annotated[list[TextEdit], Meta(min_length=1, max_length=EDITS_MAX)] | None = None
+    patch: Annotated[str, Meta(min_length=1)] | None = None
+    if_version: str | None = None
+
+
+@method(
+    "file.extract",
+    requires=WRITE,
+    events={"progress": FileExtractProgress},
+    raises=(*FILE_ERRORS, "is_directory", "conflict", "no_space", "too_large"),
+)
+class FileExtract(FileTarget, Params[FileExtractResult], kw_only=True):
+    """Extract an archive that is a file in the sandbox: tar, also with gzip, bzip2, xz or zstd, or zip.
+
+    Nothing is written outside `to`: a name that leaves it, by `..`, by a symlink or because it is absolute, and a
+    symlink whose target leaves it, are `permission_denied` (`details.entry`). Owners and the bits for set-user-id and
+    the like are not restored. What was extracted before an error, or before the call was cancelled, stays. An archive
+    that is damaged, cut or encrypted is `invalid_params`. One that expands to more than 1 GiB and 200 times its size is
+    `too_large`; with zstd, a runtime without it is `unavailable`. Of entries with the same name, the last one stays.
+
+    Args:
+        to: The directory to extract to, which is created if it is missing; resolved as `path` is.
+        overwrite: Whether existing files are replaced; otherwise one is `conflict`.
+        strip: Number of leading components to remove from each name; entries without another one are left out.
+        max_entries: Number of entries after which it ends with `too_large`.
+        max_bytes: Bytes of files, unpacked, after which it ends with `too_large`.
+    """
+
+    to: Path = "."
+    overwrite: bool = False
+    strip: Strip = 0
+    max_entries: MaxEntries = 100_000
+    max_bytes: MaxBytes = 4 << 30

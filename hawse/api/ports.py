@@ -1,4 +1,4 @@
-"""Ports: which are open, the previews that make them reachable from outside, and connections to them."""
+"""Ports: the `port.*` methods, and `preview.host`, the domain of their previews."""
 
 import hashlib
 from typing import Annotated
@@ -6,9 +6,12 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from hawse.api.rights import PREVIEW
-from hawse.api.spec import Nothing, Params, method
+from hawse.api.rights import PREVIEW, VIEW
+from hawse.api.spec import SELECTED, Nothing, Params, Reply, method
 from hawse.api.types import matching
+
+# ---- values
+
 
 PortNumber = Annotated[int, Meta(ge=1, le=65_535)]
 PreviewName = Annotated[str, Meta(min_length=1, max_length=64)]
@@ -17,9 +20,6 @@ PreviewToken = Annotated[str, Meta(min_length=1, max_length=64)]
 ChosenToken = Annotated[
     str, matching(r"^[a-z0-9]*$(?!\n)", "lower-case letters and digits", min_length=8, max_length=40)
 ]
-
-
-# ---- values
 
 
 class OpenPort(msgspec.Struct, frozen=True, kw_only=True):
@@ -130,6 +130,16 @@ class PortIncoming(msgspec.Struct, frozen=True, kw_only=True):
 
     connection: str
     address: str
+
+
+class PreviewHostResult(Reply, frozen=True, kw_only=True):
+    """Where previews are reached by host name.
+
+    Attributes:
+        host: The parent domain of the previews' host names; null if previews are reached by path only.
+    """
+
+    host: str | None = None
 
 
 # ---- methods
@@ -258,3 +268,8 @@ class PortAccept(Params[PortConnectResult], kw_only=True):
 def preview_digest(token: str) -> str:
     """Return what identifies the token of a preview without revealing it: half of its SHA-256, in hexadecimal."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+@method("preview.host", safe=True, requires=VIEW, terminal=SELECTED, sandbox=False)
+class PreviewHost(Params[PreviewHostResult], kw_only=True):
+    """Return the domain below which each preview has a host name of its own."""

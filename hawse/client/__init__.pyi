@@ -2,13 +2,6 @@
 
 # ruff: noqa
 
-from hawse.api.automation import (
-    CommandInfo as CommandInfo,
-    TerminalHistoryResult as TerminalHistoryResult,
-    TerminalScreenResult as TerminalScreenResult,
-    TerminalSendResult as TerminalSendResult,
-    TerminalWaitResult as TerminalWaitResult,
-)
 from hawse.api.backups import (
     BackupInfo as BackupInfo,
     BackupProgress as BackupProgress,
@@ -20,10 +13,6 @@ from hawse.api.code import (
     CodeError as CodeError,
     CodeLanguage as CodeLanguage,
 )
-from hawse.api.edits import (
-    FileEditResult as FileEditResult,
-    TextEdit as TextEdit,
-)
 from hawse.api.egress import (
     EgressInfo as EgressInfo,
     EgressLost as EgressLost,
@@ -31,23 +20,19 @@ from hawse.api.egress import (
     EgressRefusal as EgressRefusal,
     EgressRequest as EgressRequest,
 )
-from hawse.api.extraction import (
+from hawse.api.files import (
+    FileEditResult as FileEditResult,
+    FileEntry as FileEntry,
     FileExtractProgress as FileExtractProgress,
     FileExtractResult as FileExtractResult,
-)
-from hawse.api.files import (
-    FileEntry as FileEntry,
     FileOpened as FileOpened,
     FileStatResult as FileStatResult,
     FileTransferResult as FileTransferResult,
+    TextEdit as TextEdit,
 )
 from hawse.api.git import (
     GitAuthor as GitAuthor,
     GitCredentials as GitCredentials,
-)
-from hawse.api.images import (
-    ImageInfo as ImageInfo,
-    ImageProgress as ImageProgress,
 )
 from hawse.api.mounts import (
     MountCredentials as MountCredentials,
@@ -68,6 +53,8 @@ from hawse.api.recordings import (
     RecordingInfo as RecordingInfo,
 )
 from hawse.api.sandboxes import (
+    ImageInfo as ImageInfo,
+    ImageProgress as ImageProgress,
     SandboxInfo as SandboxInfo,
     SandboxLimits as SandboxLimits,
     SandboxPort as SandboxPort,
@@ -76,8 +63,13 @@ from hawse.api.sessions import (
     SessionInfo as SessionInfo,
 )
 from hawse.api.terminals import (
+    CommandInfo as CommandInfo,
     RecordOptions as RecordOptions,
+    TerminalHistoryResult as TerminalHistoryResult,
     TerminalInfo as TerminalInfo,
+    TerminalScreenResult as TerminalScreenResult,
+    TerminalSendResult as TerminalSendResult,
+    TerminalWaitResult as TerminalWaitResult,
 )
 from hawse.api.types import (
     Exit as Exit,

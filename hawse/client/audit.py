@@ -1,6 +1,6 @@
 """The audit log of a gateway: `client.audit`."""
 
-from hawse.api.audit import PAGE_MAX, AuditEntry, AuditList, AuditListResult
+from hawse.api.access import PAGE_MAX, AuditEntry, AuditList, AuditListResult
 from hawse.client.calls.call_table import CallTable
 
 

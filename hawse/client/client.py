@@ -5,7 +5,7 @@ from collections.abc import Callable, Generator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from hawse.api.gateway import PreviewHost
+from hawse.api.ports import PreviewHost
 from hawse.client.base.options import Options
 from hawse.client.base.results import ConnectionState
 from hawse.client.calls.call import ClientCall

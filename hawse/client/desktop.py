@@ -7,36 +7,34 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from hawse.api.desktop_values import (
-    DESKTOP,
-    DesktopInfo,
-    DesktopOpened,
-    DesktopScreenshotResult,
-    DesktopSize,
-    DesktopStartResult,
-    DesktopWindow,
-    ImageFormat,
-    MouseButton,
-    Point,
-    Region,
-)
 from hawse.api.desktops import (
+    DESKTOP,
     DesktopAttach,
     DesktopClick,
     DesktopClipboard,
     DesktopDrag,
+    DesktopInfo,
     DesktopKey,
     DesktopLaunch,
     DesktopLease,
     DesktopList,
     DesktopMove,
+    DesktopOpened,
     DesktopResize,
     DesktopScreenshot,
+    DesktopScreenshotResult,
     DesktopScroll,
+    DesktopSize,
     DesktopStart,
+    DesktopStartResult,
     DesktopStop,
     DesktopType,
+    DesktopWindow,
     DesktopWindows,
+    ImageFormat,
+    MouseButton,
+    Point,
+    Region,
 )
 from hawse.api.people import LeaseAction, ViewerProfile, WriterLease
 from hawse.api.processes import ProcessInfo

@@ -6,7 +6,6 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from hawse.api.gateway import PreviewHost
 from hawse.api.ports import (
     ExposedPort,
     OpenPort,
@@ -22,6 +21,7 @@ from hawse.api.ports import (
     PortListResult,
     PortUnexpose,
     PortWatch,
+    PreviewHost,
 )
 from hawse.client.base.errors import TruncatedError
 from hawse.client.calls.call import ClientCall, event_cost

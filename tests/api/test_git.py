@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from hawse.api import METHODS
-from hawse.api.git import GitClone, GitStatus
+from hawse.api.git import GitClone, GitCredentials, GitStatus
 from hawse.api.rights import VIEW
 
 OURS = {name: spec for name, spec in METHODS.items() if name.startswith("git.")}
@@ -28,3 +28,10 @@ def test_another_filter_is_refused(filter: str) -> None:
 
 def test_the_repository_is_the_workspace_by_default() -> None:
     assert msgspec.json.decode(b"{}", type=GitStatus).path == "."
+
+
+def test_the_repr_of_credentials_does_not_contain_them() -> None:
+    params = GitClone(url="https://host/x", credentials=GitCredentials(username="ann", password="secret"))
+    assert "secret" not in repr(params)
+    assert "ann" not in repr(params)
+    assert b"secret" in msgspec.json.encode(params)

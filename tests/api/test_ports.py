@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from hawse.api import METHODS
+from hawse.api import GATEWAY, METHODS
 from hawse.api.ports import PortConnect, PortExpose
 
 OURS = {name: spec for name, spec in METHODS.items() if name.startswith("port.")}
@@ -15,3 +15,7 @@ def test_a_port_is_1_to_65535() -> None:
     for port in (0, 65_536, -1):
         with pytest.raises(msgspec.ValidationError):
             msgspec.convert({"port": port}, PortExpose)
+
+
+def test_the_methods_of_the_gateway_and_of_a_sandbox_are_disjoint() -> None:
+    assert not GATEWAY.keys() & METHODS.keys()

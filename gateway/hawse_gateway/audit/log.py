@@ -15,7 +15,7 @@ from typing import Final
 
 import msgspec
 
-from hawse.api.audit import AuditEntry, AuditListResult
+from hawse.api.access import AuditEntry, AuditListResult
 from hawse_gateway.audit.files import AuditFiles, Position
 
 log = logging.getLogger(__name__)

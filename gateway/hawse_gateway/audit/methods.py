@@ -1,6 +1,6 @@
 """The handler of `audit.list`."""
 
-from hawse.api.audit import AuditEntry, AuditList, AuditListResult
+from hawse.api.access import AuditEntry, AuditList, AuditListResult
 from hawse.api.rights import ACCESS, Right
 from hawse.rpc import handles
 from hawse.wire import HawseError, Principal

@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from hawse.api import GATEWAY, METHODS, Spec
-from hawse.api.audit import AuditEntry
+from hawse.api.access import AuditEntry
 from hawse.api.egress import EgressRefusal
 from hawse.wire import HawseError, Principal, Result
 from hawse_gateway.audit.log import AuditLog

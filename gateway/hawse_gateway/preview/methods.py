@@ -1,6 +1,6 @@
 """The methods of the gateway itself. They run in the same dispatcher as those of a runtime (docs/decisions/0054)."""
 
-from hawse.api.gateway import PreviewHost, PreviewHostResult
+from hawse.api.ports import PreviewHost, PreviewHostResult
 from hawse.rpc import handles
 
 

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Final
 
-from hawse.api.images import (
+from hawse.api.sandboxes import (
     ImageInfo,
     ImageList,
     ImageListResult,

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import click
 
-from hawse.api.audit import AuditEntry
+from hawse.api.access import AuditEntry
 from hawse.cli.commands.access import Lifetime
 from hawse.cli.output import examples, print_json, print_table
 from hawse.cli.target import Target, gateway_options

@@ -5,7 +5,7 @@ from typing import Final, get_args
 
 import click
 
-from hawse.api.desktop_values import DESKTOP, DesktopInfo, DesktopWindow, ImageFormat, MouseButton
+from hawse.api.desktops import DESKTOP, DesktopInfo, DesktopWindow, ImageFormat, MouseButton
 from hawse.api.recordings import RecordingInfo
 from hawse.cli.group import Group
 from hawse.cli.output import examples, print_json, print_table

@@ -1,9 +1,10 @@
-"""`hawse ls`, `hawse cat` and `hawse edit`: files of a sandbox."""
+"""`hawse ls`, `hawse cat`, `hawse edit` and `hawse extract`: files of a sandbox."""
 
 import asyncio
 import os
 import shlex
 import stat
+import sys
 import tempfile
 import time
 from contextlib import suppress
@@ -14,9 +15,9 @@ import click
 
 from hawse.api.files import FileEntry
 from hawse.cli.each import for_each
-from hawse.cli.output import examples, print_json, print_table, printable, size, write_bytes
+from hawse.cli.output import examples, is_terminal, print_json, print_table, printable, size, write_bytes
 from hawse.cli.target import SandboxPath, Target, target_options
-from hawse.client import Client, Sandbox
+from hawse.client import Client, FileExtractProgress, FileExtractResult, Sandbox
 from hawse.wire import HawseError
 
 EDIT_MAX = 64 << 20  # bytes: no editor is pleasant beyond
@@ -140,3 +141,54 @@ def _row(entry: FileEntry) -> list[object]:
     mode = stat.filemode(TYPE_BITS.get(entry.type, 0) | entry.mode)
     name = entry.path if entry.target is None else f"{entry.path} -> {entry.target}"
     return [mode, size(entry.size), time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.mtime)), name]
+
+
+@click.command(
+    epilog=examples(
+        "hawse extract release.tar.gz",
+        "hawse extract --strip 1 release.zip app",
+    )
+)
+@click.argument("archive", type=SandboxPath())
+@click.argument("directory", default=".", type=SandboxPath())
+@click.option("--overwrite", is_flag=True, help="replace existing files")
+@click.option(
+    "--strip", type=click.IntRange(0, 100), default=0, metavar="N", help="remove N leading directories of names"
+)
+@click.option("--max-entries", type=click.IntRange(1, 1_000_000), default=100_000, show_default=True, help="a limit")
+@click.option("--max-bytes", type=click.IntRange(1, 1 << 40), default=4 << 30, show_default=True, help="a limit")
+@target_options
+def extract(
+    target: Target, archive: str, directory: str, overwrite: bool, strip: int, max_entries: int, max_bytes: int
+) -> None:
+    """Unpack ARCHIVE (tar, also with gzip, bzip2, xz or zstd, or zip) into DIRECTORY. Both are in the sandbox.
+
+    Nothing is written outside DIRECTORY. After Ctrl-C, what was unpacked stays.
+    """
+    visible = is_terminal(sys.stderr) and not target.as_json
+
+    def show(progress: FileExtractProgress) -> None:
+        if visible:
+            click.echo(f"\r{progress.entries:,} entries, {size(progress.bytes)}\x1b[K", err=True, nl=False)
+
+    async def work(client: Client, box: Sandbox) -> FileExtractResult:
+        return await box.files.extract(
+            archive,
+            directory,
+            overwrite=overwrite,
+            strip=strip,
+            max_entries=max_entries,
+            max_bytes=max_bytes,
+            on_progress=show,
+        )
+
+    try:
+        done = target.run(work)
+    finally:
+        if visible:
+            click.echo("\r\x1b[K", err=True, nl=False)
+    if target.as_json:
+        print_json(done)
+    else:
+        left_out = f", {done.skipped} devices left out" if done.skipped else ""
+        click.echo(f"{done.entries:,} entries, {size(done.bytes)}{left_out}")

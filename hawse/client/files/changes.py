@@ -5,8 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from hawse.api import files as api
-from hawse.api.edits import FileEdit, FileEditResult, TextEdit
-from hawse.api.extraction import FileExtract, FileExtractProgress, FileExtractResult
+from hawse.api.files import FileEdit, FileEditResult, FileExtract, FileExtractProgress, FileExtractResult, TextEdit
 from hawse.api.paths import to_text
 from hawse.client.calls.call_table import CallTable
 from hawse.client.calls.event_stream import EventStreamCall, iterate

@@ -6,10 +6,12 @@ from typing import Literal, TypedDict
 import msgspec
 
 from hawse.api import Params
-from hawse.api.automation import (
+from hawse.api.terminals import (
     CommandInfo,
+    TerminalGet,
     TerminalHistory,
     TerminalHistoryResult,
+    TerminalInfo,
     TerminalScreen,
     TerminalScreenResult,
     TerminalSend,
@@ -17,7 +19,6 @@ from hawse.api.automation import (
     TerminalWait,
     TerminalWaitResult,
 )
-from hawse.api.terminals import TerminalGet, TerminalInfo
 from hawse.api.types import OutputMatch
 from hawse.client.base.causes import ConflictError, DeadlineExceededError, ExitedError, InvalidParamsError
 from hawse.client.base.errors import fresh

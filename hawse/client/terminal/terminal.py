@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 from msgspec import UNSET
 
-from hawse.api.automation import TerminalWait, TerminalWaitResult
 from hawse.api.people import (
     LeaseAction,
     Participant,
@@ -18,7 +17,14 @@ from hawse.api.people import (
     TerminalPresence,
     WriterLease,
 )
-from hawse.api.terminals import TerminalCreate, TerminalKill, TerminalResize, TerminalSignal
+from hawse.api.terminals import (
+    TerminalCreate,
+    TerminalKill,
+    TerminalResize,
+    TerminalSignal,
+    TerminalWait,
+    TerminalWaitResult,
+)
 from hawse.api.types import Exit
 from hawse.client.base.causes import ForbiddenError
 from hawse.client.base.errors import ClientClosedError, TruncatedError

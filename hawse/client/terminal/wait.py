@@ -4,7 +4,7 @@ import time
 
 import msgspec
 
-from hawse.api.automation import TerminalWait, TerminalWaitOpened
+from hawse.api.terminals import TerminalWait, TerminalWaitOpened
 from hawse.client.calls.call import ClientCall, event_cost
 from hawse.wire import Event
 

@@ -4,7 +4,7 @@ from typing import Annotated, Final
 
 from msgspec import Meta
 
-from hawse.api.desktop_values import KeyNames, MouseButton, Position, Steps, TypedText
+from hawse.api.desktops import KeyNames, MouseButton, Position, Steps, TypedText
 from hawse.client import Sandbox
 from hawse.client.desktop import Desktop
 from hawse.mcp.excerpt import excerpt

@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 from msgspec import Meta
 
-from hawse.api.edits import FileEditResult
+from hawse.api.files import FileEditResult
 from hawse.api.types import Path, Pattern
 from hawse.mcp.excerpt import excerpt
 from hawse.mcp.tool import Answer, Arguments, Image, ToolCall, tool

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from hawse.api.automation import SCROLLBACK_LIMIT, KeyName
+from hawse.api.terminals import SCROLLBACK_LIMIT, KeyName
 from hawse.api.types import Id, Path, Pattern, Size
 from hawse.mcp.excerpt import excerpt
 from hawse.mcp.tool import Answer, Arguments, ToolCall, tool

@@ -8,8 +8,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
-from hawse.api.desktop_values import DesktopAttachResult, DesktopOpened
-from hawse.api.desktops import DesktopAttach
+from hawse.api.desktops import DesktopAttach, DesktopAttachResult, DesktopOpened
 from hawse.api.people import ViewerProfile
 from hawse.api.rights import WRITE, allows
 from hawse.rpc.call import ServerCall

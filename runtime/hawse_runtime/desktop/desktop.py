@@ -12,9 +12,8 @@ from collections import deque
 from pathlib import Path
 from typing import Final, Protocol
 
-from hawse.api.desktop_values import DesktopInfo
-from hawse.api.desktops import DesktopStart
-from hawse.api.process_values import Program
+from hawse.api.desktops import DesktopInfo, DesktopStart
+from hawse.api.processes import Program
 from hawse.link.sockets import accepts_connections
 from hawse.wire import HawseError
 from hawse_runtime.core.private_tempdir import PrivateTempDir

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable
 from typing import Final
 
-from hawse.api.desktop_values import MouseButton, Point
+from hawse.api.desktops import MouseButton, Point
 from hawse_runtime.desktop.keys import keysym_of
 from hawse_runtime.desktop.rfb_client import RfbClient
 

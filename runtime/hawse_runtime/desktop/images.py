@@ -5,7 +5,7 @@ import zlib
 from io import BytesIO
 from typing import Final
 
-from hawse.api.desktop_values import ImageFormat
+from hawse.api.desktops import ImageFormat
 from hawse.wire import HawseError
 
 LEVEL: Final = 3  # of zlib: screens have large areas of one colour, which need no more

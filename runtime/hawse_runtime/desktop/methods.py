@@ -5,37 +5,34 @@ from typing import Final
 
 import msgspec
 
-from hawse.api.desktop_values import (
-    DesktopClipboardResult,
-    DesktopInfo,
-    DesktopListResult,
-    DesktopSize,
-    DesktopStartResult,
-    DesktopWindowsResult,
-    Input,
-    Point,
-)
 from hawse.api.desktops import (
     DesktopAttach,
     DesktopClick,
     DesktopClipboard,
+    DesktopClipboardResult,
     DesktopDrag,
+    DesktopInfo,
     DesktopKey,
     DesktopLaunch,
     DesktopLease,
     DesktopList,
+    DesktopListResult,
     DesktopMove,
     DesktopResize,
     DesktopScreenshot,
     DesktopScroll,
+    DesktopSize,
     DesktopStart,
+    DesktopStartResult,
     DesktopStop,
     DesktopType,
     DesktopWindows,
+    DesktopWindowsResult,
+    Input,
+    Point,
 )
 from hawse.api.people import TerminalLease, WriterLease
-from hawse.api.process_values import ProcessInfo
-from hawse.api.processes import ProcessStart
+from hawse.api.processes import ProcessInfo, ProcessStart
 from hawse.api.spec import Nothing
 from hawse.rpc import handles, serves
 from hawse.rpc.call import ServerCall

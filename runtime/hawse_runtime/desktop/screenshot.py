@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
-from hawse.api.desktop_values import DesktopScreenshotResult
-from hawse.api.desktops import DesktopScreenshot
+from hawse.api.desktops import DesktopScreenshot, DesktopScreenshotResult
 from hawse.rpc import typed
 from hawse.rpc.call import ServerCall
 from hawse.rpc.output_stream import OutputOnlyStream

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
 
-from hawse.api.desktop_values import DesktopWindow
+from hawse.api.desktops import DesktopWindow
 from hawse.wire import HawseError
 
 T = TypeVar("T")

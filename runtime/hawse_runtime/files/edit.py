@@ -4,7 +4,7 @@ import os
 from contextlib import suppress
 from typing import Final
 
-from hawse.api.edits import FileEdit, FileEditResult, TextEdit
+from hawse.api.files import FileEdit, FileEditResult, TextEdit
 from hawse.wire import HawseError
 from hawse_runtime.files.atomic_replace import AtomicReplacement
 from hawse_runtime.files.patch import apply

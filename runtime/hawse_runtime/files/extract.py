@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from typing import Final
 
-from hawse.api.extraction import FileExtract, FileExtractProgress, FileExtractResult
+from hawse.api.files import FileExtract, FileExtractProgress, FileExtractResult
 from hawse.api.paths import to_text
 from hawse.wire import HawseError
 from hawse_runtime.files.archive_reader import ArchiveEntry, entries

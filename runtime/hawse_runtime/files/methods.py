@@ -4,8 +4,7 @@ import os
 from collections.abc import Callable
 
 from hawse.api import Nothing, files as api
-from hawse.api.edits import FileEdit, FileEditResult
-from hawse.api.extraction import FileExtract
+from hawse.api.files import FileEdit, FileEditResult, FileExtract
 from hawse.api.paths import from_text, to_text
 from hawse.rpc import IdempotencyTable, handles, serves, subject_of
 from hawse.rpc.call import ServerCall

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 
 import msgspec
 
-from hawse.api.automation import (
+from hawse.api.terminals import (
     TerminalHistory,
     TerminalHistoryResult,
     TerminalScreen,

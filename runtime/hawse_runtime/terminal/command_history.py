@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from hawse.api.automation import CommandInfo
+from hawse.api.terminals import CommandInfo
 
 KEPT = 1000  # commands
 KEPT_BYTES = 256 << 10  # bytes of their command lines and directories together

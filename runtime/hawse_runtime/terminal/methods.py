@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from hawse.api.automation import TerminalWaitResult
 from hawse.api.people import ParticipantEvent, TerminalLease, TerminalPresence, ViewerProfile, WriterLease
 from hawse.api.rights import ALL, VIEW, WRITE, allows
 from hawse.api.spec import Nothing
@@ -28,6 +27,7 @@ from hawse.api.terminals import (
     TerminalViewer,
     TerminalViewers,
     TerminalViewersResult,
+    TerminalWaitResult,
 )
 from hawse.rpc import handles, serves
 from hawse.rpc.call import ServerCall

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
-from hawse.api.automation import CommandInfo, TerminalWaitOpened, TerminalWaitResult
+from hawse.api.terminals import CommandInfo, TerminalWaitOpened, TerminalWaitResult
 from hawse.api.types import Exit, OutputMatch
 from hawse.rpc.call import ServerCall
 from hawse.rpc.output_stream import OutputOnlyStream

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from hawse.api.code_values import CodeLanguage
+from hawse.api.code import CodeLanguage
 from hawse.cli import main
 from hawse.cli.installation import optional_parts
 from hawse.client import Sandbox

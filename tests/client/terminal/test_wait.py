@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from hawse.api.automation import TerminalWait
+from hawse.api.terminals import TerminalWait
 from hawse.client.base.options import Options
 from hawse.client.calls.call_table import CallTable
 from hawse.client.terminal.wait import TerminalWaitCall

@@ -3,7 +3,7 @@
 import threading
 from pathlib import Path
 
-from hawse.api.audit import AuditEntry
+from hawse.api.access import AuditEntry
 from hawse_gateway.audit.files import AuditFiles, Position
 from hawse_gateway.audit.log import AuditLog
 from tests.support.gateway import eventually

@@ -9,7 +9,7 @@ from opentelemetry.sdk.trace.export import ConsoleSpanExporter, SpanExporter, Sp
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
-from hawse.api.gateway import PreviewHost
+from hawse.api.ports import PreviewHost
 from hawse.wire import HawseError
 from hawse_gateway.metrics.telemetry import CallSpans, installed_exporters
 from hawse_gateway.settings import SettingsError

@@ -1,6 +1,6 @@
 """No observer, and several."""
 
-from hawse.api.gateway import PreviewHost
+from hawse.api.ports import PreviewHost
 from hawse.wire import HawseError, Result
 from hawse_gateway.upstream.gateway_call import GatewayCall
 from hawse_gateway.upstream.observer import ObservedCall, Observers, Unobserved

@@ -4,7 +4,7 @@ from typing import Any, cast
 
 import pytest
 
-from hawse.api.desktop_values import Point
+from hawse.api.desktops import Point
 from hawse.wire import HawseError
 from hawse_runtime.desktop import driver
 from hawse_runtime.desktop.rfb_client import RfbClient

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from hawse.api.extraction import FileExtract
+from hawse.api.files import FileExtract
 from hawse.wire import HawseError
 from hawse_runtime.files.extract import extract
 from hawse_runtime.files.quota import Quota

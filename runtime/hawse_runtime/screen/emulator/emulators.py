@@ -5,7 +5,7 @@ from typing import cast
 
 import msgspec
 
-from hawse.api.automation import ScreenFormat
+from hawse.api.terminals import ScreenFormat
 from hawse.wire import HawseError
 from hawse_runtime.screen.emulator.formats import view
 from hawse_runtime.screen.emulator.key_encoder import encode_keys, encode_paste

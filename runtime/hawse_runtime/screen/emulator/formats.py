@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from hawse.api.automation import ScreenFormat
+from hawse.api.terminals import ScreenFormat
 from hawse_runtime.screen.emulator.ghostty import handle
 from hawse_runtime.screen.emulator.libghostty import Emulator, check, ffi, init_sized, lib
 

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from pyghostty import Terminal as Emulator
 
-from hawse.api.automation import ScreenFormat
+from hawse.api.terminals import ScreenFormat
 from hawse_runtime.screen.emulator import formats
 from hawse_runtime.screen.emulator.formats import CONTENT_LIMIT, view
 
