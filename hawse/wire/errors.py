@@ -15,49 +15,78 @@ Admitted = Literal["yes", "no", "unknown"]
 
 class ErrorKind(NamedTuple):
     status: int  # the HTTP status of the answer when the call came by HTTP
-    retryable: bool  # whether the same call may succeed later
+    retryable: bool  # whether the same call can succeed later
+    meaning: str
 
 
 ERRORS: dict[str, ErrorKind] = {
-    "invalid_message": ErrorKind(400, False),
-    "protocol_error": ErrorKind(400, False),
-    "credit_exceeded": ErrorKind(400, False),
-    "hello_timeout": ErrorKind(408, True),
-    "backlog": ErrorKind(429, True),
-    "unauthenticated": ErrorKind(401, False),
-    "forbidden": ErrorKind(403, False),
-    "origin_denied": ErrorKind(403, False),
-    "unknown_method": ErrorKind(404, False),
-    "invalid_params": ErrorKind(400, False),
-    "not_found": ErrorKind(404, False),
-    "conflict": ErrorKind(409, False),
-    "stale_handle": ErrorKind(410, False),
-    "exited": ErrorKind(409, False),
-    "lease_held": ErrorKind(409, False),
-    "key_conflict": ErrorKind(409, False),
-    "outcome_unknown": ErrorKind(409, False),
-    "input_gap": ErrorKind(409, False),
-    "input_overflow": ErrorKind(429, True),
-    "limit_exceeded": ErrorKind(429, True),
-    "too_large": ErrorKind(413, False),
-    "deadline_exceeded": ErrorKind(408, False),
-    "cancelled": ErrorKind(499, False),
-    "spawn_failed": ErrorKind(422, False),
-    "language_unavailable": ErrorKind(501, False),
-    "permission_denied": ErrorKind(403, False),
-    "is_directory": ErrorKind(409, False),
-    "not_directory": ErrorKind(409, False),
-    "no_space": ErrorKind(507, True),
-    "io_error": ErrorKind(500, False),
-    "unavailable": ErrorKind(503, True),
-    "capacity_exceeded": ErrorKind(503, True),
-    "cleanup_pending": ErrorKind(409, True),
-    "stopped": ErrorKind(409, False),
-    "interrupted": ErrorKind(502, True),
-    "internal": ErrorKind(500, False),
+    "invalid_message": ErrorKind(
+        400,
+        False,
+        "not JSON, an invalid field, an unknown type (closes the connection; of a `call`, only its channel: section 2)",
+    ),
+    "protocol_error": ErrorKind(400, False, "a violation of sections 1 to 4 (closes the connection)"),
+    "credit_exceeded": ErrorKind(400, False, "more data than granted (closes the connection)"),
+    "hello_timeout": ErrorKind(408, True, "no `hello` in time (closes the connection)"),
+    "backlog": ErrorKind(429, True, "answers were not read (closes the connection)"),
+    "unauthenticated": ErrorKind(401, False, "the token or ticket is missing or wrong"),
+    "forbidden": ErrorKind(403, False, "authenticated, but not allowed"),
+    "origin_denied": ErrorKind(403, False, "a page of a foreign origin"),
+    "unknown_method": ErrorKind(404, False, "the method does not exist"),
+    "invalid_params": ErrorKind(400, False, "a parameter is unknown or wrong; `details.path` is its location"),
+    "not_found": ErrorKind(404, False, "the sandbox, terminal, process or file does not exist"),
+    "conflict": ErrorKind(409, False, "the id is taken; the file has changed"),
+    "stale_handle": ErrorKind(410, False, "the handle belongs to an earlier runtime, terminal or process with that id"),
+    "exited": ErrorKind(409, False, "input or a signal for a terminal, process or session that has ended"),
+    "lease_held": ErrorKind(
+        409, False, "input while another viewer holds the writer lease; `details.applied`, and the lease"
+    ),
+    "key_conflict": ErrorKind(409, False, "the key belongs to another call"),
+    "outcome_unknown": ErrorKind(
+        409, False, "the key was used and its outcome is no longer kept, or another server may have run the call"
+    ),
+    "input_gap": ErrorKind(409, False, "input beyond the applied offset; `details.applied`"),
+    "input_overflow": ErrorKind(429, True, "the program does not read its input; `details.applied`"),
+    "limit_exceeded": ErrorKind(429, True, "too many channels, terminals, processes"),
+    "too_large": ErrorKind(413, False, "an argument or result beyond its limit"),
+    "deadline_exceeded": ErrorKind(408, False, "the call's `timeout`"),
+    "cancelled": ErrorKind(499, False, "the answer to `cancel`"),
+    "spawn_failed": ErrorKind(
+        422, False, "the program does not exist or is not executable, or the directory does not exist"
+    ),
+    "language_unavailable": ErrorKind(
+        501, False, "no Jupyter kernel for the language is installed; the message states how to install one"
+    ),
+    "permission_denied": ErrorKind(403, False, "the operating system refuses"),
+    "is_directory": ErrorKind(409, False, "the path is a directory"),
+    "not_directory": ErrorKind(409, False, "a part of the path is not a directory"),
+    "no_space": ErrorKind(507, True, "the disk is full"),
+    "io_error": ErrorKind(500, False, "another error of the operating system; `details.errno`"),
+    "unavailable": ErrorKind(
+        503,
+        True,
+        'the sandbox cannot be reached; `admitted` is `"no"`. Not `retryable`: a program or a setting that '
+        "the call needs is missing",
+    ),
+    "capacity_exceeded": ErrorKind(
+        503, True, "the machine has no room for another sandbox; `details.retry_after` in seconds"
+    ),
+    "cleanup_pending": ErrorKind(
+        409, True, "something of the sandbox has not ended yet, and is being ended; `details.retry_after` in seconds"
+    ),
+    "stopped": ErrorKind(
+        409,
+        False,
+        "the sandbox was stopped or paused by a client: start it with `sandbox.start`. `details`: `reason`, "
+        "such as `stopped by Grace`",
+    ),
+    "interrupted": ErrorKind(
+        502, True, 'the connection to the sandbox was lost after the call was sent; `admitted` is `"unknown"`'
+    ),
+    "internal": ErrorKind(500, False, "a bug on the server; no details leave it"),
 }
 
-UNKNOWN_KIND = ErrorKind(500, False)  # for a code that only a newer version defines
+UNKNOWN_KIND = ErrorKind(500, False, "unknown")  # for a code that only a newer version defines
 
 MESSAGE_MAX = 4096  # characters of a message that is sent: it may quote what was received, which may be long
 
@@ -78,6 +107,8 @@ class HawseError(Exception):
         status: the HTTP status of the code.
         request: the id of the call in the logs of the gateway; None if it is not known.
     """
+
+    code: str
 
     def __init__(
         self,

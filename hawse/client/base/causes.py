@@ -1,6 +1,6 @@
-"""The exceptions by cause, one for each code of the table of errors that a call can end with.
+"""One exception class for each error code that a call can end with.
 
-Generated from hawse/wire/errors.py and docs/wire.md by `make generate`; do not edit.
+Generated from hawse/wire/errors.py by `make generate`; do not edit.
 """
 
 import errno
@@ -9,245 +9,214 @@ from typing import Any, Final
 from hawse.wire import Admitted, HawseError
 
 
-class UnauthenticatedError(HawseError):
+class CallError(HawseError):
+    """The base of the classes below, whose `code` is an attribute of the class."""
+
+    def __init__(self, message: str = "", *, admitted: Admitted = "no", details: Any = None) -> None:
+        HawseError.__init__(self, self.code, message, admitted=admitted, details=details)
+
+
+class UnauthenticatedError(CallError):
     """Code `unauthenticated`: the token or ticket is missing or wrong."""
 
-    def __init__(self, message: str = "", *, admitted: Admitted = "no", details: Any = None) -> None:
-        HawseError.__init__(self, "unauthenticated", message, admitted=admitted, details=details)
+    code = "unauthenticated"
 
 
-class ForbiddenError(HawseError):
+class ForbiddenError(CallError):
     """Code `forbidden`: authenticated, but not allowed."""
 
-    def __init__(self, message: str = "", *, admitted: Admitted = "no", details: Any = None) -> None:
-        HawseError.__init__(self, "forbidden", message, admitted=admitted, details=details)
+    code = "forbidden"
 
 
-class OriginDeniedError(HawseError):
+class OriginDeniedError(CallError):
     """Code `origin_denied`: a page of a foreign origin."""
 
-    def __init__(self, message: str = "", *, admitted: Admitted = "no", details: Any = None) -> None:
-        HawseError.__init__(self, "origin_denied", message, admitted=admitted, details=details)
+    code = "origin_denied"
 
 
-class UnknownMethodError(HawseError):
+class UnknownMethodError(CallError):
     """Code `unknown_method`: the method does not exist."""
 
-    def __init__(self, message: str = "", *, admitted: Admitted = "no", details: Any = None) -> None:
-        HawseError.__init__(self, "unknown_method", message, admitted=admitted, details=details)
+    code = "unknown_method"
 
 
-class InvalidParamsError(HawseError):
+class InvalidParamsError(CallError):
     """Code `invalid_params`: a parameter is unknown or wrong; `details.path` is its location."""
 
-    def __init__(self, message: str = "", *, admitted: Admitted = "no", details: Any = None) -> None:
-        HawseError.__init__(self, "invalid_params", message, admitted=admitted, details=details)
+    code = "invalid_params"
 
 
-class NotFoundError(HawseError, FileNotFoundError):
+class NotFoundError(CallError, FileNotFoundError):
     """Code `not_found`: the sandbox, terminal, process or file does not exist."""
 
+    code = "not_found"
     errno = errno.ENOENT
 
-    def __init__(self, message: str = "", *, admitted: Admitted = "no", details: Any = None) -> None:
-        HawseError.__init__(self, "not_found", message, admitted=admitted, details=details)
 
-
-class ConflictError(HawseError):
+class ConflictError(CallError):
     """Code `conflict`: the id is taken; the file has changed."""
 
-    def __init__(self, message: str = "", *, admitted: Admitted = "no", details: Any = None) -> None:
-        HawseError.__init__(self, "conflict", message, admitted=admitted, details=details)
+    code = "conflict"
 
 
-class StaleHandleError(HawseError):
+class StaleHandleError(CallError):
     """Code `stale_handle`: the handle belongs to an earlier runtime, terminal or process with that id."""
 
-    def __init__(self, message: str = "", *, admitted: Admitted = "no", details: Any = None) -> None:
-        HawseError.__init__(self, "stale_handle", message, admitted=admitted, details=details)
+    code = "stale_handle"
 
 
-class ExitedError(HawseError):
+class ExitedError(CallError):
     """Code `exited`: input or a signal for a terminal, process or session that has ended."""
 
-    def __init__(self, message: str = "", *, admitted: Admitted = "no", details: Any = None) -> None:
-        HawseError.__init__(self, "exited", message, admitted=admitted, details=details)
+    code = "exited"
 
 
-class LeaseHeldError(HawseError):
+class LeaseHeldError(CallError):
     """Code `lease_held`: input while another viewer holds the writer lease; `details.applied`, and the lease."""
 
-    def __init__(self, message: str = "", *, admitted: Admitted = "no", details: Any = None) -> None:
-        HawseError.__init__(self, "lease_held", message, admitted=admitted, details=details)
+    code = "lease_held"
 
 
-class KeyConflictError(HawseError):
+class KeyConflictError(CallError):
     """Code `key_conflict`: the key belongs to another call."""
 
-    def __init__(self, message: str = "", *, admitted: Admitted = "no", details: Any = None) -> None:
-        HawseError.__init__(self, "key_conflict", message, admitted=admitted, details=details)
+    code = "key_conflict"
 
 
-class OutcomeUnknownError(HawseError):
+class OutcomeUnknownError(CallError):
     """Code `outcome_unknown`: the key was used and its outcome is no longer kept, or another server may have run the
     call.
     """
 
-    def __init__(self, message: str = "", *, admitted: Admitted = "no", details: Any = None) -> None:
-        HawseError.__init__(self, "outcome_unknown", message, admitted=admitted, details=details)
+    code = "outcome_unknown"
 
 
-class InputGapError(HawseError):
+class InputGapError(CallError):
     """Code `input_gap`: input beyond the applied offset; `details.applied`."""
 
-    def __init__(self, message: str = "", *, admitted: Admitted = "no", details: Any = None) -> None:
-        HawseError.__init__(self, "input_gap", message, admitted=admitted, details=details)
+    code = "input_gap"
 
 
-class InputOverflowError(HawseError):
+class InputOverflowError(CallError):
     """Code `input_overflow`: the program does not read its input; `details.applied`."""
 
-    def __init__(self, message: str = "", *, admitted: Admitted = "no", details: Any = None) -> None:
-        HawseError.__init__(self, "input_overflow", message, admitted=admitted, details=details)
+    code = "input_overflow"
 
 
-class LimitExceededError(HawseError):
+class LimitExceededError(CallError):
     """Code `limit_exceeded`: too many channels, terminals, processes."""
 
-    def __init__(self, message: str = "", *, admitted: Admitted = "no", details: Any = None) -> None:
-        HawseError.__init__(self, "limit_exceeded", message, admitted=admitted, details=details)
+    code = "limit_exceeded"
 
 
-class TooLargeError(HawseError):
+class TooLargeError(CallError):
     """Code `too_large`: an argument or result beyond its limit."""
 
-    def __init__(self, message: str = "", *, admitted: Admitted = "no", details: Any = None) -> None:
-        HawseError.__init__(self, "too_large", message, admitted=admitted, details=details)
+    code = "too_large"
 
 
-class DeadlineExceededError(HawseError, TimeoutError):
+class DeadlineExceededError(CallError, TimeoutError):
     """Code `deadline_exceeded`: the call's `timeout`."""
 
+    code = "deadline_exceeded"
     errno = errno.ETIMEDOUT
 
-    def __init__(self, message: str = "", *, admitted: Admitted = "no", details: Any = None) -> None:
-        HawseError.__init__(self, "deadline_exceeded", message, admitted=admitted, details=details)
 
-
-class CallCancelledError(HawseError):
+class CallCancelledError(CallError):
     """Code `cancelled`: the answer to `cancel`."""
 
-    def __init__(self, message: str = "", *, admitted: Admitted = "no", details: Any = None) -> None:
-        HawseError.__init__(self, "cancelled", message, admitted=admitted, details=details)
+    code = "cancelled"
 
 
-class SpawnFailedError(HawseError):
+class SpawnFailedError(CallError):
     """Code `spawn_failed`: the program does not exist or is not executable, or the directory does not exist."""
 
-    def __init__(self, message: str = "", *, admitted: Admitted = "no", details: Any = None) -> None:
-        HawseError.__init__(self, "spawn_failed", message, admitted=admitted, details=details)
+    code = "spawn_failed"
 
 
-class LanguageUnavailableError(HawseError):
+class LanguageUnavailableError(CallError):
     """Code `language_unavailable`: no Jupyter kernel for the language is installed; the message states how to
     install one.
     """
 
-    def __init__(self, message: str = "", *, admitted: Admitted = "no", details: Any = None) -> None:
-        HawseError.__init__(self, "language_unavailable", message, admitted=admitted, details=details)
+    code = "language_unavailable"
 
 
-class PermissionDeniedError(HawseError, PermissionError):
+class PermissionDeniedError(CallError, PermissionError):
     """Code `permission_denied`: the operating system refuses."""
 
+    code = "permission_denied"
     errno = errno.EACCES
 
-    def __init__(self, message: str = "", *, admitted: Admitted = "no", details: Any = None) -> None:
-        HawseError.__init__(self, "permission_denied", message, admitted=admitted, details=details)
 
-
-class IsDirectoryError(HawseError, IsADirectoryError):
+class IsDirectoryError(CallError, IsADirectoryError):
     """Code `is_directory`: the path is a directory."""
 
+    code = "is_directory"
     errno = errno.EISDIR
 
-    def __init__(self, message: str = "", *, admitted: Admitted = "no", details: Any = None) -> None:
-        HawseError.__init__(self, "is_directory", message, admitted=admitted, details=details)
 
-
-class NotDirectoryError(HawseError, NotADirectoryError):
+class NotDirectoryError(CallError, NotADirectoryError):
     """Code `not_directory`: a part of the path is not a directory."""
 
+    code = "not_directory"
     errno = errno.ENOTDIR
 
-    def __init__(self, message: str = "", *, admitted: Admitted = "no", details: Any = None) -> None:
-        HawseError.__init__(self, "not_directory", message, admitted=admitted, details=details)
 
-
-class NoSpaceError(HawseError, OSError):
+class NoSpaceError(CallError, OSError):
     """Code `no_space`: the disk is full."""
 
+    code = "no_space"
     errno = errno.ENOSPC
 
-    def __init__(self, message: str = "", *, admitted: Admitted = "no", details: Any = None) -> None:
-        HawseError.__init__(self, "no_space", message, admitted=admitted, details=details)
 
-
-class IoError(HawseError, OSError):
+class IoError(CallError, OSError):
     """Code `io_error`: another error of the operating system; `details.errno`."""
 
+    code = "io_error"
     errno = errno.EIO
 
-    def __init__(self, message: str = "", *, admitted: Admitted = "no", details: Any = None) -> None:
-        HawseError.__init__(self, "io_error", message, admitted=admitted, details=details)
 
-
-class UnavailableError(HawseError):
+class UnavailableError(CallError):
     """Code `unavailable`: the sandbox cannot be reached; `admitted` is `"no"`. Not `retryable`: a program or a
     setting that the call needs is missing.
     """
 
-    def __init__(self, message: str = "", *, admitted: Admitted = "no", details: Any = None) -> None:
-        HawseError.__init__(self, "unavailable", message, admitted=admitted, details=details)
+    code = "unavailable"
 
 
-class CapacityExceededError(HawseError):
+class CapacityExceededError(CallError):
     """Code `capacity_exceeded`: the machine has no room for another sandbox; `details.retry_after` in seconds."""
 
-    def __init__(self, message: str = "", *, admitted: Admitted = "no", details: Any = None) -> None:
-        HawseError.__init__(self, "capacity_exceeded", message, admitted=admitted, details=details)
+    code = "capacity_exceeded"
 
 
-class CleanupPendingError(HawseError):
+class CleanupPendingError(CallError):
     """Code `cleanup_pending`: something of the sandbox has not ended yet, and is being ended; `details.retry_after`
     in seconds.
     """
 
-    def __init__(self, message: str = "", *, admitted: Admitted = "no", details: Any = None) -> None:
-        HawseError.__init__(self, "cleanup_pending", message, admitted=admitted, details=details)
+    code = "cleanup_pending"
 
 
-class StoppedError(HawseError):
+class StoppedError(CallError):
     """Code `stopped`: the sandbox was stopped or paused by a client: start it with `sandbox.start`. `details`:
     `reason`, such as `stopped by Grace`.
     """
 
-    def __init__(self, message: str = "", *, admitted: Admitted = "no", details: Any = None) -> None:
-        HawseError.__init__(self, "stopped", message, admitted=admitted, details=details)
+    code = "stopped"
 
 
-class ConnectionLostError(HawseError):
+class ConnectionLostError(CallError):
     """Code `interrupted`: the connection to the sandbox was lost after the call was sent; `admitted` is `"unknown"`."""
 
-    def __init__(self, message: str = "", *, admitted: Admitted = "no", details: Any = None) -> None:
-        HawseError.__init__(self, "interrupted", message, admitted=admitted, details=details)
+    code = "interrupted"
 
 
-class InternalError(HawseError):
+class InternalError(CallError):
     """Code `internal`: a bug on the server; no details leave it."""
 
-    def __init__(self, message: str = "", *, admitted: Admitted = "no", details: Any = None) -> None:
-        HawseError.__init__(self, "internal", message, admitted=admitted, details=details)
+    code = "internal"
 
 
 CAUSES: Final[dict[str, type[HawseError]]] = {
