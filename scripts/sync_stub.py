@@ -1,6 +1,6 @@
 """Write the types of the synchronous client, `hawse/sync/__init__.pyi`, from the source of the asynchronous one.
 
-`hawse.sync` makes its classes when it is imported, so a type checker cannot see them.
+`hawse.sync` creates its classes when it is imported, so a type checker cannot see them.
 """
 
 import ast
@@ -10,47 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-# Where the classes are defined, in the order of the stub, and their base classes whose methods they get.
-CLASSES: Final = (
-    "hawse.client.client.Client",
-    "hawse.client.access.Tokens",
-    "hawse.client.access.ShareLinks",
-    "hawse.client.audit.AuditTrail",
-    "hawse.client.backups.Backups",
-    "hawse.client.backups.SandboxBackups",
-    "hawse.client.egress.Egress",
-    "hawse.client.egress.EgressRequests",
-    "hawse.client.mounts.Mounts",
-    "hawse.client.images.Images",
-    "hawse.client.sandbox.sandboxes.Sandboxes",
-    "hawse.client.sandbox.sandboxes.SandboxChanges",
-    "hawse.client.sandbox.sandbox.Sandbox",
-    "hawse.client.files.files.Files",
-    "hawse.client.files.transfer_streams.FileReader",
-    "hawse.client.files.transfer_streams.FileWriter",
-    "hawse.client.code.contexts.Code",
-    "hawse.client.code.context.CodeContext",
-    "hawse.client.code.run.CodeRunStream",
-    "hawse.client.desktop.Desktop",
-    "hawse.client.desktop.DesktopConnection",
-    "hawse.client.git.Git",
-    "hawse.client.ports.Ports",
-    "hawse.client.ports.PortConnection",
-    "hawse.client.port_listener.PortListener",
-    "hawse.client.tunnels.Tunnels",
-    "hawse.client.process.processes.Processes",
-    "hawse.client.process.process.Process",
-    "hawse.client.process.output.OutputStream",
-    "hawse.client.process.sessions.Sessions",
-    "hawse.client.process.session.Session",
-    "hawse.client.terminal.terminals.Terminals",
-    "hawse.client.terminal.terminal.Terminal",
-    "hawse.client.terminal.recordings.Recordings",
-    "hawse.client.terminal.recording.Recording",
-    "hawse.client.calls.state_stream.StateStream",
-    "hawse.client.watch.Watch",
-    "hawse.client.watch.Watches",
-)
+from hawse.sync.wrapping import handles
+
 HEADER: Final = '''"""The types of the synchronous client, which `make generate` derives from `hawse.client`."""
 
 # ruff: noqa
@@ -97,9 +58,7 @@ def stub() -> str:
     """Return the text of the stub."""
     bodies, used = [], {"Authorities", "Token", "Options", "ConnectionState"}
     imports: dict[str, str] = {}
-    for path in CLASSES:
-        module, _, name = path.rpartition(".")
-        cls = getattr(importlib.import_module(module), name)
+    for name, cls in handles().items():
         members: dict[str, str] = {}
         for base in (base for base in cls.__mro__ if base.__module__.startswith("hawse.client")):
             tree = ast.parse(Path(inspect.getfile(base)).read_text("utf-8"))
@@ -194,7 +153,7 @@ def _item_type(cls: type) -> str:
 
 def _imports(tree: ast.Module, module: str) -> dict[str, str]:
     """The statements that bring each name into scope that a module imports from hawse, or defines as a type."""
-    ours = {path.rpartition(".")[2] for path in CLASSES}
+    ours = handles()
     found = {}
     for_types = [each for block in tree.body if isinstance(block, ast.If) for each in block.body]
     for statement in [*for_types, *tree.body]:

@@ -12,118 +12,18 @@ from types import TracebackType
 from typing import Any, cast
 
 import hawse.client as asynchronous
-from hawse.client.access import ShareLinks as AsyncShareLinks, Tokens as AsyncTokens
-from hawse.client.audit import AuditTrail as AsyncAuditTrail
-from hawse.client.backups import Backups as AsyncBackups, SandboxBackups as AsyncSandboxBackups
-from hawse.client.code.context import CodeContext as AsyncCodeContext
-from hawse.client.code.contexts import Code as AsyncCode
-from hawse.client.code.run import CodeRunStream as AsyncCodeRunStream
-from hawse.client.desktop import Desktop as AsyncDesktop, DesktopConnection as AsyncDesktopConnection
-from hawse.client.egress import Egress as AsyncEgress, EgressRequests as AsyncEgressRequests
-from hawse.client.files.transfer_streams import FileReader as AsyncFileReader, FileWriter as AsyncFileWriter
-from hawse.client.git import Git as AsyncGit
-from hawse.client.images import Images as AsyncImages
-from hawse.client.mounts import Mounts as AsyncMounts
-from hawse.client.port_listener import PortListener as AsyncPortListener
-from hawse.client.ports import PortConnection as AsyncPortConnection, Ports as AsyncPorts
-from hawse.client.process.output import OutputStream as AsyncOutputStream
-from hawse.client.process.processes import Processes as AsyncProcesses
-from hawse.client.process.sessions import Sessions as AsyncSessions
 from hawse.client.sandbox.opening import SandboxCreation as AsyncSandboxCreation
-from hawse.client.sandbox.sandboxes import SandboxChanges as AsyncSandboxChanges, Sandboxes as AsyncSandboxes
-from hawse.client.terminal.recordings import Recordings as AsyncRecordings
-from hawse.client.terminal.terminals import Terminals as AsyncTerminals
-from hawse.client.tunnels import Tunnels as AsyncTunnels
-from hawse.client.watch import Watches as AsyncWatches
 from hawse.sync.background import DEFAULT
-from hawse.sync.deadline import timeout
-from hawse.sync.wrapping import creates, stands_for, synchronous
+from hawse.sync.deadline import timeout as timeout
+from hawse.sync.wrapping import creates, handles, stands_for, synchronous
 from hawse.wire import HawseError
 
-__all__ = [
-    "AuditTrail",
-    "Backups",
-    "Client",
-    "Code",
-    "CodeContext",
-    "CodeRunStream",
-    "CreatedSandbox",
-    "Desktop",
-    "DesktopConnection",
-    "Egress",
-    "EgressRequests",
-    "FileReader",
-    "FileWriter",
-    "Files",
-    "Git",
-    "Images",
-    "Mounts",
-    "OpenedSandbox",
-    "OutputStream",
-    "PortConnection",
-    "PortListener",
-    "Ports",
-    "Process",
-    "Processes",
-    "Recording",
-    "Recordings",
-    "Sandbox",
-    "SandboxBackups",
-    "SandboxChanges",
-    "Sandboxes",
-    "Session",
-    "Sessions",
-    "ShareLinks",
-    "StateStream",
-    "Terminal",
-    "Terminals",
-    "Tokens",
-    "Tunnels",
-    "Watch",
-    "Watches",
-    "connect",
-    "timeout",
-]
-
-AuditTrail = synchronous(AsyncAuditTrail)
-Backups = synchronous(AsyncBackups)
-SandboxBackups = synchronous(AsyncSandboxBackups)
-Egress = synchronous(AsyncEgress)
-EgressRequests = synchronous(AsyncEgressRequests)
-Mounts = synchronous(AsyncMounts)
-Code = synchronous(AsyncCode)
-CodeContext = synchronous(AsyncCodeContext)
-CodeRunStream = synchronous(AsyncCodeRunStream)
-Desktop = synchronous(AsyncDesktop)
-DesktopConnection = synchronous(AsyncDesktopConnection)
-Files = synchronous(asynchronous.Files)
-FileReader = synchronous(AsyncFileReader)
-FileWriter = synchronous(AsyncFileWriter)
-Git = synchronous(AsyncGit)
-Ports = synchronous(AsyncPorts)
-PortConnection = synchronous(AsyncPortConnection)
-PortListener = synchronous(AsyncPortListener)
-Tunnels = synchronous(AsyncTunnels)
-Images = synchronous(AsyncImages)
-OutputStream = synchronous(AsyncOutputStream)
-Process = synchronous(asynchronous.Process)
-Processes = synchronous(AsyncProcesses)
-Recording = synchronous(asynchronous.Recording)
-Recordings = synchronous(AsyncRecordings)
-Session = synchronous(asynchronous.Session)
-Sessions = synchronous(AsyncSessions)
-SandboxChanges = synchronous(AsyncSandboxChanges)
-Sandboxes = synchronous(AsyncSandboxes)
-ShareLinks = synchronous(AsyncShareLinks)
-StateStream = synchronous(asynchronous.StateStream)
-Terminal = synchronous(asynchronous.Terminal)
-Terminals = synchronous(AsyncTerminals)
-Tokens = synchronous(AsyncTokens)
-Watch = synchronous(asynchronous.Watch)
-Watches = synchronous(AsyncWatches)
+_CLASSES = {name: synchronous(cls) for name, cls in handles().items()}
+__all__ = sorted([*_CLASSES, "CreatedSandbox", "OpenedSandbox", "connect", "timeout"])  # noqa: PLE0605
+globals().update(_CLASSES)
 
 
-class Sandbox(synchronous(asynchronous.Sandbox)):
+class Sandbox(_CLASSES["Sandbox"]):
     """A handle to one sandbox: of a client, as `hw.sandbox()`, or with a connection of its own.
 
     `create`, `get` and `list` are for programs that need one sandbox and no client. Without `client`, they connect to
@@ -246,7 +146,7 @@ class CreatedSandbox(Sandbox):
 creates(AsyncSandboxCreation, CreatedSandbox)
 
 
-class Client(synchronous(asynchronous.Client)):
+class Client(_CLASSES["Client"]):
     """One WebSocket, which is re-established when it is lost, and the calls on it. `connect` makes it."""
 
     def __enter__(self) -> "Client":

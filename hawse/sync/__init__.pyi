@@ -123,89 +123,28 @@ __all__ = ['AuditTrail', 'Backups', 'Client', 'Code', 'CodeContext', 'CodeRunStr
 
 T = TypeVar("T")
 
-class Client:
-    """`with connect(url, token=…) as hw:` connects. Leaving ends all calls and closes the connection.
-
-    `hw = connect(url, token=…)` connects as well, until `close`, in the same task.
-    """
-    def close(self) -> None:
-        """End all calls and close the connection. Does nothing the second time, and before it is connected."""
-
-    def __enter__(self) -> Client:
-        ...
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        ...
-
-    def sandbox(self, id: str='local') -> Sandbox:
-        """Return a handle to a sandbox. Nothing is sent."""
-
-    @property
-    def sandboxes(self) -> Sandboxes:
-        """The sandboxes of the gateway: `create`, `get`, `list`, `watch`."""
-
-    @property
-    def backups(self) -> Backups:
-        """The backups of the gateway: `create`, `restore`, `list`, `get`, `usage`, `delete`."""
-
-    @property
-    def images(self) -> Images:
-        """The images of the gateway's provider: `list`, `pull`, `remove`."""
-
-    @property
-    def tokens(self) -> Tokens:
-        """The tokens of the gateway."""
-
-    @property
-    def links(self) -> ShareLinks:
-        """The share links of the gateway."""
-
-    @property
-    def audit(self) -> AuditTrail:
-        """The audit log of the gateway."""
-
-    def preview_host(self) -> str | None:
-        """Return the host name below which previews have names of their own; None if they are reached by path only."""
-
-    def call(self, method: str, params: dict[str, Any] | None=None, *, sandbox: str | None=None, key: str | None=None, timeout: float | None=None) -> Any:
-        """Call any method by its name and return its result as JSON values. Events are ignored.
-
-        If there is no connection, the call waits for one, at most the connect timeout.
+class ShareLinks:
+    """The share links that this client may revoke."""
+    def create(self, sandbox: str='local', *, terminal: str | None=None, role: Role='viewer', name: str='', expires_in: float | None=None, max_uses: int | None=None) -> ShareCreateResult:
+        """Create a link and return it with its secret, which cannot be read again.
 
         Args:
-            method: The name, such as `file.stat`.
-            params: The parameters as JSON values.
-            sandbox: The sandbox that the call is for; None for the gateway itself.
-            key: Makes the call run once: it is repeated when the connection is lost. Without a key it then raises
-                `interrupted`.
-            timeout: Seconds.
+            sandbox: The sandbox that it opens.
+            terminal: The only terminal that it opens. None: the whole sandbox.
+            role: `viewer` or `writer`.
+            name: The name of the guest.
+            expires_in: Seconds until it expires. None: with the token of this client.
+            max_uses: How many browsers may open it; programs cannot use it then. None: any number.
 
         Raises:
-            HawseError: The call's error, and what closed the client.
+            HawseError: `forbidden` if this client may not give access to the sandbox, `limit_exceeded`.
         """
 
-    @property
-    def state(self) -> ConnectionState:
-        """The state of the connection."""
+    def list(self) -> list[ShareInfo]:
+        """Return the links, with the clients that use them now."""
 
-    @property
-    def rtt(self) -> float | None:
-        """The latest round trip in seconds; None until the first is measured."""
-
-    @property
-    def welcome(self) -> Welcome | None:
-        """The server's `welcome`: `identity`, `role`, `limits`, `abilities`."""
-
-    @property
-    def connections(self) -> int:
-        """The number of connections so far: 1 if none was lost."""
-
-    @property
-    def problem(self) -> str | None:
-        """Why the latest attempt to connect failed, or the connection was lost; None before that."""
-
-    def states(self) -> Iterator[ConnectionState]:
-        """Iterate over the present state and its changes, to `CLOSED`. A state that is not read in time is left out."""
+    def revoke(self, id: str) -> None:
+        """Revoke a link. Raises `HawseError` (`not_found`)."""
 
 class Tokens:
     """The tokens that this client may revoke: its own, or all if it is the gateway's owner."""
@@ -229,29 +168,6 @@ class Tokens:
 
     def revoke(self, id: str) -> None:
         """Revoke a token, and what was created with it. Raises `HawseError` (`not_found`)."""
-
-class ShareLinks:
-    """The share links that this client may revoke."""
-    def create(self, sandbox: str='local', *, terminal: str | None=None, role: Role='viewer', name: str='', expires_in: float | None=None, max_uses: int | None=None) -> ShareCreateResult:
-        """Create a link and return it with its secret, which cannot be read again.
-
-        Args:
-            sandbox: The sandbox that it opens.
-            terminal: The only terminal that it opens. None: the whole sandbox.
-            role: `viewer` or `writer`.
-            name: The name of the guest.
-            expires_in: Seconds until it expires. None: with the token of this client.
-            max_uses: How many browsers may open it; programs cannot use it then. None: any number.
-
-        Raises:
-            HawseError: `forbidden` if this client may not give access to the sandbox, `limit_exceeded`.
-        """
-
-    def list(self) -> list[ShareInfo]:
-        """Return the links, with the clients that use them now."""
-
-    def revoke(self, id: str) -> None:
-        """Revoke a link. Raises `HawseError` (`not_found`)."""
 
 class AuditTrail:
     """The entries that this client may read: all, or those of the sandboxes to which it may give access."""
@@ -381,6 +297,417 @@ class SandboxBackups:
     def delete(self, backup: str) -> None:
         """Delete a backup of this sandbox. `backup`: its id. Raises `not_found`, also for one of another sandbox."""
 
+class StateStream(Generic[T]):
+    """`with … as states: for state in states: …`
+
+    Yields the state at once, and again after each change. A state that was not read before the next one is left out.
+    """
+    def __enter__(self) -> Self:
+        ...
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        ...
+
+    def __iter__(self) -> Iterator[T]:
+        ...
+
+class Client:
+    """`with connect(url, token=…) as hw:` connects. Leaving ends all calls and closes the connection.
+
+    `hw = connect(url, token=…)` connects as well, until `close`, in the same task.
+    """
+    def close(self) -> None:
+        """End all calls and close the connection. Does nothing the second time, and before it is connected."""
+
+    def __enter__(self) -> Client:
+        ...
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        ...
+
+    def sandbox(self, id: str='local') -> Sandbox:
+        """Return a handle to a sandbox. Nothing is sent."""
+
+    @property
+    def sandboxes(self) -> Sandboxes:
+        """The sandboxes of the gateway: `create`, `get`, `list`, `watch`."""
+
+    @property
+    def backups(self) -> Backups:
+        """The backups of the gateway: `create`, `restore`, `list`, `get`, `usage`, `delete`."""
+
+    @property
+    def images(self) -> Images:
+        """The images of the gateway's provider: `list`, `pull`, `remove`."""
+
+    @property
+    def tokens(self) -> Tokens:
+        """The tokens of the gateway."""
+
+    @property
+    def links(self) -> ShareLinks:
+        """The share links of the gateway."""
+
+    @property
+    def audit(self) -> AuditTrail:
+        """The audit log of the gateway."""
+
+    def preview_host(self) -> str | None:
+        """Return the host name below which previews have names of their own; None if they are reached by path only."""
+
+    def call(self, method: str, params: dict[str, Any] | None=None, *, sandbox: str | None=None, key: str | None=None, timeout: float | None=None) -> Any:
+        """Call any method by its name and return its result as JSON values. Events are ignored.
+
+        If there is no connection, the call waits for one, at most the connect timeout.
+
+        Args:
+            method: The name, such as `file.stat`.
+            params: The parameters as JSON values.
+            sandbox: The sandbox that the call is for; None for the gateway itself.
+            key: Makes the call run once: it is repeated when the connection is lost. Without a key it then raises
+                `interrupted`.
+            timeout: Seconds.
+
+        Raises:
+            HawseError: The call's error, and what closed the client.
+        """
+
+    @property
+    def state(self) -> ConnectionState:
+        """The state of the connection."""
+
+    @property
+    def rtt(self) -> float | None:
+        """The latest round trip in seconds; None until the first is measured."""
+
+    @property
+    def welcome(self) -> Welcome | None:
+        """The server's `welcome`: `identity`, `role`, `limits`, `abilities`."""
+
+    @property
+    def connections(self) -> int:
+        """The number of connections so far: 1 if none was lost."""
+
+    @property
+    def problem(self) -> str | None:
+        """Why the latest attempt to connect failed, or the connection was lost; None before that."""
+
+    def states(self) -> Iterator[ConnectionState]:
+        """Iterate over the present state and its changes, to `CLOSED`. A state that is not read in time is left out."""
+
+class CodeContext:
+    """`with box.code.create("python") as ctx: done = ctx.run("1 + 1")`
+
+    Leaving deletes a context that was created so, with everything that its code started, unless `detach` was called.
+    Its runs are made one at a time, in the order of the calls of all clients; contexts run in parallel.
+    """
+    def run(self, source: str, *, timeout: float | None=None, store_history: bool=True, key: str | None=None, max_output: int=..., **callbacks: Unpack[Callbacks]) -> CodeResult:
+        """Run code after the runs before it, and return its end with its output. An error of the code is no exception.
+
+        If the caller is cancelled, the run is interrupted and, if that does not end it, its executor killed, unless the
+        call has a `key`.
+
+        Args:
+            source: The code.
+            timeout: Seconds from its turn after which it is ended; None: that of the context.
+            store_history: Whether the run counts, and is kept in the executor's history.
+            key: The same key again, from any client, joins the same run.
+            max_output: The first bytes of stdout and of stderr that are kept.
+            callbacks: `on_stdout`, `on_stderr`, `on_result`, `on_error`, `on_input`: see `Callbacks`.
+
+        Raises:
+            HawseError: `exited` if the context has no executor, `not_found`, `stale_handle`, `limit_exceeded`, and what
+                closed the client.
+        """
+
+    def stream(self, source: str, *, timeout: float | None=None, store_history: bool=True, key: str | None=None, stdin: bool=False) -> CodeRunStream:
+        """Return the events of a run as they arrive: `for event in ctx.stream(source)`. See `CodeEvent`.
+
+        Args:
+            source: The code.
+            timeout: Seconds from its turn after which it is ended; None: that of the context.
+            store_history: Whether the run counts, and is kept in the executor's history.
+            key: The same key again, from any client, joins the same run.
+            stdin: Whether the code may ask for input: then there are events `CodeInput`.
+        """
+
+    def attach(self, run: str | None=None) -> CodeRunStream:
+        """Return the events of a run from its beginning, also of one that another client began.
+
+        Args:
+            run: The id of the run; None: the one in progress, or the last one.
+        """
+
+    def watch(self) -> StateStream[CodeWatched]:
+        """Return a context manager and iterator of the context with its runs: as they are now, and after each change.
+
+        It ends when the context is deleted.
+        """
+
+    def complete(self, source: str, cursor: int | None=None) -> CodeCompleteResult:
+        """Return completions of code at a position in characters; None: its end. Raises `exited`."""
+
+    def inspect(self, source: str, cursor: int | None=None, *, detail: int=0) -> CodeInspectResult:
+        """Return the documentation of an object in the code.
+
+        Args:
+            source: The code.
+            cursor: A position in it, in characters; None: its end.
+            detail: 0: signature and documentation; 1: the source too.
+
+        Raises:
+            HawseError: `exited`.
+        """
+
+    def info(self) -> CodeContextInfo:
+        """Return the context as it is now. Raises `not_found`."""
+
+    def interrupt(self) -> None:
+        """Interrupt the run in progress, as Ctrl-C does. Raises `exited`."""
+
+    def restart(self) -> CodeContextInfo:
+        """Replace the executor by a new one; all state of the code is lost. The run in progress ends as `stopped`."""
+
+    def delete(self) -> None:
+        """End the executor with everything that its code started.
+
+        A context that does not exist any more is no error.
+        """
+
+    @property
+    def id(self) -> str:
+        ...
+
+    def __enter__(self) -> Self:
+        """Create it, or find the existing one. Does nothing if this handle has been awaited.
+
+        Raises:
+            HawseError: `conflict` if there is one of that id, `spawn_failed`, `limit_exceeded`, of a code context
+                `language_unavailable`; `not_found` if it is not to be created.
+        """
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        ...
+
+    def detach(self) -> None:
+        """Let it live when the `with` is left."""
+
+class Code:
+    """Code in a sandbox. It holds nothing open."""
+    def create(self, language: str | None=None, *, id: str | None=None, kernel: str | None=None, cwd: Directory | None=None, env: Env | None=None, timeout: float | None=None) -> CodeContext:
+        """Create a code context: the result, or use it in `with`, which deletes it at the end.
+
+        Args:
+            language: The language; None: that of `kernel`, or python.
+            id: The id of the context; None: a random one.
+            kernel: The name of an installed Jupyter kernel; None: the one for `language`.
+            cwd: Its working directory at first.
+            env: Is added to its environment; None unsets a variable.
+            timeout: Seconds after which a run is ended that names no time; None: never.
+
+        Raises:
+            HawseError: When awaited: `conflict` if there is one of that id, `language_unavailable`, `spawn_failed`,
+                `limit_exceeded`.
+        """
+
+    def attach(self, id: str) -> CodeContext:
+        """Return the context with that id: it, or use it in `with`, which does not delete it.
+
+        Raises:
+            HawseError: When awaited: `not_found`.
+        """
+
+    def run(self, source: str, language: str | None=None, *, timeout: float | None=None, key: str | None=None, max_output: int=..., **callbacks: Unpack[Callbacks]) -> CodeResult:
+        """Run code in a new executor that is ended afterwards: see `CodeContext.run`.
+
+        Args:
+            source: The code.
+            language: The language; None: python.
+            timeout: Seconds after which it is ended; None: never.
+            key: The same key again, from any client, joins the same run.
+            max_output: The first bytes of stdout and of stderr that are kept.
+            callbacks: `on_stdout`, `on_stderr`, `on_result`, `on_error`, `on_input`: see `Callbacks`.
+
+        Raises:
+            HawseError: `language_unavailable`, `spawn_failed`, and what closed the client.
+        """
+
+    def get(self, id: str) -> CodeContextInfo:
+        """Return a context as it is now. Raises `not_found`."""
+
+    def list(self) -> builtins.list[CodeContextInfo]:
+        """Return all contexts."""
+
+    def languages(self) -> builtins.list[CodeLanguage]:
+        """Return the languages of contexts, installed and known."""
+
+class CodeRunStream:
+    """The events of a run, in order; the last one is a `CodeEnd`. `for event in ctx.stream(source)`.
+
+    Leaving the loop early interrupts the run, unless it has a key that the caller chose, or it was attached to.
+    """
+    @property
+    def run(self) -> str | None:
+        """The id of the run; None before it has begun."""
+
+    def answer(self, request: CodeInput, value: str) -> None:
+        """Send a line to code that waits for input. Raises `conflict` if it does not wait for it any more."""
+
+    def __iter__(self) -> Iterator[CodeEvent]:
+        ...
+
+    def events(self) -> Generator[CodeEvent, None]:
+        """Yield the events, once. Close the generator (`contextlib.aclosing`) to leave it early at a certain moment."""
+
+class Desktop:
+    """A desktop of a sandbox. It holds nothing open.
+
+    The methods that send input raise `not_found` without the desktop, `lease_held` if a viewer holds the writer lease,
+    and `io_error` if the desktop does not answer.
+    """
+    id: str
+
+    def named(self, id: str) -> Desktop:
+        """Return a handle to another desktop of the sandbox."""
+
+    def start(self, *, width: int=1280, height: int=800, dpi: int=96) -> DesktopStartResult:
+        """Start the desktop. If it runs, it is returned as it is, and `created` is false.
+
+        Args:
+            width: Pixels.
+            height: Pixels.
+            dpi: Pixels per inch.
+
+        Raises:
+            HawseError: `unavailable` if the sandbox does not have the programs, with how to install them;
+                `limit_exceeded`, `invalid_params`.
+        """
+
+    def stop(self) -> None:
+        """End the desktop with everything that was started on it. Raises `not_found`."""
+
+    def list(self) -> builtins.list[DesktopInfo]:
+        """Return the desktops of the sandbox that run."""
+
+    def unavailable(self) -> str | None:
+        """Return why no desktop can be started in the sandbox, with how to install what is missing; None if one can."""
+
+    def record(self, *, title: str | None=None) -> Recording:
+        """Record it from now on: what its screen shows, about five times in a second, for 4 hours at most.
+
+        Args:
+            title: The title of the recording.
+
+        Raises:
+            HawseError: `not_found` without such a desktop, `limit_exceeded`, `no_space`.
+        """
+
+    def launch(self, command: Command, *, cwd: str | None=None, env: Env | None=None) -> ProcessInfo:
+        """Start a program on the desktop; its process ends with the desktop.
+
+        Args:
+            command: A sequence is an argv; a string is for the shell.
+            cwd: The working directory.
+            env: Is added to the environment; None unsets a variable.
+
+        Raises:
+            HawseError: `not_found`, `spawn_failed`, `limit_exceeded`.
+        """
+
+    def resize(self, width: int, height: int) -> DesktopSize:
+        """Change the size, in pixels."""
+
+    def screenshot(self, *, format: ImageFormat='png', quality: int=80, region: tuple[int, int, int, int] | None=None) -> Screenshot:
+        """Take an image of the desktop, the mouse pointer included.
+
+        Args:
+            format: `png`, `jpeg` or `webp`.
+            quality: 1 to 100, of `jpeg` and `webp`.
+            region: The part (x, y, width, height), in pixels; None: all.
+
+        Raises:
+            HawseError: `not_found`; `unavailable` for `jpeg` and `webp` if the runtime has no Pillow; `interrupted` if
+                the connection is lost.
+        """
+
+    def windows(self) -> builtins.list[DesktopWindow]:
+        """Return the windows of programs, from the lowest to the uppermost."""
+
+    def move(self, x: int, y: int) -> None:
+        """Move the mouse pointer."""
+
+    def click(self, x: int, y: int, *, button: MouseButton='left', count: int=1, hold: str='') -> None:
+        """Click at a pixel.
+
+        Args:
+            x: Pixels from the left edge.
+            y: Pixels from the top edge.
+            button: `left`, `middle` or `right`.
+            count: How often: 2 is a double click.
+            hold: Keys that are held meanwhile, such as `ctrl+shift`.
+        """
+
+    def drag(self, path: Iterable[tuple[int, int]], *, button: MouseButton='left') -> None:
+        """Press a mouse button at the first point (x, y), move through the others, and release it at the last."""
+
+    def scroll(self, x: int, y: int, *, dx: int=0, dy: int=0) -> None:
+        """Turn the wheel at a pixel: `dy` steps down (negative: up), `dx` steps to the right."""
+
+    def type(self, text: str) -> None:
+        """Type text into the active window. Raises `invalid_params` for control characters but tab and line feed."""
+
+    def key(self, keys: str, *, count: int=1) -> None:
+        """Press a key, or several at once, such as `ctrl+shift+t`. Raises `invalid_params` for an unknown name."""
+
+    def clipboard(self, text: str | None=None) -> str:
+        """Set the text of the clipboard if one is given, and return it."""
+
+    def lease(self, action: LeaseAction, *, viewer: str | None=None, to: str | None=None, epoch: int | None=None) -> WriterLease:
+        """Change which viewers may send input: see `desktop.lease` in docs/methods.md."""
+
+    def connect(self, *, viewer: ViewerProfile | None=None, read_only: bool=False) -> DesktopConnection:
+        """Return an RFB connection for a viewer: see `DesktopConnection`.
+
+        Args:
+            viewer: How the viewer introduces itself.
+            read_only: Whether its input is dropped.
+        """
+
+class DesktopConnection:
+    """`with box.desktop.connect() as stream:` — the bytes of an RFB connection (RFC 6143), for VNC viewers.
+
+    Entering raises `not_found` without such a desktop. Iterating and writing raise `interrupted` when the client's
+    connection is lost, and `protocol_error` when a message was written that a viewer may not send.
+    """
+    @property
+    def info(self) -> DesktopOpened:
+        """The desktop and its viewers, as they were at the start."""
+
+    def read(self) -> bytes:
+        """Return some bytes; none when the desktop has ended."""
+
+    def write(self, data: BytesLike) -> None:
+        """Send. Waits while the desktop does not read."""
+
+    def lines(self, *, encoding: str='utf-8', errors: str='replace') -> Iterator[str]:
+        """Iterate over the lines, without their ends (LF or CR LF). The last one need not have an end.
+
+        A line of more than 1 MiB is yielded in parts.
+
+        Args:
+            encoding: The encoding of the text.
+            errors: What is done with bytes that are not valid, as for `bytes.decode`.
+        """
+
+    def __enter__(self) -> Self:
+        ...
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        ...
+
+    def __iter__(self) -> Iterator[bytes]:
+        ...
+
 class Egress:
     """What the programs of a sandbox may reach. It holds nothing open.
 
@@ -422,324 +749,6 @@ class EgressRequests:
 
     def __iter__(self) -> Iterator[EgressRequest | EgressLost]:
         ...
-
-class Mounts:
-    """The mounts of a sandbox. It holds nothing open.
-
-    Methods raise `HawseError`: `unavailable` if the gateway or the sandbox cannot have mounts.
-    """
-    def create(self, bucket: str, path: PathLike, *, prefix: str='', read_only: bool=False, credentials: MountCredentials | None=None) -> MountInfo:
-        """Mount a bucket or a directory of the gateway's machine, also after each start of the sandbox.
-
-        Args:
-            bucket: A name in the settings of the gateway; with `credentials`, the name of a bucket.
-            path: An empty or new directory below the workspace.
-            prefix: Makes only what is below it visible.
-            read_only: Whether nothing can be written.
-            credentials: Access to a bucket of another store. Only users with every right may give them.
-
-        Raises:
-            HawseError: `not_found` for a bucket that the caller may not mount, `conflict` if the directory is not
-                empty, `io_error` if the store refuses the credentials or does not answer, `limit_exceeded`.
-        """
-
-    def list(self) -> builtins.list[MountInfo]:
-        """Return the mounts, in the order of their paths."""
-
-    def delete(self, mount: str, *, force: bool=False, discard: bool=False, timeout: float=60.0) -> None:
-        """Remove a mount, when all that was written is uploaded. The content of the bucket stays.
-
-        Args:
-            mount: The id of the mount.
-            force: Whether it is removed although programs use files of it.
-            discard: Whether what is not uploaded yet is lost.
-            timeout: Seconds to wait for uploads.
-
-        Raises:
-            HawseError: `conflict` if programs use files of it; `unavailable` if the uploads take longer
-                (`details["pending"]` files). They continue then, and the mount is deleted after them.
-        """
-
-class Images:
-    """The images of a provider. It holds nothing open.
-
-    Methods raise `HawseError`: `invalid_params` for a provider without images, `unavailable` if it cannot be asked.
-    """
-    def list(self, *, provider: str | None=None) -> list[ImageInfo]:
-        """Return the images that are there. `provider`: its name; None: the gateway's default."""
-
-    def pull(self, image: str, *, provider: str | None=None, on_progress: Callable[[ImageProgress], object] | None=None) -> ImageInfo:
-        """Pull an image, also a newer version of one that is there, and return it.
-
-        Args:
-            image: Its name, with a tag or digest; without one, the tag is `latest`.
-            provider: The name of the provider; None: the gateway's default.
-            on_progress: Is called with the progress; it must return soon.
-
-        Raises:
-            HawseError: `invalid_params` if it does not exist, or may not be pulled; `capacity_exceeded`.
-        """
-
-    def remove(self, image: str, *, provider: str | None=None) -> None:
-        """Remove a name of an image, and its files with the last name.
-
-        Args:
-            image: Its name.
-            provider: The name of the provider; None: the gateway's default.
-
-        Raises:
-            HawseError: `not_found`; `conflict` if a sandbox uses it.
-        """
-
-class Sandboxes:
-    """All sandboxes of the gateway. It holds nothing open."""
-    def create(self, id: str | None=None, **options: Unpack[SandboxOptions]) -> CreatedSandbox:
-        """Create a sandbox and start it: the result, or use it in `with`, which deletes it at the end.
-
-        Args:
-            id: The id. The same id with the same arguments returns the existing sandbox. None: a random one. The ids
-                of a user who has rights in the own sandboxes only begin with the user's name and a dot.
-            options: `provider`, `template`, `image`, `image_command`, `env`, `snapshot`, `labels`, `limits`, `network`,
-                `egress`, `ports`, `timeout`, `idle_timeout`, `keep_alive`: see `SandboxOptions`.
-
-        Raises:
-            HawseError: When awaited: `conflict` for an id that was created with other arguments, `capacity_exceeded`,
-                `cleanup_pending`, `invalid_params`, `unavailable`, `forbidden` if the caller may create none,
-                `limit_exceeded` if it has as many as it may have. `details["sandbox"]` is the id. After an error or a
-                cancellation, a sandbox with a random id is deleted if it may exist.
-        """
-
-    def get(self, id: str) -> SandboxInfo:
-        """Return a sandbox as the gateway knows it. It is not started. Raises `not_found`."""
-
-    def list(self, *, labels: Mapping[str, str] | None=None) -> list[SandboxInfo]:
-        """Return the sandboxes that have all of the labels. None is started.
-
-        There may be more than one answer has room for: then there are several calls, and a sandbox that is created or
-        deleted meanwhile may be among the sandboxes or not.
-        """
-
-    def templates(self) -> builtins.list[TemplateInfo]:
-        """Return the templates of the gateway, which `create` takes by name."""
-
-    def watch(self, *, labels: Mapping[str, str] | None=None) -> SandboxChanges:
-        """Return a context manager and iterator of the sandboxes that have all of the labels, and of their changes."""
-
-class SandboxChanges:
-    """`with hw.sandboxes.watch() as changes: for change in changes: …`
-
-    Yields each sandbox that exists, and then each change.
-    """
-    def __enter__(self) -> Self:
-        ...
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        ...
-
-    def __iter__(self) -> Iterator[SandboxChange]:
-        ...
-
-class Sandbox:
-    """A handle to one sandbox: of a client, as `hw.sandbox()`, or with a connection of its own.
-
-    `create`, `get` and `list` are for programs that need one sandbox and no client. Without `client`, they connect to
-    the gateway that `connect()` finds.
-
-    Attributes:
-        id: The id of the sandbox.
-        connection: The client that this handle has connected, and that `close` closes. None: it holds nothing open.
-    """
-    @classmethod
-    def create(cls, id: str | None=None, *, client: Client | None=None, **options: Unpack[SandboxOptions]) -> CreatedSandbox:
-        """Create a sandbox and start it.
-
-        `box = Sandbox.create()` creates one that stays. `with Sandbox.create() as box:` deletes it at the
-        end, and closes the connection.
-
-        Args:
-            id: The id; None: a random one.
-            client: The client to use. None: a connection of its own, until `close`.
-            options: As for `hw.sandboxes.create`: see `SandboxOptions`.
-
-        Raises:
-            HawseError: When awaited: as `connect()` and `hw.sandboxes.create`.
-        """
-
-    @classmethod
-    def get(cls, id: str, *, client: Client | None=None) -> OpenedSandbox:
-        """Find a sandbox that exists. It is not started.
-
-        `box = Sandbox.get("build")` returns its handle. `with Sandbox.get("build") as box:` closes the
-        connection at the end; the sandbox remains.
-
-        Args:
-            id: The id.
-            client: The client to use. None: a connection of its own, until `close`.
-
-        Raises:
-            HawseError: When awaited: `not_found`; as `connect()`.
-        """
-
-    @classmethod
-    def list(cls, *, labels: Mapping[str, str] | None=None, client: Client | None=None) -> builtins.list[SandboxInfo]:
-        """Return the sandboxes that have all of the labels, as `hw.sandboxes.list`. None is started.
-
-        Args:
-            labels: Labels that a sandbox must have.
-            client: The client to use. None: a connection that is closed before this returns.
-        """
-
-    def close(self) -> None:
-        """Close the connection that `create` or `get` has made, in the same task. The sandbox remains.
-
-        Does nothing for a sandbox of a client, and the second time.
-        """
-
-    def runtime(self) -> RuntimeInfoResult:
-        """Return the version and the state of the sandbox's runtime."""
-
-    def metrics(self) -> RuntimeMetricsResult:
-        """Return the counters of the sandbox's runtime."""
-
-    @property
-    def processes(self) -> Processes:
-        """Processes, which outlive the client: `start`, `attach`, `get`, `list`."""
-
-    @property
-    def sessions(self) -> Sessions:
-        """Persistent shells: `create`, `attach`, `get`, `list`."""
-
-    @property
-    def code(self) -> Code:
-        """Code in Python, JavaScript, TypeScript, bash and others: `run`, `create`, `attach`, `get`, `list`."""
-
-    @property
-    def terminals(self) -> Terminals:
-        """Terminals, for people and programs: `open`, `attach`, `get`, `list`."""
-
-    @property
-    def recordings(self) -> Recordings:
-        """Recordings: `attach`, `get`, `list`, `watch`. `Terminal.record` and `Desktop.record` begin one."""
-
-    @property
-    def files(self) -> Files:
-        """Files: `read`, `write`, `edit`, `upload`, `list`, `search`, `copy`, `archive` and more."""
-
-    @property
-    def backups(self) -> SandboxBackups:
-        """Its backups: `create`, `restore`, `list`, `get`, `delete`. `hw.backups` has those of all sandboxes."""
-
-    @property
-    def mounts(self) -> Mounts:
-        """Buckets and directories of the gateway's machine that are mounted in it: `create`, `list`, `delete`."""
-
-    @property
-    def egress(self) -> Egress:
-        """What its programs may reach, if its network is `filtered`: `get`, `set`, `watch`."""
-
-    @property
-    def git(self) -> Git:
-        """Git: `clone`, `status`, `commit` and more."""
-
-    @property
-    def watches(self) -> Watches:
-        """Changes in directories: `start` streams them, `changes` asks for them."""
-
-    @property
-    def ports(self) -> Ports:
-        """Open ports: `list` and `watch` them, make previews with `expose`, connect with `connect`."""
-
-    @property
-    def tunnels(self) -> Tunnels:
-        """Durable public addresses of ports: `create`, `list`, `delete`."""
-
-    @property
-    def desktop(self) -> Desktop:
-        """A graphical desktop: `start`, `screenshot`, `click`, `type`, `launch`, `connect`."""
-
-    def info(self) -> SandboxInfo:
-        """Return the sandbox as the gateway knows it. It is not started. Raises `not_found`."""
-
-    def wake(self) -> SandboxInfo:
-        """Start the sandbox, also one that was stopped; one that sleeps is started by any other call as well.
-
-        Raises:
-            HawseError: `not_found`, `capacity_exceeded`, `cleanup_pending`, `unavailable`.
-        """
-
-    def stop(self) -> SandboxInfo:
-        """End everything that runs in it, and refuse calls until `wake`. Its files remain.
-
-        Raises:
-            HawseError: `cleanup_pending` if something has not ended; the gateway goes on trying.
-        """
-
-    def pause(self) -> SandboxInfo:
-        """Suspend everything that runs in it, and refuse calls until `resume`.
-
-        Raises:
-            HawseError: `invalid_params` if its provider cannot, `stopped` if it does not run.
-        """
-
-    def resume(self) -> SandboxInfo:
-        """Let a paused sandbox go on."""
-
-    def update(self, *, env: Mapping[str, str | None] | None=None, labels: Mapping[str, str | None] | None=None, timeout: float | None=None, idle_timeout: float | None=None, keep_alive: bool | None=None) -> SandboxInfo:
-        """Change the sandbox. What is not given stays as it is.
-
-        Args:
-            env: Variables to set, for programs that are started later; None removes one.
-            labels: Labels to set; None removes one.
-            timeout: Seconds from now until it is deleted. An end that is later already is kept.
-            idle_timeout: Seconds without activity after which it sleeps.
-            keep_alive: Whether it never sleeps. With False, it sleeps after the `idle_timeout` that it had before.
-        """
-
-    def snapshot(self, *, name: str | None=None, ttl: float | None=None) -> BackupInfo:
-        """Make a backup of the workspace, from which `hw.sandboxes.create(snapshot=…)` creates others.
-
-        Args:
-            name: A name for people.
-            ttl: Seconds until it is deleted; None: it is kept.
-
-        Raises:
-            HawseError: As `hw.backups.create`.
-        """
-
-    def delete(self) -> None:
-        """End everything that runs in it, and remove its files.
-
-        Raises:
-            HawseError: `not_found`; `cleanup_pending` if something has not ended; the gateway goes on trying.
-        """
-
-    id: str
-
-    def call(self, method: str, params: dict[str, Any] | None=None, *, key: str | None=None, timeout: float | None=None) -> Any:
-        """Call any method of this sandbox by its name: see `Client.call`."""
-
-    def exec(self, command: Command, *, cwd: Directory | None=None, env: Env | None=None, stdin: BytesLike | None=None, timeout: float | None=None, check: bool=False, key: str | None=None, max_output: int=..., **callbacks: Unpack[OutputCallbacks]) -> CommandResult:
-        """Run a command to its end, and return its exit and its output.
-
-        If the caller is cancelled, the command is ended, unless the call has a `key`.
-
-        Args:
-            command: A sequence is an argv; a string is for the shell.
-            cwd: The working directory.
-            env: Is added to the environment; None unsets a variable.
-            stdin: The whole input; None: the command reads from /dev/null.
-            timeout: Seconds after which the whole process tree is killed; the result is then `timed_out`.
-            check: Whether to raise for a code other than 0, or truncated output.
-            key: The same key again, from any client, joins the same run.
-            max_output: The first bytes of each stream that are kept; if there were more, the result is `truncated`.
-            callbacks: `on_stdout`, `on_stderr`: are called with all output as it arrives: see `OutputCallbacks`.
-
-        Raises:
-            CommandError: If `check`; a `CommandTimeoutError`, which is also a `TimeoutError`, after `timeout`.
-            TruncatedError: Output was lost.
-            HawseError: `spawn_failed`, `unavailable`; `deadline_exceeded` if the call took longer than `timeout` and
-                the client's `request_timeout`; what closed the client.
-        """
 
 class Files:
     """The files of a sandbox. A relative path begins in its workspace, or in `root` if this handle has one.
@@ -1073,319 +1082,6 @@ class FileWriter:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         ...
 
-class Code:
-    """Code in a sandbox. It holds nothing open."""
-    def create(self, language: str | None=None, *, id: str | None=None, kernel: str | None=None, cwd: Directory | None=None, env: Env | None=None, timeout: float | None=None) -> CodeContext:
-        """Create a code context: the result, or use it in `with`, which deletes it at the end.
-
-        Args:
-            language: The language; None: that of `kernel`, or python.
-            id: The id of the context; None: a random one.
-            kernel: The name of an installed Jupyter kernel; None: the one for `language`.
-            cwd: Its working directory at first.
-            env: Is added to its environment; None unsets a variable.
-            timeout: Seconds after which a run is ended that names no time; None: never.
-
-        Raises:
-            HawseError: When awaited: `conflict` if there is one of that id, `language_unavailable`, `spawn_failed`,
-                `limit_exceeded`.
-        """
-
-    def attach(self, id: str) -> CodeContext:
-        """Return the context with that id: it, or use it in `with`, which does not delete it.
-
-        Raises:
-            HawseError: When awaited: `not_found`.
-        """
-
-    def run(self, source: str, language: str | None=None, *, timeout: float | None=None, key: str | None=None, max_output: int=..., **callbacks: Unpack[Callbacks]) -> CodeResult:
-        """Run code in a new executor that is ended afterwards: see `CodeContext.run`.
-
-        Args:
-            source: The code.
-            language: The language; None: python.
-            timeout: Seconds after which it is ended; None: never.
-            key: The same key again, from any client, joins the same run.
-            max_output: The first bytes of stdout and of stderr that are kept.
-            callbacks: `on_stdout`, `on_stderr`, `on_result`, `on_error`, `on_input`: see `Callbacks`.
-
-        Raises:
-            HawseError: `language_unavailable`, `spawn_failed`, and what closed the client.
-        """
-
-    def get(self, id: str) -> CodeContextInfo:
-        """Return a context as it is now. Raises `not_found`."""
-
-    def list(self) -> builtins.list[CodeContextInfo]:
-        """Return all contexts."""
-
-    def languages(self) -> builtins.list[CodeLanguage]:
-        """Return the languages of contexts, installed and known."""
-
-class CodeContext:
-    """`with box.code.create("python") as ctx: done = ctx.run("1 + 1")`
-
-    Leaving deletes a context that was created so, with everything that its code started, unless `detach` was called.
-    Its runs are made one at a time, in the order of the calls of all clients; contexts run in parallel.
-    """
-    def run(self, source: str, *, timeout: float | None=None, store_history: bool=True, key: str | None=None, max_output: int=..., **callbacks: Unpack[Callbacks]) -> CodeResult:
-        """Run code after the runs before it, and return its end with its output. An error of the code is no exception.
-
-        If the caller is cancelled, the run is interrupted and, if that does not end it, its executor killed, unless the
-        call has a `key`.
-
-        Args:
-            source: The code.
-            timeout: Seconds from its turn after which it is ended; None: that of the context.
-            store_history: Whether the run counts, and is kept in the executor's history.
-            key: The same key again, from any client, joins the same run.
-            max_output: The first bytes of stdout and of stderr that are kept.
-            callbacks: `on_stdout`, `on_stderr`, `on_result`, `on_error`, `on_input`: see `Callbacks`.
-
-        Raises:
-            HawseError: `exited` if the context has no executor, `not_found`, `stale_handle`, `limit_exceeded`, and what
-                closed the client.
-        """
-
-    def stream(self, source: str, *, timeout: float | None=None, store_history: bool=True, key: str | None=None, stdin: bool=False) -> CodeRunStream:
-        """Return the events of a run as they arrive: `for event in ctx.stream(source)`. See `CodeEvent`.
-
-        Args:
-            source: The code.
-            timeout: Seconds from its turn after which it is ended; None: that of the context.
-            store_history: Whether the run counts, and is kept in the executor's history.
-            key: The same key again, from any client, joins the same run.
-            stdin: Whether the code may ask for input: then there are events `CodeInput`.
-        """
-
-    def attach(self, run: str | None=None) -> CodeRunStream:
-        """Return the events of a run from its beginning, also of one that another client began.
-
-        Args:
-            run: The id of the run; None: the one in progress, or the last one.
-        """
-
-    def watch(self) -> StateStream[CodeWatched]:
-        """Return a context manager and iterator of the context with its runs: as they are now, and after each change.
-
-        It ends when the context is deleted.
-        """
-
-    def complete(self, source: str, cursor: int | None=None) -> CodeCompleteResult:
-        """Return completions of code at a position in characters; None: its end. Raises `exited`."""
-
-    def inspect(self, source: str, cursor: int | None=None, *, detail: int=0) -> CodeInspectResult:
-        """Return the documentation of an object in the code.
-
-        Args:
-            source: The code.
-            cursor: A position in it, in characters; None: its end.
-            detail: 0: signature and documentation; 1: the source too.
-
-        Raises:
-            HawseError: `exited`.
-        """
-
-    def info(self) -> CodeContextInfo:
-        """Return the context as it is now. Raises `not_found`."""
-
-    def interrupt(self) -> None:
-        """Interrupt the run in progress, as Ctrl-C does. Raises `exited`."""
-
-    def restart(self) -> CodeContextInfo:
-        """Replace the executor by a new one; all state of the code is lost. The run in progress ends as `stopped`."""
-
-    def delete(self) -> None:
-        """End the executor with everything that its code started.
-
-        A context that does not exist any more is no error.
-        """
-
-    @property
-    def id(self) -> str:
-        ...
-
-    def __enter__(self) -> Self:
-        """Create it, or find the existing one. Does nothing if this handle has been awaited.
-
-        Raises:
-            HawseError: `conflict` if there is one of that id, `spawn_failed`, `limit_exceeded`, of a code context
-                `language_unavailable`; `not_found` if it is not to be created.
-        """
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        ...
-
-    def detach(self) -> None:
-        """Let it live when the `with` is left."""
-
-class CodeRunStream:
-    """The events of a run, in order; the last one is a `CodeEnd`. `for event in ctx.stream(source)`.
-
-    Leaving the loop early interrupts the run, unless it has a key that the caller chose, or it was attached to.
-    """
-    @property
-    def run(self) -> str | None:
-        """The id of the run; None before it has begun."""
-
-    def answer(self, request: CodeInput, value: str) -> None:
-        """Send a line to code that waits for input. Raises `conflict` if it does not wait for it any more."""
-
-    def __iter__(self) -> Iterator[CodeEvent]:
-        ...
-
-    def events(self) -> Generator[CodeEvent, None]:
-        """Yield the events, once. Close the generator (`contextlib.aclosing`) to leave it early at a certain moment."""
-
-class Desktop:
-    """A desktop of a sandbox. It holds nothing open.
-
-    The methods that send input raise `not_found` without the desktop, `lease_held` if a viewer holds the writer lease,
-    and `io_error` if the desktop does not answer.
-    """
-    id: str
-
-    def named(self, id: str) -> Desktop:
-        """Return a handle to another desktop of the sandbox."""
-
-    def start(self, *, width: int=1280, height: int=800, dpi: int=96) -> DesktopStartResult:
-        """Start the desktop. If it runs, it is returned as it is, and `created` is false.
-
-        Args:
-            width: Pixels.
-            height: Pixels.
-            dpi: Pixels per inch.
-
-        Raises:
-            HawseError: `unavailable` if the sandbox does not have the programs, with how to install them;
-                `limit_exceeded`, `invalid_params`.
-        """
-
-    def stop(self) -> None:
-        """End the desktop with everything that was started on it. Raises `not_found`."""
-
-    def list(self) -> builtins.list[DesktopInfo]:
-        """Return the desktops of the sandbox that run."""
-
-    def unavailable(self) -> str | None:
-        """Return why no desktop can be started in the sandbox, with how to install what is missing; None if one can."""
-
-    def record(self, *, title: str | None=None) -> Recording:
-        """Record it from now on: what its screen shows, about five times in a second, for 4 hours at most.
-
-        Args:
-            title: The title of the recording.
-
-        Raises:
-            HawseError: `not_found` without such a desktop, `limit_exceeded`, `no_space`.
-        """
-
-    def launch(self, command: Command, *, cwd: str | None=None, env: Env | None=None) -> ProcessInfo:
-        """Start a program on the desktop; its process ends with the desktop.
-
-        Args:
-            command: A sequence is an argv; a string is for the shell.
-            cwd: The working directory.
-            env: Is added to the environment; None unsets a variable.
-
-        Raises:
-            HawseError: `not_found`, `spawn_failed`, `limit_exceeded`.
-        """
-
-    def resize(self, width: int, height: int) -> DesktopSize:
-        """Change the size, in pixels."""
-
-    def screenshot(self, *, format: ImageFormat='png', quality: int=80, region: tuple[int, int, int, int] | None=None) -> Screenshot:
-        """Take an image of the desktop, the mouse pointer included.
-
-        Args:
-            format: `png`, `jpeg` or `webp`.
-            quality: 1 to 100, of `jpeg` and `webp`.
-            region: The part (x, y, width, height), in pixels; None: all.
-
-        Raises:
-            HawseError: `not_found`; `unavailable` for `jpeg` and `webp` if the runtime has no Pillow; `interrupted` if
-                the connection is lost.
-        """
-
-    def windows(self) -> builtins.list[DesktopWindow]:
-        """Return the windows of programs, from the lowest to the uppermost."""
-
-    def move(self, x: int, y: int) -> None:
-        """Move the mouse pointer."""
-
-    def click(self, x: int, y: int, *, button: MouseButton='left', count: int=1, hold: str='') -> None:
-        """Click at a pixel.
-
-        Args:
-            x: Pixels from the left edge.
-            y: Pixels from the top edge.
-            button: `left`, `middle` or `right`.
-            count: How often: 2 is a double click.
-            hold: Keys that are held meanwhile, such as `ctrl+shift`.
-        """
-
-    def drag(self, path: Iterable[tuple[int, int]], *, button: MouseButton='left') -> None:
-        """Press a mouse button at the first point (x, y), move through the others, and release it at the last."""
-
-    def scroll(self, x: int, y: int, *, dx: int=0, dy: int=0) -> None:
-        """Turn the wheel at a pixel: `dy` steps down (negative: up), `dx` steps to the right."""
-
-    def type(self, text: str) -> None:
-        """Type text into the active window. Raises `invalid_params` for control characters but tab and line feed."""
-
-    def key(self, keys: str, *, count: int=1) -> None:
-        """Press a key, or several at once, such as `ctrl+shift+t`. Raises `invalid_params` for an unknown name."""
-
-    def clipboard(self, text: str | None=None) -> str:
-        """Set the text of the clipboard if one is given, and return it."""
-
-    def lease(self, action: LeaseAction, *, viewer: str | None=None, to: str | None=None, epoch: int | None=None) -> WriterLease:
-        """Change which viewers may send input: see `desktop.lease` in docs/methods.md."""
-
-    def connect(self, *, viewer: ViewerProfile | None=None, read_only: bool=False) -> DesktopConnection:
-        """Return an RFB connection for a viewer: see `DesktopConnection`.
-
-        Args:
-            viewer: How the viewer introduces itself.
-            read_only: Whether its input is dropped.
-        """
-
-class DesktopConnection:
-    """`with box.desktop.connect() as stream:` — the bytes of an RFB connection (RFC 6143), for VNC viewers.
-
-    Entering raises `not_found` without such a desktop. Iterating and writing raise `interrupted` when the client's
-    connection is lost, and `protocol_error` when a message was written that a viewer may not send.
-    """
-    @property
-    def info(self) -> DesktopOpened:
-        """The desktop and its viewers, as they were at the start."""
-
-    def read(self) -> bytes:
-        """Return some bytes; none when the desktop has ended."""
-
-    def write(self, data: BytesLike) -> None:
-        """Send. Waits while the desktop does not read."""
-
-    def lines(self, *, encoding: str='utf-8', errors: str='replace') -> Iterator[str]:
-        """Iterate over the lines, without their ends (LF or CR LF). The last one need not have an end.
-
-        A line of more than 1 MiB is yielded in parts.
-
-        Args:
-            encoding: The encoding of the text.
-            errors: What is done with bytes that are not valid, as for `bytes.decode`.
-        """
-
-    def __enter__(self) -> Self:
-        ...
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        ...
-
-    def __iter__(self) -> Iterator[bytes]:
-        ...
-
 class Git:
     """`box.git`. `path` is a directory of the repository, by default the workspace.
 
@@ -1509,47 +1205,97 @@ class Git:
             HawseError: `conflict` with the reason `rejected` if the remote has other commits, and as `clone`.
         """
 
-class Ports:
-    """The ports of a sandbox. It holds nothing open."""
-    def list(self) -> builtins.list[OpenPort]:
-        """Return the ports that programs of the sandbox listen on, by number."""
+class Images:
+    """The images of a provider. It holds nothing open.
 
-    def watch(self) -> StateStream[builtins.list[OpenPort]]:
-        """Return a context manager and iterator of all open ports: those of now, and again after every change."""
+    Methods raise `HawseError`: `invalid_params` for a provider without images, `unavailable` if it cannot be asked.
+    """
+    def list(self, *, provider: str | None=None) -> list[ImageInfo]:
+        """Return the images that are there. `provider`: its name; None: the gateway's default."""
 
-    def expose(self, port: int, *, name: str | None=None, token: str | None=None) -> Preview:
-        """Make a preview of a port, or return the existing one: its URL gives access to this port alone.
-
-        No program needs to listen yet. The preview lasts until `unexpose`, or until the sandbox is deleted.
+    def pull(self, image: str, *, provider: str | None=None, on_progress: Callable[[ImageProgress], object] | None=None) -> ImageInfo:
+        """Pull an image, also a newer version of one that is there, and return it.
 
         Args:
-            port: The port.
-            name: A name for people.
-            token: The token in the address, 8 to 40 lower-case letters and digits; None: one that cannot be guessed.
+            image: Its name, with a tag or digest; without one, the tag is `latest`.
+            provider: The name of the provider; None: the gateway's default.
+            on_progress: Is called with the progress; it must return soon.
 
         Raises:
-            HawseError: `forbidden` if the port is not the sandbox's, `limit_exceeded`; `conflict` if the port has
-                another token, or the token another port.
+            HawseError: `invalid_params` if it does not exist, or may not be pulled; `capacity_exceeded`.
         """
 
-    def unexpose(self, port: int) -> None:
-        """Remove a preview, and close the connections through it. A port without a preview is not an error."""
-
-    def exposed(self) -> builtins.list[Preview]:
-        """Return all previews."""
-
-    def connect(self, port: int | None=None, *, token: str | None=None) -> PortConnection:
-        """Return a TCP connection to a port, or to the port of a preview's token: see `PortConnection`."""
-
-    def listen(self, port: int=0) -> PortListener:
-        """Return a listener on a port in the sandbox, whose connections this client takes: see `PortListener`.
+    def remove(self, image: str, *, provider: str | None=None) -> None:
+        """Remove a name of an image, and its files with the last name.
 
         Args:
-            port: The port, 1024 or above; 0: a free one.
+            image: Its name.
+            provider: The name of the provider; None: the gateway's default.
+
+        Raises:
+            HawseError: `not_found`; `conflict` if a sandbox uses it.
         """
 
-    def accept(self, incoming: PortIncoming) -> PortConnection:
-        """Return a connection that a listener has reported: see `PortConnection`. Entering raises `not_found`."""
+class Mounts:
+    """The mounts of a sandbox. It holds nothing open.
+
+    Methods raise `HawseError`: `unavailable` if the gateway or the sandbox cannot have mounts.
+    """
+    def create(self, bucket: str, path: PathLike, *, prefix: str='', read_only: bool=False, credentials: MountCredentials | None=None) -> MountInfo:
+        """Mount a bucket or a directory of the gateway's machine, also after each start of the sandbox.
+
+        Args:
+            bucket: A name in the settings of the gateway; with `credentials`, the name of a bucket.
+            path: An empty or new directory below the workspace.
+            prefix: Makes only what is below it visible.
+            read_only: Whether nothing can be written.
+            credentials: Access to a bucket of another store. Only users with every right may give them.
+
+        Raises:
+            HawseError: `not_found` for a bucket that the caller may not mount, `conflict` if the directory is not
+                empty, `io_error` if the store refuses the credentials or does not answer, `limit_exceeded`.
+        """
+
+    def list(self) -> builtins.list[MountInfo]:
+        """Return the mounts, in the order of their paths."""
+
+    def delete(self, mount: str, *, force: bool=False, discard: bool=False, timeout: float=60.0) -> None:
+        """Remove a mount, when all that was written is uploaded. The content of the bucket stays.
+
+        Args:
+            mount: The id of the mount.
+            force: Whether it is removed although programs use files of it.
+            discard: Whether what is not uploaded yet is lost.
+            timeout: Seconds to wait for uploads.
+
+        Raises:
+            HawseError: `conflict` if programs use files of it; `unavailable` if the uploads take longer
+                (`details["pending"]` files). They continue then, and the mount is deleted after them.
+        """
+
+class PortListener:
+    """`with box.ports.listen(8080) as listener: for incoming in listener: …`
+
+    Yields each connection of a program in the sandbox, to be taken with `box.ports.accept(incoming)` within 30 s.
+    Entering raises `conflict` if the port is in use. Connections that come while the client is not connected are
+    refused.
+    """
+    def __enter__(self) -> Self:
+        """Listen. Raises `conflict`, `limit_exceeded`, `invalid_params`."""
+
+    @property
+    def port(self) -> int:
+        """The number of the port."""
+
+    @property
+    def address(self) -> str:
+        """The address at which programs of the sandbox reach it."""
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        ...
+
+    def __iter__(self) -> Iterator[PortIncoming]:
+        ...
 
 class PortConnection:
     """`with box.ports.connect(5432) as stream:` — a TCP connection. Leaving resets it unless it has ended.
@@ -1592,127 +1338,65 @@ class PortConnection:
     def __iter__(self) -> Iterator[bytes]:
         ...
 
-class PortListener:
-    """`with box.ports.listen(8080) as listener: for incoming in listener: …`
+class Ports:
+    """The ports of a sandbox. It holds nothing open."""
+    def list(self) -> builtins.list[OpenPort]:
+        """Return the ports that programs of the sandbox listen on, by number."""
 
-    Yields each connection of a program in the sandbox, to be taken with `box.ports.accept(incoming)` within 30 s.
-    Entering raises `conflict` if the port is in use. Connections that come while the client is not connected are
-    refused.
-    """
-    def __enter__(self) -> Self:
-        """Listen. Raises `conflict`, `limit_exceeded`, `invalid_params`."""
+    def watch(self) -> StateStream[builtins.list[OpenPort]]:
+        """Return a context manager and iterator of all open ports: those of now, and again after every change."""
 
-    @property
-    def port(self) -> int:
-        """The number of the port."""
+    def expose(self, port: int, *, name: str | None=None, token: str | None=None) -> Preview:
+        """Make a preview of a port, or return the existing one: its URL gives access to this port alone.
 
-    @property
-    def address(self) -> str:
-        """The address at which programs of the sandbox reach it."""
+        No program needs to listen yet. The preview lasts until `unexpose`, or until the sandbox is deleted.
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        Args:
+            port: The port.
+            name: A name for people.
+            token: The token in the address, 8 to 40 lower-case letters and digits; None: one that cannot be guessed.
+
+        Raises:
+            HawseError: `forbidden` if the port is not the sandbox's, `limit_exceeded`; `conflict` if the port has
+                another token, or the token another port.
+        """
+
+    def unexpose(self, port: int) -> None:
+        """Remove a preview, and close the connections through it. A port without a preview is not an error."""
+
+    def exposed(self) -> builtins.list[Preview]:
+        """Return all previews."""
+
+    def connect(self, port: int | None=None, *, token: str | None=None) -> PortConnection:
+        """Return a TCP connection to a port, or to the port of a preview's token: see `PortConnection`."""
+
+    def listen(self, port: int=0) -> PortListener:
+        """Return a listener on a port in the sandbox, whose connections this client takes: see `PortListener`.
+
+        Args:
+            port: The port, 1024 or above; 0: a free one.
+        """
+
+    def accept(self, incoming: PortIncoming) -> PortConnection:
+        """Return a connection that a listener has reported: see `PortConnection`. Entering raises `not_found`."""
+
+class OutputStream:
+    """The bytes of stdout or stderr as they arrive; `lines` yields them by lines."""
+    def __iter__(self) -> OutputStream:
         ...
 
-    def __iter__(self) -> Iterator[PortIncoming]:
+    def __next__(self) -> bytes:
         ...
 
-class Tunnels:
-    """The tunnels of a sandbox. It holds nothing open."""
-    def create(self, port: int, *, name: str | None=None, kind: TunnelKind | None=None, public_port: int | None=None, expires_in: float | None=None, provider: TunnelProvider='gateway') -> Tunnel:
-        """Give a port a public address: anyone who knows it can connect to the port, without a token.
+    def lines(self, *, encoding: str='utf-8', errors: str='replace') -> Iterator[str]:
+        """Iterate over the lines, without their ends (LF or CR LF). The last one need not have an end.
 
-        The address stays the same when the sandbox or the gateway starts again. With the name or `public_port` of a
-        tunnel of this sandbox that leads to the same port, its address stays, and it gets the new `expires_in`.
+        A line of more than 1 MiB is yielded in parts.
 
         Args:
-            port: The port. No program needs to listen yet.
-            name: 1 to 40 lower-case letters, digits and single hyphens. None: a random one that cannot be guessed.
-                Not for `tcp` of the gateway.
-            kind: `http`, with WebSockets; `tcp`, at a port of the gateway; or `tls`, by the name that clients ask for:
-                the program has the certificate. None: `tcp` with `ssh`, else `http`.
-            public_port: The port of the gateway or the SSH server, for `tcp`. None: a free one.
-            expires_in: Seconds until it ends. None: it ends with the sandbox.
-            provider: Who gives it its address: `gateway`; `cloudflared`, for `http`; or `ssh`, an SSH server, for
-                `tcp`. The gateway's machine runs the program of the provider.
-
-        Raises:
-            HawseError: `conflict` if another tunnel has the name or port, `limit_exceeded`, `not_found`; `unavailable`
-                if the operator has not enabled the kind or the provider, or the provider gives no address.
+            encoding: The encoding of the text.
+            errors: What is done with bytes that are not valid, as for `bytes.decode`.
         """
-
-    def list(self) -> builtins.list[Tunnel]:
-        """Return the tunnels, in the order of their ids. The sandbox is not started."""
-
-    def delete(self, tunnel: str) -> None:
-        """Delete a tunnel and end its connections. `tunnel`: its id. Raises `HawseError` `not_found`."""
-
-class Processes:
-    """The processes of a sandbox. It holds nothing open."""
-    def start(self, command: Command, **options: Unpack[StartOptions]) -> Process:
-        """Start exactly one process and attach to it.
-
-        `process = box.processes.start(…)` starts one that outlives the client. `with
-        box.processes.start(…) as process:` kills it at the end, unless `detach` was called.
-
-        Args:
-            command: A sequence is an argv; a string is for the shell.
-            options: `id`, `cwd`, `env`, `stdin`, `timeout`: see `StartOptions`.
-
-        Raises:
-            HawseError: When awaited: `conflict` if a process of that `id` runs, `spawn_failed`, `limit_exceeded`, and
-                what closed the client.
-        """
-
-    def attach(self, id: str, *, instance: str | None=None, since: Mapping[StreamName, int] | None=None) -> Process:
-        """Attach to a process, running or exited.
-
-        Args:
-            id: The id of the process.
-            instance: The instance of that id; None: any.
-            since: The offset in each stream to begin at; None: all that is kept.
-
-        Raises:
-            HawseError: `not_found`, `stale_handle` if the process is another instance, and what closed the client.
-        """
-
-    def get(self, id: str) -> ProcessInfo:
-        """Return a process as it is now, running or ended. Raises `not_found`, and what closed the client."""
-
-    def kill_all(self, *, session: str | None=None, signal: Signal | None=None, grace: float | None=None) -> int:
-        """End all processes that run with all their descendants; return their number when nothing is left of them.
-
-        Args:
-            session: The id of a session: only processes that it started. None: all, also the commands of `exec`.
-            signal: The first signal; None: TERM.
-            grace: Seconds from the first signal to KILL; None: 5.
-
-        Raises:
-            HawseError: `permission_denied` if something survives KILL, and what closed the client.
-        """
-
-    def remove(self, id: str | None=None, *, instance: str | None=None, session: str | None=None) -> int:
-        """Remove a process that has ended, with its output, or all that have ended; return the number of them.
-
-        Args:
-            id: The id of the process; None: all that have ended.
-            instance: The instance of that id; None: any.
-            session: Without `id`, the id of a session: only processes that it started. None: all.
-
-        Raises:
-            HawseError: `not_found`, `stale_handle`, `conflict` if the process runs, and what closed the client.
-        """
-
-    def list(self, *, session: str | None=None) -> list[ProcessInfo]:
-        """Return the processes that run and the latest that have ended, in the order of their start.
-
-        `argv` is truncated after 256 characters.
-
-        Args:
-            session: The id of a session: only processes that it started. None: all.
-        """
-
-    def begin(self, fields: StartFields) -> Process:
-        """Start a process and attach to it: what awaiting the result of `start` does."""
 
 class Process:
     """A process that this client is attached to. It keeps running after `close`.
@@ -1833,52 +1517,73 @@ class Process:
     def lines(self, *, encoding: str='utf-8', errors: str='replace') -> Iterator[tuple[StreamName, str]]:
         """Iterate over `(stream, line)` of both streams in the order of arrival: see `OutputStream.lines`."""
 
-class OutputStream:
-    """The bytes of stdout or stderr as they arrive; `lines` yields them by lines."""
-    def __iter__(self) -> OutputStream:
-        ...
+class Processes:
+    """The processes of a sandbox. It holds nothing open."""
+    def start(self, command: Command, **options: Unpack[StartOptions]) -> Process:
+        """Start exactly one process and attach to it.
 
-    def __next__(self) -> bytes:
-        ...
-
-    def lines(self, *, encoding: str='utf-8', errors: str='replace') -> Iterator[str]:
-        """Iterate over the lines, without their ends (LF or CR LF). The last one need not have an end.
-
-        A line of more than 1 MiB is yielded in parts.
+        `process = box.processes.start(…)` starts one that outlives the client. `with
+        box.processes.start(…) as process:` kills it at the end, unless `detach` was called.
 
         Args:
-            encoding: The encoding of the text.
-            errors: What is done with bytes that are not valid, as for `bytes.decode`.
+            command: A sequence is an argv; a string is for the shell.
+            options: `id`, `cwd`, `env`, `stdin`, `timeout`: see `StartOptions`.
+
+        Raises:
+            HawseError: When awaited: `conflict` if a process of that `id` runs, `spawn_failed`, `limit_exceeded`, and
+                what closed the client.
         """
 
-class Sessions:
-    """The sessions of a sandbox. It holds nothing open."""
-    def create(self, id: str | None=None, *, cwd: Directory | None=None, env: Env | None=None, shell: str | None=None, command_timeout: float | None=None) -> Session:
-        """Create a persistent shell: the result, or use it in `with`, which deletes it at the end.
+    def attach(self, id: str, *, instance: str | None=None, since: Mapping[StreamName, int] | None=None) -> Process:
+        """Attach to a process, running or exited.
 
         Args:
-            id: The id of the session; None: a random one.
-            cwd: Its working directory at first.
-            env: Is added to its environment; None unsets a variable.
-            shell: The path of the shell; None: bash.
-            command_timeout: Seconds after which a command is killed whose `exec` has no `timeout`; None: never.
+            id: The id of the process.
+            instance: The instance of that id; None: any.
+            since: The offset in each stream to begin at; None: all that is kept.
 
         Raises:
-            HawseError: When awaited: `conflict` if there is one of that id, `spawn_failed`, `limit_exceeded`.
+            HawseError: `not_found`, `stale_handle` if the process is another instance, and what closed the client.
         """
 
-    def attach(self, id: str) -> Session:
-        """Return the session with that id: it, or use it in `with`, which does not delete it.
+    def get(self, id: str) -> ProcessInfo:
+        """Return a process as it is now, running or ended. Raises `not_found`, and what closed the client."""
+
+    def kill_all(self, *, session: str | None=None, signal: Signal | None=None, grace: float | None=None) -> int:
+        """End all processes that run with all their descendants; return their number when nothing is left of them.
+
+        Args:
+            session: The id of a session: only processes that it started. None: all, also the commands of `exec`.
+            signal: The first signal; None: TERM.
+            grace: Seconds from the first signal to KILL; None: 5.
 
         Raises:
-            HawseError: When awaited: `not_found`.
+            HawseError: `permission_denied` if something survives KILL, and what closed the client.
         """
 
-    def get(self, id: str) -> SessionInfo:
-        """Return a session as it is now, or how it has ended. Raises `not_found`."""
+    def remove(self, id: str | None=None, *, instance: str | None=None, session: str | None=None) -> int:
+        """Remove a process that has ended, with its output, or all that have ended; return the number of them.
 
-    def list(self) -> list[SessionInfo]:
-        """Return the sessions that live, and the latest that have ended."""
+        Args:
+            id: The id of the process; None: all that have ended.
+            instance: The instance of that id; None: any.
+            session: Without `id`, the id of a session: only processes that it started. None: all.
+
+        Raises:
+            HawseError: `not_found`, `stale_handle`, `conflict` if the process runs, and what closed the client.
+        """
+
+    def list(self, *, session: str | None=None) -> list[ProcessInfo]:
+        """Return the processes that run and the latest that have ended, in the order of their start.
+
+        `argv` is truncated after 256 characters.
+
+        Args:
+            session: The id of a session: only processes that it started. None: all.
+        """
+
+    def begin(self, fields: StartFields) -> Process:
+        """Start a process and attach to it: what awaiting the result of `start` does."""
 
 class Session:
     """`with box.sessions.create() as session: session.exec("cd /tmp"); …`
@@ -1971,51 +1676,320 @@ class Session:
     def detach(self) -> None:
         """Let it live when the `with` is left."""
 
-class Terminals:
-    """The terminals of a sandbox. It holds nothing open."""
-    def open(self, id: str | None=None, *, argv: list[str] | None=None, cwd: Directory | None=None, env: Env | None=None, cols: int=80, rows: int=24, integration: bool=True, record: RecordOptions | bool=False, **viewer: Unpack[ViewerOptions]) -> Terminal:
-        """Attach to the terminal of that id, which is created unless it runs.
-
-        Await the result, and `close` it, or use it in `with`, which closes it at the end. The terminal remains.
+class Sessions:
+    """The sessions of a sandbox. It holds nothing open."""
+    def create(self, id: str | None=None, *, cwd: Directory | None=None, env: Env | None=None, shell: str | None=None, command_timeout: float | None=None) -> Session:
+        """Create a persistent shell: the result, or use it in `with`, which deletes it at the end.
 
         Args:
-            id: The id of the terminal; None: a random one.
-            argv: The program of a new terminal; None: the user's shell.
-            cwd: Its working directory.
+            id: The id of the session; None: a random one.
+            cwd: Its working directory at first.
             env: Is added to its environment; None unsets a variable.
-            cols: Columns of a new terminal.
-            rows: Rows of a new terminal.
-            integration: Whether a new bash or zsh reports its directory and its commands, as `terminal.run` needs.
-            record: Whether a new terminal is recorded from its first byte; `RecordOptions(input=True)`: what is typed
-                too, passwords included.
-            viewer: `read_only`, `lossless`, `emulator`, `name`, `kind`: see `ViewerOptions`.
+            shell: The path of the shell; None: bash.
+            command_timeout: Seconds after which a command is killed whose `exec` has no `timeout`; None: never.
 
         Raises:
-            HawseError: When awaited: `spawn_failed`, `limit_exceeded`, and what closed the client.
+            HawseError: When awaited: `conflict` if there is one of that id, `spawn_failed`, `limit_exceeded`.
         """
 
-    def attach(self, id: str, *, instance: str | None=None, since: int | None=None, **viewer: Unpack[ViewerOptions]) -> Terminal:
-        """Attach to a terminal that exists. Await the result, and `close` it, or use it in `with`.
+    def attach(self, id: str) -> Session:
+        """Return the session with that id: it, or use it in `with`, which does not delete it.
+
+        Raises:
+            HawseError: When awaited: `not_found`.
+        """
+
+    def get(self, id: str) -> SessionInfo:
+        """Return a session as it is now, or how it has ended. Raises `not_found`."""
+
+    def list(self) -> list[SessionInfo]:
+        """Return the sessions that live, and the latest that have ended."""
+
+class Sandbox:
+    """A handle to one sandbox: of a client, as `hw.sandbox()`, or with a connection of its own.
+
+    `create`, `get` and `list` are for programs that need one sandbox and no client. Without `client`, they connect to
+    the gateway that `connect()` finds.
+
+    Attributes:
+        id: The id of the sandbox.
+        connection: The client that this handle has connected, and that `close` closes. None: it holds nothing open.
+    """
+    @classmethod
+    def create(cls, id: str | None=None, *, client: Client | None=None, **options: Unpack[SandboxOptions]) -> CreatedSandbox:
+        """Create a sandbox and start it.
+
+        `box = Sandbox.create()` creates one that stays. `with Sandbox.create() as box:` deletes it at the
+        end, and closes the connection.
 
         Args:
-            id: The id of the terminal.
-            instance: The instance of that id; None: any.
-            since: The offset to begin at; None: everything that is kept is replayed.
-            viewer: `read_only`, `lossless`, `emulator`, `name`, `kind`: see `ViewerOptions`.
+            id: The id; None: a random one.
+            client: The client to use. None: a connection of its own, until `close`.
+            options: As for `hw.sandboxes.create`: see `SandboxOptions`.
 
         Raises:
-            HawseError: When awaited: `not_found`, `stale_handle` if the terminal is another instance, and what closed
-                the client.
+            HawseError: When awaited: as `connect()` and `hw.sandboxes.create`.
         """
 
-    def get(self, id: str) -> TerminalInfo:
-        """Return a terminal as it is now, running or exited. Raises `not_found`."""
+    @classmethod
+    def get(cls, id: str, *, client: Client | None=None) -> OpenedSandbox:
+        """Find a sandbox that exists. It is not started.
 
-    def list(self) -> list[TerminalInfo]:
-        """Return the terminals, running and exited."""
+        `box = Sandbox.get("build")` returns its handle. `with Sandbox.get("build") as box:` closes the
+        connection at the end; the sandbox remains.
 
-    def viewers(self) -> TerminalViewersResult:
-        """Return who is at the terminals, without joining them."""
+        Args:
+            id: The id.
+            client: The client to use. None: a connection of its own, until `close`.
+
+        Raises:
+            HawseError: When awaited: `not_found`; as `connect()`.
+        """
+
+    @classmethod
+    def list(cls, *, labels: Mapping[str, str] | None=None, client: Client | None=None) -> builtins.list[SandboxInfo]:
+        """Return the sandboxes that have all of the labels, as `hw.sandboxes.list`. None is started.
+
+        Args:
+            labels: Labels that a sandbox must have.
+            client: The client to use. None: a connection that is closed before this returns.
+        """
+
+    def close(self) -> None:
+        """Close the connection that `create` or `get` has made, in the same task. The sandbox remains.
+
+        Does nothing for a sandbox of a client, and the second time.
+        """
+
+    def runtime(self) -> RuntimeInfoResult:
+        """Return the version and the state of the sandbox's runtime."""
+
+    def metrics(self) -> RuntimeMetricsResult:
+        """Return the counters of the sandbox's runtime."""
+
+    @property
+    def processes(self) -> Processes:
+        """Processes, which outlive the client: `start`, `attach`, `get`, `list`."""
+
+    @property
+    def sessions(self) -> Sessions:
+        """Persistent shells: `create`, `attach`, `get`, `list`."""
+
+    @property
+    def code(self) -> Code:
+        """Code in Python, JavaScript, TypeScript, bash and others: `run`, `create`, `attach`, `get`, `list`."""
+
+    @property
+    def terminals(self) -> Terminals:
+        """Terminals, for people and programs: `open`, `attach`, `get`, `list`."""
+
+    @property
+    def recordings(self) -> Recordings:
+        """Recordings: `attach`, `get`, `list`, `watch`. `Terminal.record` and `Desktop.record` begin one."""
+
+    @property
+    def files(self) -> Files:
+        """Files: `read`, `write`, `edit`, `upload`, `list`, `search`, `copy`, `archive` and more."""
+
+    @property
+    def backups(self) -> SandboxBackups:
+        """Its backups: `create`, `restore`, `list`, `get`, `delete`. `hw.backups` has those of all sandboxes."""
+
+    @property
+    def mounts(self) -> Mounts:
+        """Buckets and directories of the gateway's machine that are mounted in it: `create`, `list`, `delete`."""
+
+    @property
+    def egress(self) -> Egress:
+        """What its programs may reach, if its network is `filtered`: `get`, `set`, `watch`."""
+
+    @property
+    def git(self) -> Git:
+        """Git: `clone`, `status`, `commit` and more."""
+
+    @property
+    def watches(self) -> Watches:
+        """Changes in directories: `start` streams them, `changes` asks for them."""
+
+    @property
+    def ports(self) -> Ports:
+        """Open ports: `list` and `watch` them, make previews with `expose`, connect with `connect`."""
+
+    @property
+    def tunnels(self) -> Tunnels:
+        """Durable public addresses of ports: `create`, `list`, `delete`."""
+
+    @property
+    def desktop(self) -> Desktop:
+        """A graphical desktop: `start`, `screenshot`, `click`, `type`, `launch`, `connect`."""
+
+    def info(self) -> SandboxInfo:
+        """Return the sandbox as the gateway knows it. It is not started. Raises `not_found`."""
+
+    def wake(self) -> SandboxInfo:
+        """Start the sandbox, also one that was stopped; one that sleeps is started by any other call as well.
+
+        Raises:
+            HawseError: `not_found`, `capacity_exceeded`, `cleanup_pending`, `unavailable`.
+        """
+
+    def stop(self) -> SandboxInfo:
+        """End everything that runs in it, and refuse calls until `wake`. Its files remain.
+
+        Raises:
+            HawseError: `cleanup_pending` if something has not ended; the gateway goes on trying.
+        """
+
+    def pause(self) -> SandboxInfo:
+        """Suspend everything that runs in it, and refuse calls until `resume`.
+
+        Raises:
+            HawseError: `invalid_params` if its provider cannot, `stopped` if it does not run.
+        """
+
+    def resume(self) -> SandboxInfo:
+        """Let a paused sandbox go on."""
+
+    def update(self, *, env: Mapping[str, str | None] | None=None, labels: Mapping[str, str | None] | None=None, timeout: float | None=None, idle_timeout: float | None=None, keep_alive: bool | None=None) -> SandboxInfo:
+        """Change the sandbox. What is not given stays as it is.
+
+        Args:
+            env: Variables to set, for programs that are started later; None removes one.
+            labels: Labels to set; None removes one.
+            timeout: Seconds from now until it is deleted. An end that is later already is kept.
+            idle_timeout: Seconds without activity after which it sleeps.
+            keep_alive: Whether it never sleeps. With False, it sleeps after the `idle_timeout` that it had before.
+        """
+
+    def snapshot(self, *, name: str | None=None, ttl: float | None=None) -> BackupInfo:
+        """Make a backup of the workspace, from which `hw.sandboxes.create(snapshot=…)` creates others.
+
+        Args:
+            name: A name for people.
+            ttl: Seconds until it is deleted; None: it is kept.
+
+        Raises:
+            HawseError: As `hw.backups.create`.
+        """
+
+    def delete(self) -> None:
+        """End everything that runs in it, and remove its files.
+
+        Raises:
+            HawseError: `not_found`; `cleanup_pending` if something has not ended; the gateway goes on trying.
+        """
+
+    id: str
+
+    def call(self, method: str, params: dict[str, Any] | None=None, *, key: str | None=None, timeout: float | None=None) -> Any:
+        """Call any method of this sandbox by its name: see `Client.call`."""
+
+    def exec(self, command: Command, *, cwd: Directory | None=None, env: Env | None=None, stdin: BytesLike | None=None, timeout: float | None=None, check: bool=False, key: str | None=None, max_output: int=..., **callbacks: Unpack[OutputCallbacks]) -> CommandResult:
+        """Run a command to its end, and return its exit and its output.
+
+        If the caller is cancelled, the command is ended, unless the call has a `key`.
+
+        Args:
+            command: A sequence is an argv; a string is for the shell.
+            cwd: The working directory.
+            env: Is added to the environment; None unsets a variable.
+            stdin: The whole input; None: the command reads from /dev/null.
+            timeout: Seconds after which the whole process tree is killed; the result is then `timed_out`.
+            check: Whether to raise for a code other than 0, or truncated output.
+            key: The same key again, from any client, joins the same run.
+            max_output: The first bytes of each stream that are kept; if there were more, the result is `truncated`.
+            callbacks: `on_stdout`, `on_stderr`: are called with all output as it arrives: see `OutputCallbacks`.
+
+        Raises:
+            CommandError: If `check`; a `CommandTimeoutError`, which is also a `TimeoutError`, after `timeout`.
+            TruncatedError: Output was lost.
+            HawseError: `spawn_failed`, `unavailable`; `deadline_exceeded` if the call took longer than `timeout` and
+                the client's `request_timeout`; what closed the client.
+        """
+
+class SandboxChanges:
+    """`with hw.sandboxes.watch() as changes: for change in changes: …`
+
+    Yields each sandbox that exists, and then each change.
+    """
+    def __enter__(self) -> Self:
+        ...
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        ...
+
+    def __iter__(self) -> Iterator[SandboxChange]:
+        ...
+
+class Sandboxes:
+    """All sandboxes of the gateway. It holds nothing open."""
+    def create(self, id: str | None=None, **options: Unpack[SandboxOptions]) -> CreatedSandbox:
+        """Create a sandbox and start it: the result, or use it in `with`, which deletes it at the end.
+
+        Args:
+            id: The id. The same id with the same arguments returns the existing sandbox. None: a random one. The ids
+                of a user who has rights in the own sandboxes only begin with the user's name and a dot.
+            options: `provider`, `template`, `image`, `image_command`, `env`, `snapshot`, `labels`, `limits`, `network`,
+                `egress`, `ports`, `timeout`, `idle_timeout`, `keep_alive`: see `SandboxOptions`.
+
+        Raises:
+            HawseError: When awaited: `conflict` for an id that was created with other arguments, `capacity_exceeded`,
+                `cleanup_pending`, `invalid_params`, `unavailable`, `forbidden` if the caller may create none,
+                `limit_exceeded` if it has as many as it may have. `details["sandbox"]` is the id. After an error or a
+                cancellation, a sandbox with a random id is deleted if it may exist.
+        """
+
+    def get(self, id: str) -> SandboxInfo:
+        """Return a sandbox as the gateway knows it. It is not started. Raises `not_found`."""
+
+    def list(self, *, labels: Mapping[str, str] | None=None) -> list[SandboxInfo]:
+        """Return the sandboxes that have all of the labels. None is started.
+
+        There may be more than one answer has room for: then there are several calls, and a sandbox that is created or
+        deleted meanwhile may be among the sandboxes or not.
+        """
+
+    def templates(self) -> builtins.list[TemplateInfo]:
+        """Return the templates of the gateway, which `create` takes by name."""
+
+    def watch(self, *, labels: Mapping[str, str] | None=None) -> SandboxChanges:
+        """Return a context manager and iterator of the sandboxes that have all of the labels, and of their changes."""
+
+class Recording:
+    """A handle to one recording. It holds nothing open: it continues until `stop`, or the terminal or desktop ends."""
+    id: str
+
+    def info(self) -> RecordingInfo:
+        """Return its state and size now. Raises `not_found`."""
+
+    def stop(self) -> RecordingInfo:
+        """End it; return when all of it is on the disk. A recording that has ended is not an error."""
+
+    def mark(self, label: str='') -> None:
+        """Set a marker at the present time. Raises `exited` if the recording has ended."""
+
+    def delete(self) -> None:
+        """Delete its files; a running recording is ended."""
+
+    def open_read(self, *, part: RecordingPart='cast', offset: int=0, length: int | None=None) -> FileReader:
+        """Stream the bytes that are recorded by now: `with … as file:`, then `for chunk in file`."""
+
+    def read(self, *, part: RecordingPart='cast') -> bytes:
+        """Return all bytes that are recorded by now."""
+
+class Recordings:
+    """The recordings of a sandbox. It holds nothing open."""
+    def attach(self, id: str) -> Recording:
+        """Return a handle to a recording, running or finished. Nothing is sent."""
+
+    def get(self, id: str) -> RecordingInfo:
+        """Return a recording as it is now. Raises `not_found`."""
+
+    def list(self, *, terminal: str | None=None) -> builtins.list[RecordingInfo]:
+        """Return all recordings, or those of one terminal, the newest first."""
+
+    def watch(self, *, terminal: str | None=None) -> StateStream[builtins.list[RecordingInfo]]:
+        """Return a context manager and iterator of the running recordings: those of now, and after every change."""
 
 class Terminal:
     """`with box.terminals.open("main") as term:` creates it unless it runs, and attaches. Leaving detaches."""
@@ -2269,55 +2243,81 @@ class Terminal:
     def history(self, *, limit: int=100, before: int | None=None) -> TerminalHistoryResult:
         """Return the latest `limit` (up to 1,000) commands with a number below `before`."""
 
-class Recordings:
-    """The recordings of a sandbox. It holds nothing open."""
-    def attach(self, id: str) -> Recording:
-        """Return a handle to a recording, running or finished. Nothing is sent."""
+class Terminals:
+    """The terminals of a sandbox. It holds nothing open."""
+    def open(self, id: str | None=None, *, argv: list[str] | None=None, cwd: Directory | None=None, env: Env | None=None, cols: int=80, rows: int=24, integration: bool=True, record: RecordOptions | bool=False, **viewer: Unpack[ViewerOptions]) -> Terminal:
+        """Attach to the terminal of that id, which is created unless it runs.
 
-    def get(self, id: str) -> RecordingInfo:
-        """Return a recording as it is now. Raises `not_found`."""
+        Await the result, and `close` it, or use it in `with`, which closes it at the end. The terminal remains.
 
-    def list(self, *, terminal: str | None=None) -> builtins.list[RecordingInfo]:
-        """Return all recordings, or those of one terminal, the newest first."""
+        Args:
+            id: The id of the terminal; None: a random one.
+            argv: The program of a new terminal; None: the user's shell.
+            cwd: Its working directory.
+            env: Is added to its environment; None unsets a variable.
+            cols: Columns of a new terminal.
+            rows: Rows of a new terminal.
+            integration: Whether a new bash or zsh reports its directory and its commands, as `terminal.run` needs.
+            record: Whether a new terminal is recorded from its first byte; `RecordOptions(input=True)`: what is typed
+                too, passwords included.
+            viewer: `read_only`, `lossless`, `emulator`, `name`, `kind`: see `ViewerOptions`.
 
-    def watch(self, *, terminal: str | None=None) -> StateStream[builtins.list[RecordingInfo]]:
-        """Return a context manager and iterator of the running recordings: those of now, and after every change."""
+        Raises:
+            HawseError: When awaited: `spawn_failed`, `limit_exceeded`, and what closed the client.
+        """
 
-class Recording:
-    """A handle to one recording. It holds nothing open: it continues until `stop`, or the terminal or desktop ends."""
-    id: str
+    def attach(self, id: str, *, instance: str | None=None, since: int | None=None, **viewer: Unpack[ViewerOptions]) -> Terminal:
+        """Attach to a terminal that exists. Await the result, and `close` it, or use it in `with`.
 
-    def info(self) -> RecordingInfo:
-        """Return its state and size now. Raises `not_found`."""
+        Args:
+            id: The id of the terminal.
+            instance: The instance of that id; None: any.
+            since: The offset to begin at; None: everything that is kept is replayed.
+            viewer: `read_only`, `lossless`, `emulator`, `name`, `kind`: see `ViewerOptions`.
 
-    def stop(self) -> RecordingInfo:
-        """End it; return when all of it is on the disk. A recording that has ended is not an error."""
+        Raises:
+            HawseError: When awaited: `not_found`, `stale_handle` if the terminal is another instance, and what closed
+                the client.
+        """
 
-    def mark(self, label: str='') -> None:
-        """Set a marker at the present time. Raises `exited` if the recording has ended."""
+    def get(self, id: str) -> TerminalInfo:
+        """Return a terminal as it is now, running or exited. Raises `not_found`."""
 
-    def delete(self) -> None:
-        """Delete its files; a running recording is ended."""
+    def list(self) -> list[TerminalInfo]:
+        """Return the terminals, running and exited."""
 
-    def open_read(self, *, part: RecordingPart='cast', offset: int=0, length: int | None=None) -> FileReader:
-        """Stream the bytes that are recorded by now: `with … as file:`, then `for chunk in file`."""
+    def viewers(self) -> TerminalViewersResult:
+        """Return who is at the terminals, without joining them."""
 
-    def read(self, *, part: RecordingPart='cast') -> bytes:
-        """Return all bytes that are recorded by now."""
+class Tunnels:
+    """The tunnels of a sandbox. It holds nothing open."""
+    def create(self, port: int, *, name: str | None=None, kind: TunnelKind | None=None, public_port: int | None=None, expires_in: float | None=None, provider: TunnelProvider='gateway') -> Tunnel:
+        """Give a port a public address: anyone who knows it can connect to the port, without a token.
 
-class StateStream(Generic[T]):
-    """`with … as states: for state in states: …`
+        The address stays the same when the sandbox or the gateway starts again. With the name or `public_port` of a
+        tunnel of this sandbox that leads to the same port, its address stays, and it gets the new `expires_in`.
 
-    Yields the state at once, and again after each change. A state that was not read before the next one is left out.
-    """
-    def __enter__(self) -> Self:
-        ...
+        Args:
+            port: The port. No program needs to listen yet.
+            name: 1 to 40 lower-case letters, digits and single hyphens. None: a random one that cannot be guessed.
+                Not for `tcp` of the gateway.
+            kind: `http`, with WebSockets; `tcp`, at a port of the gateway; or `tls`, by the name that clients ask for:
+                the program has the certificate. None: `tcp` with `ssh`, else `http`.
+            public_port: The port of the gateway or the SSH server, for `tcp`. None: a free one.
+            expires_in: Seconds until it ends. None: it ends with the sandbox.
+            provider: Who gives it its address: `gateway`; `cloudflared`, for `http`; or `ssh`, an SSH server, for
+                `tcp`. The gateway's machine runs the program of the provider.
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        ...
+        Raises:
+            HawseError: `conflict` if another tunnel has the name or port, `limit_exceeded`, `not_found`; `unavailable`
+                if the operator has not enabled the kind or the provider, or the provider gives no address.
+        """
 
-    def __iter__(self) -> Iterator[T]:
-        ...
+    def list(self) -> builtins.list[Tunnel]:
+        """Return the tunnels, in the order of their ids. The sandbox is not started."""
+
+    def delete(self, tunnel: str) -> None:
+        """Delete a tunnel and end its connections. `tunnel`: its id. Raises `HawseError` `not_found`."""
 
 class Watch:
     """`with box.watches.start(path) as watch: for change in watch: …`

@@ -9,14 +9,17 @@ import functools
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager
+from dataclasses import is_dataclass
 from types import TracebackType
 from typing import Any, ClassVar, Final
 
+from hawse import EXPORTS, load
 from hawse.sync.background import BackgroundLoop, EnteredContext
 from hawse.sync.deadline import limited
 
 _END: Final = object()
 _SPECIAL: Final = {"__call__"}  # special methods that are passed on
+_AWAITED: Final = {"FileListing", "SandboxCreation", "SandboxOpening"}  # a synchronous call returns their result
 
 
 class SyncObject:
@@ -78,6 +81,20 @@ class SyncIterator(Iterator[Any]):
 
 _classes: dict[type, type[SyncObject]] = {}  # the synchronous class of each asynchronous one
 _created: set[type] = set()  # those of them that are awaited to get what they create
+
+
+def handles() -> dict[str, type]:
+    """Return the public classes with coroutines, by name and in the order of `EXPORTS`: each has a synchronous one."""
+    names = (name for module, names in EXPORTS.items() if module.startswith("hawse.client") for name in names.split())
+    found = {name: load(name) for name in names}
+    return {name: cls for name, cls in found.items() if isinstance(cls, type) and _is_handle(cls)}
+
+
+def _is_handle(cls: type) -> bool:
+    if cls.__name__ in _AWAITED or is_dataclass(cls):
+        return False
+    members = (member for name, member in inspect.getmembers(cls) if name[0] != "_" or name == "__aenter__")
+    return any(inspect.iscoroutinefunction(each) or inspect.isasyncgenfunction(each) for each in members)
 
 
 def creates(cls: type, made: type[SyncObject]) -> None:

@@ -155,8 +155,13 @@ class ExecCall(ClientCall):
         ends = StreamOffsets(stdout=end.stdout, stderr=end.stderr)
         due = StreamOffsets(stdout=min(ends.stdout, self._limit), stderr=min(ends.stderr, self._limit))
         check_complete(self._cursors, due)
-        output: dict[str, Any] = {name: bytes(self._output[kind]) for kind, name in STREAMS.items()}
-        return self._result_type(**{**msgspec.structs.asdict(end), **output, "truncated": due != ends})
+        # In the method's result, `stdout` and `stderr` are the final offsets; in the client's, the output itself.
+        fields = msgspec.structs.asdict(end) | {
+            "stdout": bytes(self._output[Kind.OUTPUT]),
+            "stderr": bytes(self._output[Kind.STDERR]),
+            "truncated": due != ends,
+        }
+        return self._result_type(**fields)
 
 
 async def run_to_end(
