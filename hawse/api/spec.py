@@ -140,21 +140,9 @@ def method(
     """
 
     def declare(params: type[P]) -> type[P]:
-        if name in METHODS or name in GATEWAY:
-            raise ValueError(f"method {name} is declared twice")
-        expected = "".join(part.capitalize() for part in name.split("."))
-        if params.__name__ != expected:
-            raise ValueError(f"the parameters of {name} are named {params.__name__}, not {expected}")
-        if unknown := set(raises) - ERRORS.keys():
-            raise ValueError(f"{name} raises unknown errors: {sorted(unknown)}")
-        if terminal not in (None, SELECTED, *params.__struct_fields__):
-            raise ValueError(f"{name} has no parameter {terminal!r}")
         types = (name, params, _result_of(params), events or {}, output, input)
-        if target not in (None, *params.__struct_fields__):
-            raise ValueError(f"{name} has no parameter {target!r}")
-        if names not in (None, *params.__struct_fields__):
-            raise ValueError(f"{name} has no parameter {names!r}")
         spec = Spec(*types, requires, terminal, raises, passive, safe, audit, target, names, ends)
+        _check(spec)
         (METHODS if sandbox else GATEWAY)[name] = _SPECS[params] = spec
         return params
 
@@ -164,6 +152,20 @@ def method(
 def spec_of(params: type) -> Spec:
     """Return the method that is declared by the struct `params`. Raises `KeyError` for any other type."""
     return _SPECS[params]
+
+
+def _check(spec: Spec) -> None:
+    name, params = spec.name, spec.params
+    if name in METHODS or name in GATEWAY:
+        raise ValueError(f"method {name} is declared twice")
+    expected = "".join(part.capitalize() for part in name.split("."))
+    if params.__name__ != expected:
+        raise ValueError(f"the parameters of {name} are named {params.__name__}, not {expected}")
+    if unknown := set(spec.raises) - ERRORS.keys():
+        raise ValueError(f"{name} raises unknown errors: {sorted(unknown)}")
+    for parameter in (spec.terminal, spec.target, spec.names):
+        if parameter not in (None, SELECTED, *params.__struct_fields__):
+            raise ValueError(f"{name} has no parameter {parameter!r}")
 
 
 def _result_of(params: type) -> Any:

@@ -15,7 +15,7 @@ from hawse.cli.deferred_modules import RARE, defer
 from hawse.cli.group import Group
 
 
-class Entry(NamedTuple):
+class CommandEntry(NamedTuple):
     """One sub-command: where it is defined, and its line in `hawse --help`."""
 
     module: str
@@ -23,11 +23,11 @@ class Entry(NamedTuple):
     help: str
 
 
-def _entries(module: str, **commands: str) -> dict[str, Entry]:
-    return {name: Entry(f"hawse.cli.{module}", name, text) for name, text in commands.items()}
+def _entries(module: str, **commands: str) -> dict[str, CommandEntry]:
+    return {name: CommandEntry(f"hawse.cli.{module}", name, text) for name, text in commands.items()}
 
 
-COMMANDS: Final[dict[str, Entry]] = {
+COMMANDS: Final[dict[str, CommandEntry]] = {
     **_entries("commands.serve", serve="Start a gateway on this machine."),
     **_entries(
         "commands.login", login="Save the address and the token of a gateway.", logout="Forget the saved gateway."

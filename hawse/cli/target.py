@@ -79,7 +79,7 @@ class Target:
             gateway = find_gateway(self.url, self.token, self.ca)
             limit = max(Options().connect_timeout, self.patience)
             options = Options(connect_timeout=limit, first_give_up=self.patience)
-            report = Report(gateway.url)
+            report = ConnectionReport(gateway.url)
             client = connect(gateway.url, token=gateway.token, ca=gateway.ca, options=options, on_state=report.enter)
             report.problem = lambda: client.problem
             return client
@@ -150,7 +150,7 @@ class Target:
             click.echo(text(found))
 
 
-class Report:
+class ConnectionReport:
     """Prints on standard error what is tried, if the first connection is not made at once.
 
     Args:

@@ -13,7 +13,7 @@ from websockets.exceptions import ConnectionClosed
 
 from hawse.machine.own_runtime import CHUNK, OwnRuntime
 from hawse.wire import RemoteProtocolError
-from hawse.wire.join import FromGateway, Join, Joined, Leave, Quit, Refused, encode_join, parse_gateway
+from hawse.wire.join import FromGateway, Join, JoinAccepted, Leave, Quit, Refused, encode_join, parse_gateway
 
 ANSWER_TIMEOUT: Final = 40.0  # s until the gateway has answered `join`: another driver's lease may have to expire
 
@@ -26,7 +26,7 @@ class Relay:
         self._runtime = runtime
         self._stopping = False  # the runtime ends, and the WebSocket is still needed for `leave`
 
-    async def join(self, sandbox: str | None, name: str) -> Joined | Refused:
+    async def join(self, sandbox: str | None, name: str) -> JoinAccepted | Refused:
         """Ask to be the sandbox, and return the answer.
 
         Raises:
@@ -37,7 +37,7 @@ class Relay:
         await self._websocket.send(encode_join(Join(runtime=self._runtime.id, sandbox=sandbox, name=name)))
         async with asyncio.timeout(ANSWER_TIMEOUT):
             answer = _message(await self._websocket.recv())
-        if not isinstance(answer, Joined | Refused):
+        if not isinstance(answer, JoinAccepted | Refused):
             raise RemoteProtocolError("the gateway has not answered `join`")
         return answer
 
@@ -59,7 +59,7 @@ class Relay:
             async for message in self._websocket:
                 if isinstance(message, str):
                     order = _message(message)
-                    if isinstance(order, Joined):
+                    if isinstance(order, JoinAccepted):
                         raise RemoteProtocolError("a second `joined`")
                     return order
                 if writer is None:

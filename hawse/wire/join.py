@@ -26,7 +26,7 @@ MachineName = Annotated[str, Meta(max_length=256)]
 
 
 class JoinMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type", tag=str.lower):
-    """The base: the `type` of a message is the name of its class in lower case."""
+    """The base: the `type` of a message is the lower-case name of its class, unless the class states another."""
 
 
 class Join(JoinMessage, frozen=True, kw_only=True):
@@ -49,7 +49,7 @@ class Leave(JoinMessage, frozen=True, kw_only=True):
     reason: Text = ""
 
 
-class Joined(JoinMessage, frozen=True, kw_only=True):
+class JoinAccepted(JoinMessage, frozen=True, kw_only=True, tag="joined"):
     """The answer of the gateway: the machine is the sandbox now."""
 
     sandbox: SandboxId
@@ -76,7 +76,7 @@ class Quit(JoinMessage, frozen=True, kw_only=True):
 
 
 FromMachine = Join | Leave
-FromGateway = Joined | Refused | Quit
+FromGateway = JoinAccepted | Refused | Quit
 
 _from_machine: msgspec.json.Decoder[FromMachine] = msgspec.json.Decoder(FromMachine)
 _from_gateway: msgspec.json.Decoder[FromGateway] = msgspec.json.Decoder(FromGateway)

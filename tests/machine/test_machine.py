@@ -6,7 +6,7 @@ from websockets.asyncio.server import ServerConnection, serve
 from hawse.client.base.errors import RefusedError
 from hawse.machine import Machine, MachineState
 from hawse.machine.machine import state_directory
-from hawse.wire.join import Joined, Quit, Refused, encode_join, parse_machine
+from hawse.wire.join import JoinAccepted, Quit, Refused, encode_join, parse_machine
 from tests.support.machine import QUICK
 
 
@@ -22,7 +22,7 @@ def machine(port: int, tmp_path: Path, states: list[tuple[MachineState, str]]) -
 
 
 async def test_it_connects_again_until_the_gateway_ends_it_and_says_that_it_has_ended(tmp_path: Path) -> None:
-    answers = [Refused(code="unavailable", message="later", retryable=True), None, Joined(sandbox="a")]
+    answers = [Refused(code="unavailable", message="later", retryable=True), None, JoinAccepted(sandbox="a")]
     runtimes, left = set(), []
     states: list[tuple[MachineState, str]] = []
 

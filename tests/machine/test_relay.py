@@ -10,7 +10,7 @@ from websockets.asyncio.server import ServerConnection, serve
 
 from hawse.machine.relay import Relay
 from hawse.wire import RemoteProtocolError
-from hawse.wire.join import Joined, Quit, Refused, encode_join
+from hawse.wire.join import JoinAccepted, Quit, Refused, encode_join
 
 ID = "0123456789abcdef"
 
@@ -61,7 +61,7 @@ async def test_bytes_pass_both_ways_in_order_whatever_their_number(tmp_path: Pat
 
     async def gateway(websocket: ServerConnection) -> None:
         assert '"sandbox":"a"' in str(await websocket.recv())
-        await websocket.send(encode_join(Joined(sandbox="a")))
+        await websocket.send(encode_join(JoinAccepted(sandbox="a")))
 
         async def write() -> None:
             for start in range(0, len(sent), 50_000):
@@ -77,7 +77,7 @@ async def test_bytes_pass_both_ways_in_order_whatever_their_number(tmp_path: Pat
         await websocket.wait_closed()
 
     async with relay(tmp_path, gateway) as (found, runtime):
-        assert await found.join("a", "name") == Joined(sandbox="a")
+        assert await found.join("a", "name") == JoinAccepted(sandbox="a")
         assert runtime.connections == 0
         assert await run(found) == Quit(reason="over")
         await found.leave("over")

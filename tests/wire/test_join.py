@@ -4,7 +4,7 @@ from hawse.wire import RemoteProtocolError
 from hawse.wire.join import (
     JOIN_TEXT,
     Join,
-    Joined,
+    JoinAccepted,
     JoinMessage,
     Leave,
     Quit,
@@ -23,7 +23,8 @@ def test_messages_of_a_machine_are_read_as_they_were_written(message: JoinMessag
 
 
 @pytest.mark.parametrize(
-    "message", [Joined(sandbox="a"), Refused(code="conflict", message="m", retryable=True), Quit(reason="deleted")]
+    "message",
+    [JoinAccepted(sandbox="a"), Refused(code="conflict", message="m", retryable=True), Quit(reason="deleted")],
 )
 def test_messages_of_a_gateway_are_read_as_they_were_written(message: JoinMessage) -> None:
     assert parse_gateway(encode_join(message)) == message

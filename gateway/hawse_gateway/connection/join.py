@@ -16,7 +16,7 @@ from hawse.wire.join import (
     CONFLICT,
     JOIN_SUBPROTOCOL,
     Join,
-    Joined,
+    JoinAccepted,
     Refused,
     encode_join,
     parse_machine,
@@ -185,7 +185,7 @@ class JoinEndpoint:
         await self._joining().begin(machine.sandbox)
         machine.running = True
         self._provider.machines.notify()
-        socket.write(encode_join(Joined(sandbox=machine.sandbox)))
+        socket.write(encode_join(JoinAccepted(sandbox=machine.sandbox)))
         log.info("< machine %s (%r) is sandbox %s", address, name, machine.sandbox, extra=known)
         self._audit.machine("join", identity.principal, address, machine.sandbox, name)
         try:

@@ -29,7 +29,7 @@ STREAM: Final = "-"  # stands for standard input or output
 
 
 @dataclass(frozen=True)
-class Place:
+class CopyPlace:
     """One end of a copy: a path here, in a sandbox, or `-`."""
 
     path: str
@@ -105,12 +105,14 @@ def remote_path(text: str) -> tuple[str, str] | None:
     return sandbox, path or "."
 
 
-def _place(client: Client, target: Target, text: str) -> Place:
+def _place(client: Client, target: Target, text: str) -> CopyPlace:
     remote = remote_path(text)
-    return Place(text, None) if remote is None else Place(remote[1], client.sandbox(remote[0] or target.sandbox))
+    return (
+        CopyPlace(text, None) if remote is None else CopyPlace(remote[1], client.sandbox(remote[0] or target.sandbox))
+    )
 
 
-async def _copy(begin: Place, end: Place, shown: bool) -> TreeResult:
+async def _copy(begin: CopyPlace, end: CopyPlace, shown: bool) -> TreeResult:
     into = begin.path.endswith("/.")  # as with cp(1): what is in the directory, not the directory
     source = LocalPlace(Path(begin.path)) if begin.box is None else RemotePlace(begin.box.files, begin.path)
     name = "" if into else _name(begin)
@@ -124,7 +126,7 @@ async def _copy(begin: Place, end: Place, shown: bool) -> TreeResult:
         return await transfer.run()
 
 
-def _name(begin: Place) -> str:
+def _name(begin: CopyPlace) -> str:
     if begin.box is None:
         return Path(begin.path).resolve().name
     return PurePosixPath(begin.path).name or "workspace"
@@ -161,7 +163,7 @@ async def _is_directory(files: Files, path: str) -> bool:
         return False
 
 
-async def _from_stream(end: Place, shown: bool) -> TreeResult:
+async def _from_stream(end: CopyPlace, shown: bool) -> TreeResult:
     assert end.box is not None
     if end.path.endswith("/"):
         raise click.UsageError("standard input has no name: DESTINATION has to be a file")
@@ -170,7 +172,7 @@ async def _from_stream(end: Place, shown: bool) -> TreeResult:
     return TreeResult(files=1, bytes=done.bytes)
 
 
-async def _to_stream(begin: Place, shown: bool) -> TreeResult:
+async def _to_stream(begin: CopyPlace, shown: bool) -> TreeResult:
     assert begin.box is not None
     copied = TreeResult(files=1)
     async with begin.box.files.open_read(begin.path) as source:

@@ -29,7 +29,7 @@ LEAVE_TIMEOUT: Final = 5.0  # s for the last calls, also if the gateway does not
 
 
 @dataclass(frozen=True)
-class Place:
+class JoinPlace:
     """What the machine joins.
 
     Attributes:
@@ -102,7 +102,7 @@ def run_join(target: Target, url: str | None, sandbox: str | None, directory: Pa
 async def _join(target: Target, url: str, wanted: str | None, directory: Path, share: Access | None) -> None:
     async with target.client() as client:
         place = await _place(client, wanted, share)
-    report = Report(base(address(url)), directory.resolve(), place.link)
+    report = JoinReport(base(address(url)), directory.resolve(), place.link)
     machine = Machine(
         url, token=target.token, sandbox=place.sandbox, directory=directory, ca=target.ca, on_state=report.enter
     )
@@ -115,12 +115,12 @@ async def _join(target: Target, url: str, wanted: str | None, directory: Path, s
         await _leave(target, url, place)
 
 
-async def _place(client: Client, sandbox: str | None, share: Access | None) -> Place:
+async def _place(client: Client, sandbox: str | None, share: Access | None) -> JoinPlace:
     """Return the sandbox to join, which is created if the token may do so. Raises `HawseError`."""
     if client.welcome is not None and client.welcome.role == "joiner":
         if share is not None:
             raise HawseError("forbidden", "a token of the role joiner cannot make links: leave out --share")
-        return Place(sandbox)
+        return JoinPlace(sandbox)
     created = False
     if sandbox is None or not any(one.id == sandbox for one in await client.sandboxes.list()):
         name = f"{_plain(socket.gethostname())}-{secrets.token_hex(3)}" if sandbox is None else sandbox
@@ -130,7 +130,7 @@ async def _place(client: Client, sandbox: str | None, share: Access | None) -> P
     if share is not None:
         role: Role = "writer" if share == "write" else "viewer"
         link = await client.links.create(sandbox, role=role, name="guest")
-    return Place(sandbox, link, created)
+    return JoinPlace(sandbox, link, created)
 
 
 async def _create(client: Client, name: str, *, chosen: bool) -> str:
@@ -146,7 +146,7 @@ async def _create(client: Client, name: str, *, chosen: bool) -> str:
     return name
 
 
-async def _leave(target: Target, url: str, place: Place) -> None:
+async def _leave(target: Target, url: str, place: JoinPlace) -> None:
     """Delete a sandbox that was created for this, with its links, or else revoke the link. What fails remains."""
     if place.sandbox is None or not (place.created or place.link):
         return
@@ -168,7 +168,7 @@ def _plain(name: str) -> str:
     return kept[:32] or "machine"
 
 
-class Report:
+class JoinReport:
     """Prints what is shared, and what happens to the connection.
 
     Args:

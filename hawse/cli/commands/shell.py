@@ -147,7 +147,7 @@ def _show(
                 while exit_ is None:
                     echo = _prediction(*local.size) if predict and not read_only else None
                     try:
-                        exit_ = await _connect(local, terminal, detach, read_only, echo)
+                        exit_ = await _Connection(local, terminal, detach, read_only, echo).run()
                     except Continued:
                         terminal.close()
                         terminal = await box.terminals.attach(terminal.id, instance=terminal.instance, **viewer)
@@ -176,71 +176,80 @@ def _prediction(cols: int, rows: int) -> "PredictiveEcho":
     return PredictiveEcho(cols, rows)
 
 
-async def _connect(
-    local: LocalTerminal, terminal: Terminal, detach: bytes, read_only: bool, echo: "PredictiveEcho | None"
-) -> Exit:
-    """Pass keys and output between both terminals. Return how the program ended.
+class _Connection:
+    """Passes keys and output between the local terminal and one in the sandbox."""
 
-    Raises:
-        Detached: The user left.
-        Continued: The local terminal has to be shown again.
-        HawseError: The terminal is lost.
-    """
-    turn = asyncio.Lock()  # what changes the predictions is written in the same order
+    def __init__(
+        self, local: LocalTerminal, terminal: Terminal, detach: bytes, read_only: bool, echo: "PredictiveEcho | None"
+    ) -> None:
+        self._local = local
+        self._terminal = terminal
+        self._detach = detach
+        self._read_only = read_only
+        self._echo = echo
+        self._turn = asyncio.Lock()  # changes to the predictions are written in the order in which they happen
 
-    async def show() -> None:
-        async for data in terminal:
-            async with turn:
-                await local.write(echo.received(data) if echo else data)
+    async def run(self) -> Exit:
+        """Pass keys and output on until the program ends, and return its exit.
 
-    async def predict(data: bytes) -> None:
-        if echo is not None:
-            async with turn:
-                if shown := echo.typed(data):
-                    await local.write(shown)
+        Raises:
+            Detached: The user left.
+            Continued: The local terminal has to be shown again.
+            HawseError: The terminal is lost.
+        """
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                others = [tasks.create_task(self._type()), tasks.create_task(self._follow_stops())]
+                if not self._read_only:
+                    others.append(tasks.create_task(self._follow_size()))
+                await self._show()
+                for task in others:
+                    task.cancel()
+            return await self._terminal.wait()
+        except* Detached:
+            if self._echo is not None:
+                await self._local.write(self._echo.withdraw())
+            raise Detached from None
+        except* (HawseError, Continued) as errors:
+            raise first(errors) from None
 
-    async def type_() -> None:
-        async for data in local.input():
-            if detach in data:
+    async def _show(self) -> None:
+        async for data in self._terminal:
+            async with self._turn:
+                await self._local.write(self._echo.received(data) if self._echo else data)
+
+    async def _type(self) -> None:
+        async for data in self._local.input():
+            if self._detach in data:
                 raise Detached
-            if not (terminal.live and terminal.answers):
+            if not (self._terminal.live and self._terminal.answers):
                 from hawse.cli.local_terminal.emulator_replies import without_replies
 
                 data = without_replies(data)
-            if data and not read_only:
-                await predict(data)
-                await terminal.write(data)
-        raise Detached  # our own terminal was closed
+            if data and not self._read_only:
+                await self._predict(data)
+                await self._terminal.write(data)
+        raise Detached  # the local terminal was closed
 
-    async def follow_size() -> None:
-        async for cols, rows in local.sizes():
-            if echo is not None:
-                async with turn:
-                    await local.write(echo.resize(cols, rows))
+    async def _predict(self, data: bytes) -> None:
+        if self._echo is not None:
+            async with self._turn:
+                if shown := self._echo.typed(data):
+                    await self._local.write(shown)
+
+    async def _follow_size(self) -> None:
+        async for cols, rows in self._local.sizes():
+            if self._echo is not None:
+                async with self._turn:
+                    await self._local.write(self._echo.resize(cols, rows))
             try:
-                await terminal.resize(cols, rows)
+                await self._terminal.resize(cols, rows)
             except HawseError as error:
                 if error.code not in ("exited", "forbidden", "unavailable", "interrupted"):
                     raise
 
-    async def follow_stops() -> None:
-        await local.continued.wait()
-        local.continued.clear()
-        await local.write(CLEAR)
+    async def _follow_stops(self) -> None:
+        await self._local.continued.wait()
+        self._local.continued.clear()
+        await self._local.write(CLEAR)
         raise Continued
-
-    try:
-        async with asyncio.TaskGroup() as tasks:
-            others = [tasks.create_task(type_()), tasks.create_task(follow_stops())]
-            if not read_only:
-                others.append(tasks.create_task(follow_size()))
-            await show()
-            for task in others:
-                task.cancel()
-        return await terminal.wait()
-    except* Detached:
-        if echo is not None:
-            await local.write(echo.withdraw())
-        raise Detached from None
-    except* (HawseError, Continued) as errors:
-        raise first(errors) from None

@@ -45,7 +45,7 @@ class Row(NamedTuple):
     text: str  # what it shows behind them
 
 
-class Quit(Exception):
+class UserQuit(Exception):
     """The user typed a key of `QUIT`."""
 
 
@@ -105,7 +105,7 @@ class Page:
                 async with asyncio.TaskGroup() as tasks:
                     for each in (self._look(), self._read_keys(), self._follow_size(), self._draw()):
                         tasks.create_task(each)
-            except* Quit:
+            except* UserQuit:
                 pass
             except* HawseError as errors:
                 raise first(errors) from None
@@ -120,10 +120,10 @@ class Page:
         async for data in self._local.input():
             for key in data.decode("latin-1"):
                 if key in QUIT:
-                    raise Quit
+                    raise UserQuit
                 self._sort = SORTS.get(key, self._sort)
             self._changed.set()
-        raise Quit  # the terminal was closed
+        raise UserQuit  # the terminal was closed
 
     async def _follow_size(self) -> None:
         async for _ in self._local.sizes():

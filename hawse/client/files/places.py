@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from hawse.client.base.causes import PermissionDeniedError
 from hawse.client.files import local_files, tree as trees
-from hawse.client.files.tree import Entry, Link, OnFailure, Tree
+from hawse.client.files.tree import Link, OnFailure, Tree, TreeEntry
 
 if TYPE_CHECKING:
     from hawse.client.files.files import Files
@@ -36,7 +36,7 @@ class LocalPlace:
         """Return what is here. Raises `OSError`."""
         return await asyncio.to_thread(trees.local_tree, self.path, on_failure)
 
-    async def make_directory(self, entry: Entry) -> bool:
+    async def make_directory(self, entry: TreeEntry) -> bool:
         """Create a directory, which can be filled; return whether it did not exist. Raises `OSError`."""
         return await asyncio.to_thread(self._make_directory, entry)
 
@@ -44,7 +44,7 @@ class LocalPlace:
         """Make a symlink in the place of a file or a symlink. Raises `OSError`."""
         await asyncio.to_thread(self._make_link, link)
 
-    async def finish_directory(self, entry: Entry, *, created: bool) -> None:
+    async def finish_directory(self, entry: TreeEntry, *, created: bool) -> None:
         """Set the mode and the time of a directory. Raises `OSError`."""
         await asyncio.to_thread(self._finish, entry)
 
@@ -64,7 +64,7 @@ class LocalPlace:
                 raise PermissionDeniedError(f"{parent} is a symlink: nothing is copied through it")
         return place
 
-    def _make_directory(self, entry: Entry) -> bool:
+    def _make_directory(self, entry: TreeEntry) -> bool:
         place = self.below(entry.path)
         try:
             place.mkdir(entry.mode & LOCAL_MODE | WRITABLE, parents=not entry.path)
@@ -82,7 +82,7 @@ class LocalPlace:
         if link.mtime_ns is not None:
             os.utime(place, ns=(time.time_ns(), link.mtime_ns), follow_symlinks=False)
 
-    def _finish(self, entry: Entry) -> None:
+    def _finish(self, entry: TreeEntry) -> None:
         place = self.below(entry.path)
         if entry.path and place.is_symlink():
             raise OSError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(place))
@@ -102,7 +102,7 @@ class RemotePlace:
         """Return what is here. Raises `HawseError`."""
         return await trees.remote_tree(self.files, self.path, on_failure)
 
-    async def make_directory(self, entry: Entry) -> bool:
+    async def make_directory(self, entry: TreeEntry) -> bool:
         """Create a directory, which can be filled; return whether it did not exist. Raises `HawseError`."""
         return await self.files.mkdir(self.below(entry.path), parents=True, mode=entry.mode | WRITABLE)
 
@@ -113,7 +113,7 @@ class RemotePlace:
         if link.mtime_ns is not None:
             await self.files.utime(place, link.mtime_ns, follow=False)
 
-    async def finish_directory(self, entry: Entry, *, created: bool) -> None:
+    async def finish_directory(self, entry: TreeEntry, *, created: bool) -> None:
         """Set the mode and the time of a directory. Raises `HawseError`."""
         place = self.below(entry.path)
         if not created or entry.mode & WRITABLE != WRITABLE:
@@ -129,7 +129,7 @@ class RemotePlace:
 Place = LocalPlace | RemotePlace
 
 
-async def copy_file(source: Place, target: Place, entry: Entry, advance: Advance) -> None:
+async def copy_file(source: Place, target: Place, entry: TreeEntry, advance: Advance) -> None:
     """Copy one file with its mode and its time.
 
     Args:

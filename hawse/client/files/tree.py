@@ -21,7 +21,7 @@ MODE: Final = 0o7777  # of a file or directory
 OnFailure = Callable[[str, Exception], object]  # is called with a path below the source, and why it was not copied
 
 
-class Entry(NamedTuple):
+class TreeEntry(NamedTuple):
     """A file or a directory.
 
     Attributes:
@@ -58,8 +58,8 @@ class Tree:
         special: The paths of FIFOs, sockets and devices, which are not copied.
     """
 
-    files: list[Entry] = field(default_factory=list)
-    directories: list[Entry] = field(default_factory=list)
+    files: list[TreeEntry] = field(default_factory=list)
+    directories: list[TreeEntry] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
     special: list[str] = field(default_factory=list)
 
@@ -120,9 +120,9 @@ def _add_local(tree: Tree, path: str, below: str) -> bool:
     return False
 
 
-def _local_entry(path: str, info: os.stat_result) -> Entry:
+def _local_entry(path: str, info: os.stat_result) -> TreeEntry:
     sparse = stat.S_ISREG(info.st_mode) and has_holes(info.st_size, info.st_blocks * 512)
-    return Entry(path, info.st_size, info.st_mode & MODE, info.st_mtime_ns, sparse)
+    return TreeEntry(path, info.st_size, info.st_mode & MODE, info.st_mtime_ns, sparse)
 
 
 async def remote_tree(files: "Files", source: str, on_failure: OnFailure) -> Tree:
@@ -162,6 +162,6 @@ async def remote_tree(files: "Files", source: str, on_failure: OnFailure) -> Tre
     return tree
 
 
-def _remote_entry(path: str, info: FileEntry) -> Entry:
+def _remote_entry(path: str, info: FileEntry) -> TreeEntry:
     sparse = info.type == "file" and has_holes(info.size, info.allocated)
-    return Entry(path, info.size, info.mode & MODE, info.mtime_ns, sparse)
+    return TreeEntry(path, info.size, info.mode & MODE, info.mtime_ns, sparse)

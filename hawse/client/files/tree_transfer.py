@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 from hawse.client.base.errors import BusyError, ClientClosedError
 from hawse.client.files.local_files import Progress
 from hawse.client.files.places import Place, copy_file
-from hawse.client.files.tree import Entry, Link, OnFailure
+from hawse.client.files.tree import Link, OnFailure, TreeEntry
 from hawse.wire import HawseError
 
 T = TypeVar("T")
@@ -101,11 +101,11 @@ class TreeTransfer:
             await self._each(level, self._finish_directory)
         return self.result
 
-    async def _make_directory(self, entry: Entry) -> None:
+    async def _make_directory(self, entry: TreeEntry) -> None:
         if await self._target.make_directory(entry):
             self._created.add(entry.path)
 
-    async def _copy_file(self, entry: Entry) -> None:
+    async def _copy_file(self, entry: TreeEntry) -> None:
         await copy_file(self._source, self._target, entry, self._advance)
         self.result.files += 1
         self.result.bytes += entry.size
@@ -114,7 +114,7 @@ class TreeTransfer:
         await self._target.make_link(link)
         self.result.links += 1
 
-    async def _finish_directory(self, entry: Entry) -> None:
+    async def _finish_directory(self, entry: TreeEntry) -> None:
         created = entry.path in self._created
         if created or entry.path or not self._into:
             await self._target.finish_directory(entry, created=created)
@@ -124,7 +124,7 @@ class TreeTransfer:
         if self._progress is not None:
             self._progress(self._copied, self._whole)
 
-    async def _each(self, entries: Iterable[Entry] | Iterable[Link], work: Callable[[T], Awaitable[None]]) -> None:
+    async def _each(self, entries: Iterable[TreeEntry] | Iterable[Link], work: Callable[[T], Awaitable[None]]) -> None:
         """Await `work` for each entry, a few at once. An error of one is reported, and the others go on."""
         rest: Iterator[T] = iter(entries)  # type: ignore[arg-type]
 
@@ -153,7 +153,7 @@ class TreeTransfer:
         self._on_error(path, error)
 
 
-def _depth(directory: Entry) -> int:
+def _depth(directory: TreeEntry) -> int:
     return directory.path.count("/") + 1 if directory.path else 0
 
 

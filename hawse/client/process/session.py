@@ -43,7 +43,7 @@ class AttachProcess(Protocol):
     ) -> Process: ...
 
 
-class Handle(TypedDict):
+class SessionHandle(TypedDict):
     """The fields that name one session."""
 
     id: str
@@ -199,7 +199,7 @@ class Session(CreatedHandle):
 
     # ---- inside
 
-    def _handle(self) -> Handle:
+    def _handle(self) -> SessionHandle:
         self._check_entered()
         return {"id": self.id, "instance": self.instance or None}
 

@@ -43,7 +43,7 @@ class RunResult(CommandInfo, frozen=True, kw_only=True):
         return self.output.decode(errors="replace").replace("\r\n", "\n")
 
 
-class Handle(TypedDict):
+class TerminalHandle(TypedDict):
     """The fields that name one terminal."""
 
     id: str
@@ -236,7 +236,7 @@ class Automation:
     def _begin(self) -> int | None:
         return self._call.first_end if self._mark is None else self._mark
 
-    def _handle(self) -> Handle:
+    def _handle(self) -> TerminalHandle:
         return {"id": self._call.attach.id, "instance": self._call.attach.instance or ""}
 
     async def _get(self) -> TerminalInfo:

@@ -35,7 +35,7 @@ from hawse.client.calls.iterators import OutputIterator
 from hawse.client.calls.line_reader import LineReader
 from hawse.client.calls.receive_buffer import BufferedChunk, DiscardedRange
 from hawse.client.terminal.attach import LANE, TerminalAttachCall
-from hawse.client.terminal.automation import Automation, Handle
+from hawse.client.terminal.automation import Automation, TerminalHandle
 from hawse.client.terminal.wait import TerminalWaitCall
 
 if TYPE_CHECKING:  # what few programs need is loaded on first use
@@ -269,7 +269,7 @@ class Terminal(Automation):
             return Output(offset, self._lines.take())
         return await self._receive()
 
-    def _handle(self) -> Handle:
+    def _handle(self) -> TerminalHandle:
         if self._create is not None:  # it may not exist yet
             self._check_attached()
         return super()._handle()

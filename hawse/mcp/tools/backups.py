@@ -20,7 +20,7 @@ Globs = Annotated[list[str], Meta(max_length=100)]
 
 
 @tool("backup_create", destructive=False)
-class BackupCreate(Arguments):
+class BackupCreateTool(Arguments):
     """Save a copy of a directory at the gateway, for example before a risky change. It outlives the sandbox.
 
     Args:
@@ -48,7 +48,7 @@ class BackupCreate(Arguments):
 
 
 @tool("backup_restore", idempotent=True)
-class BackupRestore(Arguments):
+class BackupRestoreTool(Arguments):
     """Make a directory what it was in a backup: all of it or nothing. What it contains now is removed.
 
     Args:
@@ -74,7 +74,7 @@ class BackupRestore(Arguments):
 
 
 @tool("backup_list", safe=True)
-class BackupList(Arguments):
+class BackupListTool(Arguments):
     """List the backups of this sandbox, the newest first."""
 
     async def run(self, call: ToolCall) -> Answer:
@@ -87,7 +87,7 @@ class BackupList(Arguments):
 
 
 @tool("backup_delete", idempotent=True)
-class BackupDelete(Arguments):
+class BackupDeleteTool(Arguments):
     """Delete a backup of this sandbox.
 
     Args:

@@ -17,7 +17,7 @@ ENDED: Final = "the executor has ended; `restart` begins a new one"
 
 
 @tool("code_run")
-class CodeRun(Arguments):
+class CodeRunTool(Arguments):
     """Run code in a context whose variables, imports and directory stay from run to run, as in a notebook.
 
     Returns what it prints, the value of the last expression, and the images that it shows (matplotlib figures too).

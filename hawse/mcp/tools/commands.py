@@ -20,7 +20,7 @@ Timeout = Annotated[float, Meta(gt=0, le=3600)]
 
 
 @tool("exec")
-class Exec(Arguments):
+class ExecTool(Arguments):
     """Run a shell command in the sandbox and return its output and its exit code.
 
     Each command has a shell of its own: to keep variables and the directory, use session_exec. For servers and other
@@ -53,7 +53,7 @@ class Exec(Arguments):
 
 
 @tool("session_exec")
-class SessionExec(Arguments):
+class SessionExecTool(Arguments):
     """Run a command in a shell that keeps its variables, functions and directory from call to call.
 
     The session is made when it is first used, and lives as long as the sandbox. Commands of one session run one after

@@ -28,7 +28,7 @@ async def _offered(box: Sandbox) -> bool:
 
 
 @tool("egress_refusals", safe=True, offered=_offered)
-class EgressRefusals(Arguments):
+class EgressRefusalsTool(Arguments):
     """Say what this sandbox may reach on the network, and which requests of its programs were refused last, and why.
 
     Use it when a program such as curl, pip or git cannot connect, or gets the status 403. It changes no rules.

@@ -22,7 +22,7 @@ Matches = Annotated[int, Meta(ge=1, le=1000)]
 
 
 @tool("file_read", safe=True)
-class FileRead(Arguments):
+class FileReadTool(Arguments):
     """Return the text of a file or a part of it, or show an image (PNG, JPEG, GIF, WebP).
 
     Args:
@@ -56,7 +56,7 @@ class FileRead(Arguments):
 
 
 @tool("file_write", idempotent=True)
-class FileWrite(Arguments):
+class FileWriteTool(Arguments):
     """Write a file. It is replaced as a whole; missing directories are made.
 
     Args:
@@ -73,7 +73,7 @@ class FileWrite(Arguments):
 
 
 @tool("file_edit")
-class FileEdit(Arguments):
+class FileEditTool(Arguments):
     """Replace a text in a file by another. Nothing is changed if the old text is not there, or there several times.
 
     Args:
@@ -99,7 +99,7 @@ class FileEdit(Arguments):
 
 
 @tool("file_patch")
-class FilePatch(Arguments):
+class FilePatchTool(Arguments):
     """Apply a unified diff to one file. Nothing is changed unless every hunk applies exactly.
 
     Args:
@@ -121,7 +121,7 @@ class FilePatch(Arguments):
 
 
 @tool("file_extract")
-class FileExtract(Arguments):
+class FileExtractTool(Arguments):
     """Unpack an archive of the sandbox (tar, tar.gz, tar.bz2, tar.xz, tar.zst, zip). Nothing is written outside `to`.
 
     Args:
@@ -143,7 +143,7 @@ class FileExtract(Arguments):
 
 
 @tool("file_list", safe=True)
-class FileList(Arguments):
+class FileListTool(Arguments):
     """List a directory. Directories end with a slash.
 
     Args:
@@ -180,7 +180,7 @@ class FileList(Arguments):
 
 
 @tool("file_search", safe=True)
-class FileSearch(Arguments):
+class FileSearchTool(Arguments):
     """Search the files of a directory and below for a text or a regular expression, as grep does.
 
     Args:

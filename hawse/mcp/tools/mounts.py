@@ -11,7 +11,7 @@ async def _offered(box: Sandbox) -> bool:
 
 
 @tool("mount_list", safe=True, offered=_offered)
-class MountList(Arguments):
+class MountListTool(Arguments):
     """List the mounts of this sandbox: buckets and directories from outside, with their paths in the workspace.
 
     What is written in one is uploaded about a second after the file was closed. Nothing can be written in one that is

@@ -8,7 +8,7 @@ from hawse.mcp.tool import Answer, Arguments, ToolCall, tool
 
 
 @tool("port_expose", destructive=False, idempotent=True)
-class PortExpose(Arguments):
+class PortExposeTool(Arguments):
     """Return the address of a preview of a port: whoever has it can open what a program serves there, in a browser.
 
     Args:

@@ -17,7 +17,7 @@ Port = Annotated[int, Meta(ge=1, le=65_535)]
 
 
 @tool("process_start")
-class ProcessStart(Arguments):
+class ProcessStartTool(Arguments):
     """Start a program that runs on, such as a server. process_output reads what it prints, process_wait waits for it,
     process_kill ends it.
 
@@ -40,7 +40,7 @@ class ProcessStart(Arguments):
 
 
 @tool("process_output", safe=True)
-class ProcessOutput(Arguments):
+class ProcessOutputTool(Arguments):
     """Return a part of what a process has printed so far, running or ended.
 
     Args:
@@ -69,7 +69,7 @@ class ProcessOutput(Arguments):
 
 
 @tool("process_wait", safe=True)
-class ProcessWait(Arguments):
+class ProcessWaitTool(Arguments):
     """Wait until a process has printed something, until a port is open, or until the process has ended.
 
     Give at most one of text, pattern and port; with none of them it waits for the end.

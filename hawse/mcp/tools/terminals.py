@@ -18,7 +18,7 @@ Rows = Annotated[int, Meta(ge=0, le=SCROLLBACK_LIMIT)]
 
 
 @tool("terminal_open")
-class TerminalOpen(Arguments):
+class TerminalOpenTool(Arguments):
     """Open a terminal that people can watch and type into as well, and return its screen. One that runs is used again.
 
     Args:
@@ -44,7 +44,7 @@ class TerminalOpen(Arguments):
 
 
 @tool("terminal_send")
-class TerminalSend(Arguments):
+class TerminalSendTool(Arguments):
     """Type text and press keys in a terminal, wait for half a second without output, and return the screen.
 
     A program that works longer without output has not finished then: terminal_wait waits for a text, or for the prompt.
@@ -73,7 +73,7 @@ class TerminalSend(Arguments):
 
 
 @tool("terminal_wait", safe=True)
-class TerminalWait(Arguments):
+class TerminalWaitTool(Arguments):
     """Wait until the screen of a terminal shows a text, or until its shell has a prompt, and return the screen.
 
     Args:
@@ -103,7 +103,7 @@ class TerminalWait(Arguments):
 
 
 @tool("terminal_screen", safe=True)
-class TerminalScreen(Arguments):
+class TerminalScreenTool(Arguments):
     """Return what a terminal shows now.
 
     Args:

@@ -20,7 +20,7 @@ async def _offered(box: Sandbox) -> bool:
 
 
 @tool("tunnel_create", destructive=False, offered=_offered)
-class TunnelCreate(Arguments):
+class TunnelCreateTool(Arguments):
     """Give a port a public address that stays the same: anyone who knows it can connect, without a token.
 
     Args:
@@ -48,7 +48,7 @@ class TunnelCreate(Arguments):
 
 
 @tool("tunnel_list", safe=True, offered=_offered)
-class TunnelList(Arguments):
+class TunnelListTool(Arguments):
     """List the tunnels of this sandbox."""
 
     async def run(self, call: ToolCall) -> Answer:
@@ -58,7 +58,7 @@ class TunnelList(Arguments):
 
 
 @tool("tunnel_delete", idempotent=True, offered=_offered)
-class TunnelDelete(Arguments):
+class TunnelDeleteTool(Arguments):
     """Delete a tunnel of this sandbox, and end its connections.
 
     Args:

@@ -4,13 +4,13 @@ import pytest
 
 from hawse.client.base.causes import PermissionDeniedError
 from hawse.client.files.places import LocalPlace
-from hawse.client.files.tree import Entry, Link
+from hawse.client.files.tree import Link, TreeEntry
 
 # Places in a sandbox are tested in tests/integration/test_copying.py.
 
 
-def directory(path: str, mode: int = 0o755) -> Entry:
-    return Entry(path, 0, mode, 7_000_000_001)
+def directory(path: str, mode: int = 0o755) -> TreeEntry:
+    return TreeEntry(path, 0, mode, 7_000_000_001)
 
 
 async def test_nothing_is_written_through_a_symlink(tmp_path: Path) -> None:

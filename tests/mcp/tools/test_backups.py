@@ -10,7 +10,7 @@ import hawse
 from hawse.api.backups import BackupInfo, BackupProgress
 from hawse.client import Sandbox
 from hawse.mcp.tool import ToolCall
-from hawse.mcp.tools.backups import BackupCreate
+from hawse.mcp.tools.backups import BackupCreateTool
 from tests.support.mcp_agent import OpenAgent
 from tests.support.stack import Stack
 
@@ -69,6 +69,6 @@ async def test_progress_is_reported() -> None:
         backups.known.set()
 
     box = SimpleNamespace(id="box", backups=backups)
-    answer = await BackupCreate(path="p").run(ToolCall(box=cast(Sandbox, box), report=report))
+    answer = await BackupCreateTool(path="p").run(ToolCall(box=cast(Sandbox, box), report=report))
     assert answer.text == "backup b: 0 entries, 0 bytes, 3 files changed while they were read"
     assert seen == ["packing: 1,000 entries, 2 bytes"]

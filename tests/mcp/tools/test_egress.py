@@ -8,7 +8,7 @@ import pytest
 from hawse.api.egress import EgressInfo, EgressReason, EgressRefusal
 from hawse.client import Sandbox
 from hawse.mcp.tool import ToolCall
-from hawse.mcp.tools.egress import REASONS, EgressRefusals
+from hawse.mcp.tools.egress import REASONS, EgressRefusalsTool
 from tests.support.mcp_agent import OpenAgent
 
 
@@ -25,7 +25,7 @@ async def test_refusals_are_listed_with_their_reasons_the_newest_first() -> None
         EgressRefusal(time=60.0, reason="protocol"),
     ]
     info = EgressInfo(id="b", filtered=True, running=True, allow=["a.example"], deny=["x.example"], recent=recent)
-    answer = await EgressRefusals().run(call(info))
+    answer = await EgressRefusalsTool().run(call(info))
     assert answer.text.splitlines() == [
         "Allowed: a.example",
         "Denied, whatever is allowed: x.example",
@@ -37,12 +37,12 @@ async def test_refusals_are_listed_with_their_reasons_the_newest_first() -> None
     assert answer.data["refusals"][1] == {
         **{"time": 0.0, "reason": "rule", "host": "evil.example", "port": 443, "method": "GET"}
     }
-    one = await EgressRefusals(limit=1).run(call(info))
+    one = await EgressRefusalsTool(limit=1).run(call(info))
     assert "evil.example" not in one.text
 
 
 async def test_a_proxy_that_does_not_run_has_refused_nothing() -> None:
-    answer = await EgressRefusals().run(call(EgressInfo(id="b", filtered=True)))
+    answer = await EgressRefusalsTool().run(call(EgressInfo(id="b", filtered=True)))
     assert answer.text == "Allowed: nothing\nThe proxy of the sandbox does not run now.\nNothing was refused."
 
 

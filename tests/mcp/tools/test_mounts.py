@@ -6,7 +6,7 @@ from typing import cast
 from hawse.api.mounts import MountInfo
 from hawse.client import Sandbox
 from hawse.mcp.tool import ToolCall
-from hawse.mcp.tools.mounts import MountList
+from hawse.mcp.tools.mounts import MountListTool
 
 
 def call(*mounts: MountInfo) -> ToolCall:
@@ -22,7 +22,7 @@ async def test_mounts_are_listed_with_their_state() -> None:
         id="m-2", sandbox="s", path="work", bucket="home", state="failed", reason="the store is away", pending=3
     )
     overlay = MountInfo(id="m-3", sandbox="s", path="x", backup="b-1", state="mounted")
-    answer = await MountList().run(call(mounted, failed, overlay))
+    answer = await MountListTool().run(call(mounted, failed, overlay))
     assert answer.text.splitlines() == [
         "data  sets  mounted, read-only",
         "work  home  failed: the store is away, 3 files are not uploaded yet",
@@ -35,4 +35,4 @@ async def test_mounts_are_listed_with_their_state() -> None:
 
 
 async def test_a_sandbox_without_mounts_has_none() -> None:
-    assert (await MountList().run(call())).text == "there are none"
+    assert (await MountListTool().run(call())).text == "there are none"
