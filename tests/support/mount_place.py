@@ -1,6 +1,5 @@
 """A mount namespace with one process, in which mounts are made as in a sandbox, and the rows of that sandbox."""
 
-import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
