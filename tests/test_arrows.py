@@ -203,7 +203,7 @@ RULES = {
     "hawse_runtime.code.host": Rule(
         ours=("hawse.logs", "hawse_runtime.code.host"),
         others=("msgspec", "jupyter_client", "jupyter_core", "uvloop", "zmq"),
-        exactly=("hawse_runtime.code.host_protocol",),
+        exactly=("hawse_runtime.code.host_protocol", "hawse_runtime.core.framing"),
     ),
     "hawse_runtime.recording": Rule(
         ours=(

@@ -14,8 +14,8 @@ import msgspec
 
 from hawse_runtime.code.host_protocol import (
     CONTROL,
+    MESSAGE_LIMIT,
     OWN_PYTHON,
-    Decoder,
     Execute,
     Exited,
     HostMessage,
@@ -25,7 +25,9 @@ from hawse_runtime.code.host_protocol import (
     Start,
     encode,
     from_host,
+    split,
 )
+from hawse_runtime.core.framing import FrameDecoder
 from tests.support.waiting import TIMEOUT
 
 Received = Any  # (kind, run, bytes) or a message
@@ -38,7 +40,7 @@ class HostProcess:
         self.folder = Path(tempfile.mkdtemp(prefix="kh-"))
         self.env = {**os.environ, **(env or {})}
         self.received: list[Received] = []
-        self._decoder = Decoder()
+        self._decoder = FrameDecoder(MESSAGE_LIMIT)
         self._unread: list[Received] = []
 
     async def __aenter__(self) -> Self:
@@ -75,7 +77,7 @@ class HostProcess:
                         return got
                 data = await self._reader.read(1 << 16)
                 assert data, "the host has ended"
-                for kind, run, body in self._decoder.feed(data):
+                for kind, run, body in map(split, self._decoder.feed(data)):
                     self._unread.append(from_host.decode(body) if kind == CONTROL else (kind, run, body))
 
     async def reply(self) -> Reply:

@@ -13,7 +13,7 @@ from hawse.api.types import Exit
 from hawse.wire import HawseError
 from hawse_runtime.code.host_process import KernelHost
 from hawse_runtime.code.host_protocol import (
-    Answer,
+    AnswerInput,
     Ask,
     Execute,
     Interrupt,
@@ -119,7 +119,7 @@ class Executor:
 
     def answer(self, run: Run, value: str) -> None:
         """Send a line of input to `run`."""
-        self._host.send(Answer(executor=self._number, run=run.number, value=value))
+        self._host.send(AnswerInput(executor=self._number, run=run.number, value=value))
 
     async def ask(self, method: Any, content: dict[str, Any]) -> dict[str, Any]:
         """Send a request of Jupyter's shell channel; return the content of the reply. Raises `exited`."""

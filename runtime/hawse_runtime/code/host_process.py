@@ -1,15 +1,14 @@
-"""The process that hosts the kernels, from the runtime's side: started on first use, ended with the runtime."""
+"""The runtime's side of the process that hosts the kernels. It is started on first use and ends with the runtime."""
 
 import asyncio
 import json
 import logging
+import os
 import secrets
 import signal
-import socket
 from collections.abc import Callable, Sequence
-from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 import msgspec
 
@@ -17,19 +16,22 @@ from hawse.api.types import Exit
 from hawse.wire import HawseError
 from hawse_runtime.code.host_protocol import (
     CONTROL,
-    Decoder,
+    MESSAGE_LIMIT,
     Exited,
+    FromHost,
     HostMessage,
-    ProtocolError,
     Reply,
     RunDone,
     RunEvent,
     encode,
     from_host,
+    split,
     without_lone_surrogates,
 )
+from hawse_runtime.core.framing import ProtocolError
 from hawse_runtime.core.private_tempdir import PrivateTempDir
-from hawse_runtime.posix.child import Child, adopt, signal_name
+from hawse_runtime.posix.child import signal_name
+from hawse_runtime.posix.child_server import ChildServer
 from hawse_runtime.posix.environment import Environment
 from hawse_runtime.posix.fd_streams import FdReader
 from hawse_runtime.posix.process_table import PROCESS_MARK
@@ -38,14 +40,13 @@ from hawse_runtime.posix.spawn import spawn_pipes
 
 log = logging.getLogger(__name__)
 
-BACKLOG = 32 << 20  # bytes of requests that a host has not read: it is stopped, or hangs
-END_GRACE = 2.0  # seconds from the end of the connection, after which a host ends by itself, to SIGKILL
-PORTION = 32  # messages that are handled in one turn of the loop: about 1 ms, in which no terminal echoes
-LOGGED = 1000  # characters of one line of a host's stderr that are logged
+BACKLOG = 32 << 20  # bytes of unread requests after which a host counts as stopped or hanging
+END_GRACE = 2.0  # seconds between closing the connection, when a host should exit, and SIGKILL
+LOGGED = 1000  # characters logged of one line of a host's stderr
 
 
 class HostedRun(Protocol):
-    """A run that the host sends output of."""
+    """A run whose output comes from the host."""
 
     def receive_output(self, stream: int, data: bytes) -> None: ...
 
@@ -54,7 +55,7 @@ class HostedRun(Protocol):
     def done(self, end: RunDone) -> None: ...
 
 
-class KernelHost(asyncio.Protocol):
+class KernelHost:
     """One host process and the connection to it."""
 
     def __init__(
@@ -68,57 +69,51 @@ class KernelHost(asyncio.Protocol):
 
         Args:
             environment: The variables and directories that programs start with.
-            trees: Ends what it leaves running.
+            trees: Ends the processes that the host leaves running.
             python: The command that runs a Python module.
-            on_end: Is called once when it has ended.
+            on_end: Called once when the host has exited.
 
         Raises:
             HawseError: `spawn_failed`, `limit_exceeded`.
-            OSError: A directory or a socket could not be made.
+            OSError: A directory or a socket cannot be created.
         """
-        self.ended = False
-        self.runs: dict[int, HostedRun] = {}  # those in progress, by their numbers
-        self.on_exit: dict[int, Callable[[Exit], None]] = {}  # of the executors, by their numbers
+        self.runs: dict[int, HostedRun] = {}  # in progress, by number
+        self.on_exit: dict[int, Callable[[Exit], None]] = {}  # by the numbers of the executors
         self._mark = secrets.token_hex(8)
         self._trees = trees
         self._on_end = on_end
-        self._decoder = Decoder()
-        self._behind: asyncio.Handle | None = None  # the next turn, while messages are left of what was received
         self._replies: dict[int, asyncio.Future[Any]] = {}
         self._number = 0
-        self._transport: asyncio.Transport | None = None
-        self._unsent: list[bytes] = []  # before the connection is made
         self._folder = PrivateTempDir()
-        self._gone = asyncio.Event()
-        ours, theirs = socket.socketpair()
+        outputs: list[int] = []  # stdout and stderr
+        cwd = environment.cwd(None)
+        env = {**environment.build(None, cwd=cwd), PROCESS_MARK: self._mark}
+        argv = [*python, "hawse_runtime.code.host", str(self._folder.path), json.dumps(list(python))]
+
+        def spawn(connection: int) -> int:
+            pipes = spawn_pipes(argv, env=env, cwd=cwd, stdin=False, extra=connection)
+            outputs.extend((pipes.stdout, pipes.stderr))
+            return pipes.pid
+
         try:
-            cwd = environment.cwd(None)
-            env = {**environment.build(None, cwd=cwd), PROCESS_MARK: self._mark}
-            argv = [*python, "hawse_runtime.code.host", str(self._folder.path), json.dumps(list(python))]
-            pipes = spawn_pipes(argv, env=env, cwd=cwd, stdin=False, extra=theirs.fileno())
+            self.server = ChildServer(
+                "kernel host", spawn, self._receive, self._exited, limit=MESSAGE_LIMIT, backlog=BACKLOG
+            )
         except BaseException:
-            ours.close()
+            for fd in outputs:
+                os.close(fd)
             self._folder.close()
             raise
-        finally:
-            theirs.close()
-        self._socket = ours
-        self._child: Child = adopt(pipes.pid, self._exited, pipes.stdout, pipes.stderr)
-        self._outputs = [
-            FdReader(fd, lambda data: None) if fd == pipes.stdout else self._logged(fd)
-            for fd in (pipes.stdout, pipes.stderr)
-        ]
-
-    async def connect(self) -> None:
-        """Serve the connection. To be called once."""
-        ours = self._socket
-        ours.setblocking(False)
-        await asyncio.get_running_loop().create_unix_connection(lambda: self, sock=ours)
+        self._outputs = [FdReader(fd, log_lines) for fd, log_lines in zip(outputs, (_ignore, _log), strict=True)]
 
     @property
     def folder(self) -> Path:
-        """The directory with the sockets and the connection files of the kernels."""
+        """The directory of the kernels' sockets and connection files."""
         return self._folder.path
+
+    @property
+    def ended(self) -> bool:
+        return self.server.exit is not None
 
     # ---- requests
 
@@ -128,27 +123,18 @@ class KernelHost(asyncio.Protocol):
         return self._number
 
     def send(self, message: HostMessage) -> None:
-        """Send a message; nothing is sent to a host that has ended. A host that does not read is killed."""
-        if self.ended:
-            return
-        data = encode(message)
-        if self._transport is None:
-            self._unsent.append(data)
-            return
-        self._transport.write(data)
-        if self._transport.get_write_buffer_size() > BACKLOG:
-            log.error("! the kernel host does not read its requests: it is killed")
-            self._child.signal_group(signal.SIGKILL)
+        """Send a message, unless the host has exited."""
+        self.server.send(encode(message))
 
     async def request(self, make: Callable[[int], HostMessage], shape: Any) -> Any:
         """Send a request and return the value of its reply.
 
         Args:
-            make: Returns the message, of the number of the request.
+            make: Returns the message for a given request number.
             shape: The type of the value.
 
         Raises:
-            HawseError: The host's error; `unavailable` if the host has ended.
+            HawseError: The host's error; `spawn_failed` if the host has exited.
         """
         if self.ended:
             raise _host_ended()
@@ -168,57 +154,31 @@ class KernelHost(asyncio.Protocol):
             raise HawseError("spawn_failed", f"the kernel host sent an invalid reply: {error}") from None
 
     async def close(self) -> None:
-        """End the host with all kernels; return when nothing of it is left."""
-        if self._transport is not None:
-            self._transport.abort()
-        else:
-            self._socket.close()
+        """End the host with all kernels. Return when no process is left."""
+        self.server.disconnect()
         mark = f"{PROCESS_MARK}={self._mark}"
         try:
             async with asyncio.timeout(END_GRACE):
-                await self._gone.wait()
+                await self.server.gone.wait()
         except TimeoutError:
-            self._child.signal_group(signal.SIGKILL)
-        await self._trees.end(self._child.pid, signal.SIGKILL, 0, lambda: self._child.exit is not None, mark=mark)
-        await self._gone.wait()
+            self.server.kill()
+        await self._trees.end(self.server.pid, signal.SIGKILL, 0, lambda: self.ended, mark=mark)
+        await self.server.gone.wait()
 
-    # ---- the connection
+    # ---- messages from the host
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)
-        self._transport.writelines(self._unsent)
-        self._unsent = []
+    def _receive(self, data: bytes) -> None:
+        kind, run, body = split(data)
+        if kind == CONTROL:
+            try:
+                message = from_host.decode(without_lone_surrogates(body))
+            except (ValueError, RecursionError) as error:
+                raise ProtocolError(str(error)) from None
+            self._handle(message)
+        elif (found := self.runs.get(run)) is not None:
+            found.receive_output(kind - 1, body)
 
-    def data_received(self, data: bytes) -> None:
-        """Handle a portion of the messages. While more are left, nothing is read, so that terminals have their turn."""
-        was_behind = self._behind is not None
-        self._behind = None
-        messages = self._decoder.feed(data)
-        try:
-            for kind, run, body in islice(messages, PORTION):
-                if kind != CONTROL:
-                    if (found := self.runs.get(run)) is not None:
-                        found.receive_output(kind - 1, body)
-                else:
-                    self._receive(from_host.decode(without_lone_surrogates(body)))
-        except (ProtocolError, ValueError, RecursionError) as error:
-            log.error("! the kernel host violated the protocol, so it is killed: %s", error)
-            self._child.signal_group(signal.SIGKILL)
-            assert self._transport is not None
-            self._transport.abort()
-            return
-        finally:
-            messages.close()  # the decoder keeps what is left
-        if self._transport is None or self._transport.is_closing():
-            return
-        if self._decoder.complete:
-            if not was_behind:
-                self._transport.pause_reading()
-            self._behind = asyncio.get_running_loop().call_soon(self.data_received, b"")
-        elif was_behind:
-            self._transport.resume_reading()
-
-    def _receive(self, message: Any) -> None:
+    def _handle(self, message: FromHost) -> None:
         match message:
             case Reply(request=number):
                 waiting = self._replies.get(number)
@@ -234,19 +194,8 @@ class KernelHost(asyncio.Protocol):
                 if (on_exit := self.on_exit.pop(number, None)) is not None:
                     on_exit(Exit(code=code) if signum is None else Exit(signal=signal_name(signum)))
 
-    def connection_lost(self, exc: Exception | None) -> None:
-        if not self.ended and self._child.exit is None:  # it has closed the connection and still runs
-            self._child.signal_group(signal.SIGKILL)
-
-    # ---- its end
-
     def _exited(self, exit: Exit) -> None:
-        """The process has ended: the kernel kills those that it has started with it (prctl(2), PR_SET_PDEATHSIG)."""
-        self.ended = True
-        if self._behind is not None:
-            self._behind.cancel()
-        if self._transport is not None:
-            self._transport.abort()
+        """Report the end of all kernels: the system kills them with their parent (prctl(2), PR_SET_PDEATHSIG)."""
         for output in self._outputs:
             output.drain(1 << 16)
             output.close()
@@ -258,18 +207,18 @@ class KernelHost(asyncio.Protocol):
             on_exit(Exit(signal="SIGKILL"))
         self.runs.clear()
         self._folder.close()
-        self._gone.set()
         self._on_end(self)
 
-    def _logged(self, fd: int) -> FdReader:
-        """Log what the host prints to stderr: its own failures."""
 
-        def read(data: bytes) -> None:
-            for line in data.decode(errors="replace").splitlines()[-20:]:
-                log.warning("! kernel host: %s", line[:LOGGED])
+def _ignore(data: bytes) -> None:
+    """Ignore the host's stdout."""
 
-        return FdReader(fd, read)
+
+def _log(data: bytes) -> None:
+    """Log the host's stderr, which reports its own failures."""
+    for line in data.decode(errors="replace").splitlines()[-20:]:
+        log.warning("! kernel host: %s", line[:LOGGED])
 
 
 def _host_ended() -> HawseError:
-    return HawseError("spawn_failed", "the process that hosts the executors has ended", retryable=True)
+    return HawseError("spawn_failed", "the process that hosts the executors has exited", retryable=True)

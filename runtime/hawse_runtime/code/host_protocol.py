@@ -1,6 +1,6 @@
 """The messages between the runtime and the kernel host, on a socket pair. Does no I/O.
 
-Each message is `length u32 | kind u8 | …` (big-endian; the length counts from the kind on):
+Each message is a frame (`hawse_runtime.core.framing`), whose body is `kind u8 | …`:
 
     kind 0   a control message: JSON with a `type`
     kind 1   `run u32 | bytes`: stdout of a run
@@ -14,13 +14,13 @@ import os
 import re
 import struct
 import sys
-from collections.abc import Generator
 from typing import Any, Literal
 
 import msgspec
 from msgspec import Raw
 
-LENGTH = struct.Struct(">I")
+from hawse_runtime.core.framing import ProtocolError, frame
+
 OUTPUT_HEADER = struct.Struct(">BI")
 CONTROL, STDOUT, STDERR, BUNDLES = range(4)
 CHUNK = 64 << 10  # bytes of output in one message: after it, the output of another kernel gets its turn
@@ -32,10 +32,6 @@ MESSAGE_LIMIT = 2 << 20  # bytes of one message: source code has up to 1 MiB, an
 _ESCAPE = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
 )
-
-
-class ProtocolError(Exception):
-    """The other end sent bytes that are not a message."""
 
 
 class HostMessage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type", tag=str.lower):
@@ -87,7 +83,7 @@ class Interrupt(HostMessage, frozen=True, kw_only=True):
     run: int
 
 
-class Answer(HostMessage, frozen=True, kw_only=True):
+class AnswerInput(HostMessage, frozen=True, kw_only=True):
     """Send a line of input to a run that has asked for it."""
 
     executor: int
@@ -104,7 +100,7 @@ class Ask(HostMessage, frozen=True, kw_only=True):
     content: dict[str, Any]
 
 
-class Languages(HostMessage, frozen=True, kw_only=True):
+class ListLanguages(HostMessage, frozen=True, kw_only=True):
     """List the kernels. Answered by `Reply` with a list of `hawse.api.code.CodeLanguage`."""
 
     request: int
@@ -202,7 +198,7 @@ class Exited(HostMessage, frozen=True, kw_only=True):
     signal: int | None = None
 
 
-FromRuntime = Start | Execute | Interrupt | Answer | Ask | Languages | Pause | Resume | Stop
+FromRuntime = Start | Execute | Interrupt | AnswerInput | Ask | ListLanguages | Pause | Resume | Stop
 FromHost = Reply | RunEvent | RunDone | Exited
 
 from_runtime = msgspec.json.Decoder(FromRuntime)
@@ -232,55 +228,23 @@ def without_lone_surrogates(data: bytes) -> bytes:
 
 def encode(message: HostMessage) -> bytes:
     """Return a control message with its length."""
-    body = _encoder.encode(message)
-    return b"".join((LENGTH.pack(len(body) + 1), b"\0", body))
+    return frame(b"\0", _encoder.encode(message))
 
 
 def encode_output(kind: int, run: int, data: bytes | memoryview) -> bytes:
     """Return output with its length; `data` has at most CHUNK bytes."""
-    return b"".join((LENGTH.pack(OUTPUT_HEADER.size + len(data)), OUTPUT_HEADER.pack(kind, run), data))
+    return frame(OUTPUT_HEADER.pack(kind, run), data)
 
 
-class Decoder:
-    """Splits a byte stream into messages. It buffers one incomplete message, and those that were not asked for."""
+def split(body: bytes) -> tuple[int, int, bytes]:
+    """Return the kind, the run (0 for a control message) and the content of a message.
 
-    def __init__(self) -> None:
-        self._buffer = bytearray()
-
-    @property
-    def complete(self) -> bool:
-        """Whether a message is left, or bytes that are none: `feed`, closed early, continues there with `b""`."""
-        if len(self._buffer) < LENGTH.size:
-            return False
-        size: int = LENGTH.unpack_from(self._buffer)[0]
-        return size > MESSAGE_LIMIT or len(self._buffer) - LENGTH.size >= size
-
-    def feed(self, data: bytes) -> Generator[tuple[int, int, bytes], None, None]:
-        """Yield `(kind, run, body)` for each message that `data` completes. `run` is 0 for a control message.
-
-        Raises:
-            ProtocolError: The bytes are not a message.
-        """
-        self._buffer += data
-        position = 0
-        try:
-            while len(self._buffer) - position >= LENGTH.size:
-                (size,) = LENGTH.unpack_from(self._buffer, position)
-                if not 0 < size <= MESSAGE_LIMIT:
-                    raise ProtocolError(f"a message of {size} bytes; 1 to {MESSAGE_LIMIT} are allowed")
-                start = position + LENGTH.size
-                if len(self._buffer) - start < size:
-                    return
-                position = start + size
-                yield _message(bytes(memoryview(self._buffer)[start:position]))
-        finally:
-            del self._buffer[:position]
-
-
-def _message(body: bytes) -> tuple[int, int, bytes]:
+    Raises:
+        ProtocolError: The kind is unknown or the message too short.
+    """
     if body[0] == CONTROL:
         return CONTROL, 0, body[1:]
     if body[0] > BUNDLES or len(body) < OUTPUT_HEADER.size:
-        raise ProtocolError(f"a message of kind {body[0]} with {len(body)} bytes")
+        raise ProtocolError(f"invalid message of kind {body[0]} with {len(body)} bytes")
     kind, run = OUTPUT_HEADER.unpack_from(body)
     return kind, run, body[OUTPUT_HEADER.size :]

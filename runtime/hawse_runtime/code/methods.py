@@ -38,7 +38,7 @@ from hawse.wire import HawseError
 from hawse_runtime.code.context import Context, begin, interrupt
 from hawse_runtime.code.executor import Executor, ExecutorContext, ExecutorOptions, start_executor
 from hawse_runtime.code.host_process import KernelHost
-from hawse_runtime.code.host_protocol import Languages
+from hawse_runtime.code.host_protocol import ListLanguages
 from hawse_runtime.code.limits import CodeLimits
 from hawse_runtime.code.pool import ExecutorPool
 from hawse_runtime.code.run import Run
@@ -161,7 +161,7 @@ class CodeMethods:
         if not _kernels_are_supported():
             return CodeLanguagesResult(languages=[], ready={})
         host = await self._get_host()
-        found = await host.request(lambda number: Languages(request=number), list[CodeLanguage])
+        found = await host.request(lambda number: ListLanguages(request=number), list[CodeLanguage])
         return CodeLanguagesResult(languages=found, ready=dict(self.pool.ready))
 
     # ---- runs
@@ -350,10 +350,9 @@ class CodeMethods:
                 )
                 raise HawseError("language_unavailable", message)
             try:
-                host = self.host = KernelHost(self._environment, self._trees, self._python, self._host_ended)
+                self.host = KernelHost(self._environment, self._trees, self._python, self._host_ended)
             except OSError as error:
                 raise typed(error) from None
-            await host.connect()
         return self.host
 
     def _host_ended(self, host: KernelHost) -> None:

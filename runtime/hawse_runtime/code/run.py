@@ -20,8 +20,9 @@ from hawse.api.code import (
 )
 from hawse.api.types import Exit
 from hawse.wire import HawseError, Principal
-from hawse_runtime.code.host_protocol import ProtocolError, RunDone, RunEvent
+from hawse_runtime.code.host_protocol import RunDone, RunEvent
 from hawse_runtime.code.run_log import RunLog
+from hawse_runtime.core.framing import ProtocolError
 
 Why = Literal["interrupted", "timed_out", "stopped"]
 

@@ -47,7 +47,7 @@ PARAMETERS: Final = (
 )
 
 
-class Viewer(Protocol):
+class Wakeable(Protocol):
     """What is attached to a desktop."""
 
     def wake(self) -> None:
@@ -75,7 +75,7 @@ class Desktop:
         self.display: int | None = None  # its number, when it is ready
         self.ended = asyncio.Event()  # set when its X server has ended, or is about to be
         self.participants = Participants(self._size_in_cells, lambda cols, rows: None, self._wake, self._wake)
-        self.viewers: dict[Viewer, None] = {}
+        self.viewers: dict[Wakeable, None] = {}
         self._geometry = f"{params.width}x{params.height}"
         self._client: RfbClient | None = None
         self._server: Process | None = None  # when it is ready

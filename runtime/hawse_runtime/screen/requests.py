@@ -1,26 +1,22 @@
 """The messages between a runtime and its screen process, on a socket pair. Does no I/O.
 
-Each message is `length u32 | MessagePack` (big-endian). The process sends an `Answer` when it is ready, and then one to
-each request, in the order of the requests, so that they need no numbers; and it answers one before it begins the next.
-If it ends after it was ready, the first request without an answer is the one that it was working on.
+Each message is a frame (`hawse_runtime.core.framing`) of MessagePack. The process sends an `Answer` when it is ready,
+then one for each request. It completes requests one at a time and in order, so they need no numbers. If it exits after
+it was ready, it was working on the first request without an answer.
 
 The process reads hostile bytes, so the runtime checks what it receives from it.
 """
 
-import struct
 from typing import Any
 
 import msgspec
 
-LENGTH = struct.Struct(">I")
+from hawse_runtime.core.framing import ProtocolError, frame
+
 ANSWER_LIMIT = 64 << 20  # bytes of one answer: the widest screens with all their scrollback take 20 MB
 SCROLLBACK_LINES = 6000  # rows that are kept at most; libghostty drops whole pages, so it may keep up to 600 fewer
 PIECE = 64 << 10  # bytes of output for which a request is worth its cost
 PIECE_LIMIT = 256 << 10  # bytes of output in one request: the process takes 2 to 4 ms for them, and others wait so long
-
-
-class ProtocolError(Exception):
-    """The screen process sent bytes that are not an answer."""
 
 
 class Request(msgspec.Struct, frozen=True, array_like=True, tag=True):
@@ -113,32 +109,13 @@ _decode_answer = msgspec.msgpack.Decoder(Answer).decode
 
 
 def framed(message: AnyRequest | Answer) -> bytes:
-    """Return the bytes of one message with its length."""
-    body = _encode(message)
-    return LENGTH.pack(len(body)) + body
+    """Return one message as a frame."""
+    return frame(_encode(message))
 
 
-class AnswerReader:
-    """Splits what a screen process sends into answers."""
-
-    def __init__(self) -> None:
-        self._received = bytearray()
-
-    def feed(self, data: bytes) -> list[Answer]:
-        """Return the answers that `data` completes. Raises `ProtocolError`."""
-        received = self._received
-        received += data
-        answers = []
-        while len(received) >= LENGTH.size:
-            (size,) = LENGTH.unpack_from(received)
-            if size > ANSWER_LIMIT:
-                raise ProtocolError(f"an answer of {size} bytes; at most {ANSWER_LIMIT} are allowed")
-            end = LENGTH.size + size
-            if len(received) < end:
-                break
-            try:
-                answers.append(_decode_answer(bytes(memoryview(received)[LENGTH.size : end])))
-            except (msgspec.DecodeError, RecursionError) as error:
-                raise ProtocolError(str(error)) from None
-            del received[:end]
-        return answers
+def decode_answer(body: bytes) -> Answer:
+    """Decode the body of a frame from the process. Raises `ProtocolError`."""
+    try:
+        return _decode_answer(body)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise ProtocolError(str(error)) from None

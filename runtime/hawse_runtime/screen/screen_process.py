@@ -5,8 +5,6 @@ Requests that it has not answered when it ends are lost. `ScreenTracker` repeats
 
 import asyncio
 import logging
-import signal
-import socket
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -16,14 +14,15 @@ import msgspec
 
 from hawse.api.types import Exit
 from hawse.wire import HawseError
-from hawse_runtime.posix.child import Child, adopt
-from hawse_runtime.posix.fd_streams import FdReader, FdWriter
+from hawse_runtime.core.framing import ProtocolError
+from hawse_runtime.posix.child_server import ChildServer
 from hawse_runtime.posix.spawn import spawn_own
-from hawse_runtime.screen.requests import ANSWER_LIMIT, Answer, AnswerReader, AnyRequest, ProtocolError, framed
+from hawse_runtime.screen.requests import ANSWER_LIMIT, Answer, AnyRequest, decode_answer, framed
 
 log = logging.getLogger(__name__)
 
 MODULE = "hawse_runtime.screen.emulator.process"
+BACKLOG = 256 << 20  # bytes of unread requests: IN_FLIGHT of them, each with the largest screen, have 160 MB
 IN_FLIGHT = 8  # requests without an answer: it has work while an answer is on its way; 2 MiB of output at most
 WARM_DELAY = 1.0  # seconds from the first viewer to the start: the shell and the page have started by then
 
@@ -85,7 +84,8 @@ class ScreenProcess:
         self._waiting: dict[ScreenClient, None] = {}  # for a turn; the first one asked first
         # The requests without an answer; those of a client that has left have none.
         self._outstanding: deque[tuple[ScreenClient | None, Callable[[Answer], None]]] = deque()
-        self._running: _Running | None = None
+        self._running: ChildServer | None = None
+        self._ready = False  # the running process has started to serve requests
         self._ends: deque[float] = deque(maxlen=limits.restarts)  # when processes have ended by themselves
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._failing = False  # the process could not be started, which the clients do not know yet
@@ -95,7 +95,7 @@ class ScreenProcess:
     @property
     def pid(self) -> int | None:
         """The process; None while there is none."""
-        return None if self._running is None else self._running.child.pid
+        return None if self._running is None else self._running.pid
 
     @property
     def available(self) -> bool:
@@ -128,7 +128,7 @@ class ScreenProcess:
         self._clients[client] = None
         self._outstanding.append((client, done))
         if self._start() and self._running is not None:
-            self._running.writer.write(framed(request))
+            self._running.send(framed(request))
             self._watch()
 
     def leave(self, client: ScreenClient) -> None:
@@ -155,24 +155,30 @@ class ScreenProcess:
         if self._running is not None:
             return True
         try:
-            self._running = _Running(self._python, self._received, self._ended)
+            self._running = ChildServer(
+                "screen process", self._spawn, self._received, self._exited, limit=ANSWER_LIMIT, backlog=BACKLOG
+            )
         except (HawseError, OSError) as error:
             log.error("! the screen process was not started: %s", error)
             # Not now: the client that sends a request does not expect to be called meanwhile.
             self._failing = True
-            asyncio.get_running_loop().call_soon(self._ended, str(error), False)
+            asyncio.get_running_loop().call_soon(self._ended, str(error))
             return False
         return True
 
-    def _received(self, answers: list[Answer]) -> None:
-        for answer in answers:
-            if not self._outstanding:
-                log.error("! the screen process sent an answer without a request, so it is killed")
-                self._kill()
-                return
-            _, done = self._outstanding.popleft()
-            self._answers += 1
-            done(answer)
+    def _spawn(self, connection: int) -> int:
+        return spawn_own([*self._python, MODULE], extra=connection)
+
+    def _received(self, message: bytes) -> None:
+        answer = decode_answer(message)
+        if not self._ready:
+            self._ready = True
+            return
+        if not self._outstanding:
+            raise ProtocolError("answer without a request")
+        _, done = self._outstanding.popleft()
+        self._answers += 1
+        done(answer)
         self._give_turns()
 
     def _give_turns(self) -> None:
@@ -181,8 +187,12 @@ class ScreenProcess:
             del self._waiting[client]
             client.proceed()
 
-    def _ended(self, how: str, was_ready: bool) -> None:
-        """The process has ended, or was not started. `was_ready`: it may have ended because of a request."""
+    def _exited(self, exit: Exit) -> None:
+        self._ended(exit.signal or f"exit code {exit.code}")
+
+    def _ended(self, how: str) -> None:
+        """Handle the end of the process, or a failure to start it. Once it was ready, a request may be the reason."""
+        was_ready, self._ready = self._ready, False
         self._running, self._failing = None, False
         if self._closed:
             return
@@ -227,54 +237,3 @@ class ScreenProcess:
 
 def _ignore(answer: Answer) -> None:
     """Ignore the answer to a client that has left."""
-
-
-class _Running:
-    """One process and the connection to it."""
-
-    def __init__(
-        self,
-        python: Sequence[str],
-        received: Callable[[list[Answer]], None],
-        ended: Callable[[str, bool], None],
-    ) -> None:
-        self.ready = False  # it has begun to serve requests
-        self._answers = AnswerReader()
-        self._on_answers = received
-        self._on_end = ended
-        self.gone = asyncio.Event()
-        ours, theirs = socket.socketpair()
-        try:
-            pid = spawn_own([*python, MODULE], extra=theirs.fileno())
-        except BaseException:
-            ours.close()
-            raise
-        finally:
-            theirs.close()
-        ours.setblocking(False)
-        fd = ours.detach()
-        self.child: Child = adopt(pid, self._exited, fd)
-        self.writer = FdWriter(fd, owned=False)
-        self._reader = FdReader(fd, self._read)
-
-    def kill(self) -> None:
-        if self.child.exit is None:
-            self.child.signal_group(signal.SIGKILL)
-
-    def _read(self, data: bytes | memoryview) -> None:
-        try:
-            answers = self._answers.feed(bytes(data))
-            if answers and not self.ready:
-                self.ready = True
-                del answers[0]
-            self._on_answers(answers)
-        except ProtocolError as error:
-            log.error("! the screen process violated the protocol, so it is killed: %s", error)
-            self.kill()
-
-    def _exited(self, exit: Exit) -> None:
-        self._reader.drain(ANSWER_LIMIT)  # what it has answered before it has ended counts
-        self.writer.close()
-        self._reader.close()
-        self.gone.set()
-        self._on_end(exit.signal or f"exit code {exit.code}", self.ready)

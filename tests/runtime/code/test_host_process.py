@@ -9,12 +9,12 @@ from typing import Any
 import psutil
 import pytest
 
-from hawse_runtime.code.host_process import PORTION
-from hawse_runtime.code.host_protocol import LENGTH, STDOUT, Answer, encode_output
+from hawse_runtime.code.host_protocol import AnswerInput
+from hawse_runtime.core.framing import frame
 from hawse_runtime.settings import RuntimeLimits
 from tests.support.code import create, run
 from tests.support.runtime import Client, Served, eventually
-from tests.support.waiting import TIMEOUT, gone
+from tests.support.waiting import gone
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -61,44 +61,14 @@ async def test_a_host_that_was_killed_is_replaced_on_the_next_use(served: Served
     assert [process.pid for process in hosts(served)] != [host.pid]
 
 
-@pytest.mark.parametrize("data", [LENGTH.pack(0), LENGTH.pack(3) + b"\0{]", LENGTH.pack(11) + b'\0{"type":1}'])
-async def test_a_host_that_sends_nonsense_is_ended(served: Served, client: Client, data: bytes) -> None:
+@pytest.mark.parametrize("body", [b"\4", b"\0{]", b'\0{"type":1}'], ids=["unknown kind", "not JSON", "wrong type"])
+async def test_a_host_that_violates_the_protocol_is_killed(served: Served, client: Client, body: bytes) -> None:
     info = await create(client)
-    host: Any = served.runtime.code.host
-    host.data_received(data)
+    assert served.runtime.code.host is not None
+    served.runtime.code.host.server.receive(frame(body))
     await gone(info["pid"])
     await eventually(lambda: served.runtime.code.host is None)
     assert (await client.ask("code.get", context="c"))["state"] == "exited"
-
-
-async def test_a_burst_of_messages_is_handled_in_portions(served: Served, client: Client) -> None:
-    await create(client)
-    host: Any = served.runtime.code.host
-    taken: list[bytes] = []
-    turns: list[int] = []
-
-    class Taker:
-        def receive_output(self, stream: int, data: bytes) -> None:
-            taken.append(data)
-
-    host.runs[7] = Taker()
-    done = asyncio.Event()
-
-    def turn() -> None:
-        turns.append(len(taken))
-        if len(taken) < 100:
-            asyncio.get_running_loop().call_soon(turn)
-        else:
-            done.set()
-
-    asyncio.get_running_loop().call_soon(turn)
-    host.data_received(b"".join(encode_output(STDOUT, 7, b"%d" % n) for n in range(100)))
-    async with asyncio.timeout(TIMEOUT):
-        await done.wait()
-    del host.runs[7]
-    assert taken == [b"%d" % n for n in range(100)]
-    assert turns == [PORTION, 2 * PORTION, 3 * PORTION, 100]
-    assert (await run(client, "1")).text == "1"  # the connection is read again
 
 
 async def test_a_host_that_does_not_read_is_killed(
@@ -109,6 +79,6 @@ async def test_a_host_that_does_not_read_is_killed(
     process.suspend()
     host: Any = served.runtime.code.host
     for _ in range(64):
-        host.send(Answer(executor=0, run=0, value="x" * (1 << 20)))
+        host.send(AnswerInput(executor=0, run=0, value="x" * (1 << 20)))
     await gone(process.pid, info["pid"])
     await eventually(lambda: served.runtime.code.host is None)

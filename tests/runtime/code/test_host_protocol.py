@@ -2,53 +2,25 @@
 
 import msgspec
 import pytest
-from hypothesis import given, strategies as st
 
 from hawse_runtime.code.host_protocol import (
     BUNDLES,
     CONTROL,
-    LENGTH,
-    MESSAGE_LIMIT,
     STDOUT,
-    Decoder,
     Exited,
     Interrupt,
-    ProtocolError,
     encode,
     encode_output,
     from_host,
     from_runtime,
+    split,
     without_lone_surrogates,
 )
-
-
-@given(st.lists(st.tuples(st.integers(STDOUT, BUNDLES), st.integers(0, 2**32 - 1), st.binary(max_size=99))), st.data())
-def test_messages_arrive_however_the_bytes_are_split(
-    outputs: list[tuple[int, int, bytes]], data: st.DataObject
-) -> None:
-    stream = b"".join(encode_output(*output) for output in outputs)
-    decoder = Decoder()
-    found: list[tuple[int, int, bytes]] = []
-    while stream:
-        size = data.draw(st.integers(1, len(stream)))
-        found += decoder.feed(stream[:size])
-        stream = stream[size:]
-    assert found == outputs
-
-
-def test_messages_that_were_not_asked_for_are_kept() -> None:
-    outputs = [(STDOUT, run, b"x") for run in range(3)]
-    decoder = Decoder()
-    first = decoder.feed(b"".join(encode_output(*output) for output in outputs) + LENGTH.pack(9))
-    assert next(first) == outputs[0]
-    first.close()
-    assert decoder.complete
-    assert list(decoder.feed(b"")) == outputs[1:]
-    assert not decoder.complete
+from hawse_runtime.core.framing import LENGTH, ProtocolError
 
 
 def test_a_control_message_is_json_with_a_type() -> None:
-    ((kind, run, body),) = Decoder().feed(encode(Interrupt(executor=3, run=4)))
+    kind, run, body = split(encode(Interrupt(executor=3, run=4))[LENGTH.size :])
     assert (kind, run) == (CONTROL, 0)
     assert from_runtime.decode(body) == Interrupt(executor=3, run=4)
     with pytest.raises(ValueError, match="type"):
@@ -56,13 +28,15 @@ def test_a_control_message_is_json_with_a_type() -> None:
     assert from_host.decode(b'{"type":"exited","executor":1,"signal":9}') == Exited(executor=1, signal=9)
 
 
-@pytest.mark.parametrize(
-    "data",
-    [LENGTH.pack(0), LENGTH.pack(MESSAGE_LIMIT + 1), LENGTH.pack(5) + b"\4\0\0\0\1", LENGTH.pack(3) + b"\1\0\0"],
-)
-def test_bytes_that_are_not_a_message_are_refused(data: bytes) -> None:
+@pytest.mark.parametrize("kind", [STDOUT, BUNDLES])
+def test_output_carries_its_kind_and_run(kind: int) -> None:
+    assert split(encode_output(kind, 2**32 - 1, b"data")[LENGTH.size :]) == (kind, 2**32 - 1, b"data")
+
+
+@pytest.mark.parametrize("body", [b"\4\0\0\0\1", b"\1\0\0"], ids=["unknown kind", "no run"])
+def test_an_invalid_message_is_refused(body: bytes) -> None:
     with pytest.raises(ProtocolError):
-        list(Decoder().feed(data))
+        split(body)
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,11 @@ import pytest
 from hawse.api.code import CodeRun
 from hawse.api.types import Exit
 from hawse.wire import HawseError
-from hawse_runtime.code.host_protocol import ProtocolError, RunDone, RunEvent
+from hawse_runtime.code.host_protocol import RunDone, RunEvent
 from hawse_runtime.code.run import EVENT_LIMIT, Run, Why
 from hawse_runtime.code.run_log import EventCursor, RunLog
 from hawse_runtime.core.folder import Folder
+from hawse_runtime.core.framing import ProtocolError
 from hawse_runtime.core.thread_pool import ThreadPools
 from hawse_runtime.journal.journal import Journal
 from hawse_runtime.journal.spill import SpillStore

@@ -17,21 +17,23 @@ from hawse_runtime.code.host.kernel_process import KernelProcess
 from hawse_runtime.code.host.languages import Languages, Unavailable
 from hawse_runtime.code.host.outbox import Outbox
 from hawse_runtime.code.host_protocol import (
-    Answer,
+    MESSAGE_LIMIT,
+    AnswerInput,
     Ask,
-    Decoder,
     Execute,
     Failure,
     FromRuntime,
     Interrupt,
-    Languages as LanguagesRequest,
+    ListLanguages,
     Pause,
     Reply,
     Resume,
     Start,
     Stop,
     from_runtime,
+    split,
 )
+from hawse_runtime.core.framing import FrameDecoder
 
 log = logging.getLogger(__name__)
 
@@ -81,10 +83,10 @@ class Host:
 
     async def receive(self, reader: asyncio.StreamReader) -> None:
         """Handle requests until the connection ends."""
-        decoder = Decoder()
+        decoder = FrameDecoder(MESSAGE_LIMIT)
         while data := await reader.read(READ):
-            for _, _, body in decoder.feed(data):
-                self._handle(from_runtime.decode(body))
+            for message in decoder.feed(data):
+                self._handle(from_runtime.decode(split(message)[2]))
 
     def close(self) -> None:
         """Kill all kernels and end all tasks."""
@@ -112,7 +114,7 @@ class Host:
         match request:
             case Start():
                 self._start(self._run_kernel(request))
-            case LanguagesRequest(request=number):
+            case ListLanguages(request=number):
                 self._start(self._list_languages(number))
             case Ask():
                 self._start(self._ask(request))
@@ -127,7 +129,7 @@ class Host:
                 kernel.execute(request)
             case Interrupt(run=run):
                 self._start(kernel.interrupt(run))
-            case Answer(run=run, value=value):
+            case AnswerInput(run=run, value=value):
                 kernel.answer(run, value)
             case Pause():
                 kernel.flowing.clear()

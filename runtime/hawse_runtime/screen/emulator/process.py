@@ -11,9 +11,10 @@ import signal
 import socket
 from contextlib import suppress
 
+from hawse_runtime.core.framing import LENGTH
 from hawse_runtime.posix import linux
 from hawse_runtime.screen.emulator.emulators import Emulators
-from hawse_runtime.screen.requests import LENGTH, Answer, decode_request, framed
+from hawse_runtime.screen.requests import Answer, decode_request, framed
 
 INHERITED = 3  # hawse_runtime.posix.spawn.EXTRA_FD
 MEMORY = 4 << 30  # bytes of address space: 200 terminals with the most scrollback that hostile output can make

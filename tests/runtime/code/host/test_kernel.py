@@ -9,7 +9,7 @@ import psutil
 from hawse_runtime.code.host_protocol import (
     STDERR,
     STDOUT,
-    Answer,
+    AnswerInput,
     Execute,
     Exited,
     Interrupt,
@@ -69,10 +69,10 @@ async def test_input_is_asked_for_and_answered() -> None:
         host.send(Execute(executor=1, run=1, source=source, stdin=True))
         asked = (await host.until(lambda each: isinstance(each, RunEvent)))[-1]
         assert (asked.name, json.loads(bytes(asked.value))) == ("input", {"prompt": "name? ", "password": False})
-        host.send(Answer(executor=1, run=1, value="ann"))
+        host.send(AnswerInput(executor=1, run=1, value="ann"))
         asked = (await host.until(lambda each: isinstance(each, RunEvent)))[-1]
         assert json.loads(bytes(asked.value)) == {"prompt": "secret? ", "password": True}
-        host.send(Answer(executor=1, run=1, value="x"))
+        host.send(AnswerInput(executor=1, run=1, value="x"))
         assert output(await host.until(lambda each: isinstance(each, RunDone))) == b"annx\n"
         refused = await host.run("input()", run=2)
         assert refused[-1].error[0] == "StdinNotImplementedError"
@@ -86,7 +86,7 @@ async def test_a_kernel_that_is_slow_to_take_questions_has_started_when_it_can_a
         host.send(Execute(executor=1, run=1, source="ask", stdin=True))
         asked = (await host.until(lambda each: isinstance(each, RunEvent)))[-1]
         assert asked.name == "input"
-        host.send(Answer(executor=1, run=1, value="ann"))
+        host.send(AnswerInput(executor=1, run=1, value="ann"))
         assert output(await host.until(lambda each: isinstance(each, RunDone))) == b"ann"
 
 
@@ -94,7 +94,7 @@ async def test_no_display_of_a_flood_is_lost_and_a_pause_holds_them_back() -> No
     async with HostProcess() as host:
         await host.start(language="python")
         host.send(Pause(executor=1))
-        count = 5000
+        count = 2500  # more than ZeroMQ queues by default at both ends
         host.send(Execute(executor=1, run=1, source=f"for n in range({count}): display(n)"))
         host.send(Resume(executor=1))
         received = await host.until(lambda each: isinstance(each, RunDone))

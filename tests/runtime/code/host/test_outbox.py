@@ -4,7 +4,8 @@ import asyncio
 import socket
 
 from hawse_runtime.code.host.outbox import Outbox
-from hawse_runtime.code.host_protocol import CHUNK, STDOUT, Decoder, Pause, from_runtime
+from hawse_runtime.code.host_protocol import CHUNK, MESSAGE_LIMIT, STDOUT, Pause, from_runtime, split
+from hawse_runtime.core.framing import FrameDecoder
 
 
 async def test_output_waits_for_its_kernel_and_messages_do_not() -> None:
@@ -18,13 +19,13 @@ async def test_output_waits_for_its_kernel_and_messages_do_not() -> None:
         group.create_task(outbox.send_output(STDOUT, 7, data, flowing))
         await asyncio.sleep(0)
         await outbox.send(Pause(executor=3))
-        decoder = Decoder()
+        decoder = FrameDecoder(MESSAGE_LIMIT)
         received = list(decoder.feed(await reader.read(1 << 16)))
-        assert [from_runtime.decode(body) for _, _, body in received] == [Pause(executor=3)]
+        assert [from_runtime.decode(split(body)[2]) for body in received] == [Pause(executor=3)]
         flowing.set()
         chunks: list[bytes] = []
         while sum(map(len, chunks)) < len(data):
-            for kind, run, body in decoder.feed(await reader.read(1 << 16)):
+            for kind, run, body in map(split, decoder.feed(await reader.read(1 << 16))):
                 assert (kind, run) == (STDOUT, 7)
                 chunks.append(body)
     assert [len(chunk) for chunk in chunks] == [CHUNK, CHUNK, 1]

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from hawse_runtime.code.host_protocol import Ask, Languages, Stop
+from hawse_runtime.code.host_protocol import Ask, ListLanguages, Stop
 from tests.support.kernel_host import HostProcess
 from tests.support.waiting import gone
 
@@ -35,7 +35,7 @@ async def test_requests_for_an_executor_that_does_not_exist_fail_or_do_nothing()
 
 async def test_languages_are_listed() -> None:
     async with HostProcess() as host:
-        host.send(Languages(request=7))
+        host.send(ListLanguages(request=7))
         listed = msgspec.json.decode((await host.reply()).value)
     assert {"language": "python", "kernel": "python3", "title": "Python 3 (ipykernel)"} in listed
 

@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from hawse_runtime.code.host_protocol import OWN_PYTHON
+from hawse_runtime.core.framing import LENGTH, FrameDecoder
 from hawse_runtime.posix.spawn import spawn_own
 from hawse_runtime.screen.emulator.process import DESCRIPTORS, serve
-from hawse_runtime.screen.requests import LENGTH, Answer, AnswerReader, AnyRequest, Feed, Open, Text, framed
+from hawse_runtime.screen.requests import ANSWER_LIMIT, Answer, AnyRequest, Feed, Open, Text, decode_answer, framed
 from hawse_runtime.screen.screen_process import MODULE
 
 TIMEOUT = 20.0
@@ -23,11 +24,11 @@ TIMEOUT = 20.0
 def ask(connection: socket.socket, *requests: AnyRequest) -> list[Answer]:
     """Send the first requests and return their answers."""
     connection.sendall(b"".join(map(framed, requests)))
-    reader, answers = AnswerReader(), list[Answer]()
+    decoder, answers = FrameDecoder(ANSWER_LIMIT), list[Answer]()
     while len(answers) < len(requests) + 1:
         data = connection.recv(1 << 16)
         assert data, "the connection was closed"
-        answers += reader.feed(data)
+        answers += map(decode_answer, decoder.feed(data))
     assert answers[0] == Answer(), "it is ready"
     return answers[1:]
 

@@ -1,0 +1,56 @@
+"""Messages on a byte stream, each preceded by its length: `length u32 | body` (big-endian). Does no I/O."""
+
+import struct
+from collections.abc import Generator
+
+LENGTH = struct.Struct(">I")
+
+
+class ProtocolError(Exception):
+    """The peer sent bytes that are not a valid message."""
+
+
+def frame(*parts: bytes | memoryview) -> bytes:
+    """Return the message whose body is the concatenation of `parts`."""
+    return b"".join((LENGTH.pack(sum(map(len, parts))), *parts))
+
+
+class FrameDecoder:
+    """Splits a byte stream into the bodies of its messages.
+
+    Buffers one incomplete message, and complete ones that the caller of `feed` has not consumed.
+    """
+
+    def __init__(self, limit: int) -> None:
+        """`limit`: the maximum size of a body in bytes."""
+        self._limit = limit
+        self._buffer = bytearray()
+
+    @property
+    def pending(self) -> bool:
+        """Whether the buffer holds a complete or an invalid message; `feed(b"")` then continues with it."""
+        if len(self._buffer) < LENGTH.size:
+            return False
+        size: int = LENGTH.unpack_from(self._buffer)[0]
+        return size > self._limit or len(self._buffer) - LENGTH.size >= size
+
+    def feed(self, data: bytes) -> Generator[bytes, None, None]:
+        """Yield the body of each message that `data` completes. Closing the generator early keeps the others.
+
+        Raises:
+            ProtocolError: A body is empty or exceeds the limit.
+        """
+        self._buffer += data
+        position = 0
+        try:
+            while len(self._buffer) - position >= LENGTH.size:
+                (size,) = LENGTH.unpack_from(self._buffer, position)
+                if not 0 < size <= self._limit:
+                    raise ProtocolError(f"message of {size} bytes; must be 1 to {self._limit}")
+                start = position + LENGTH.size
+                if len(self._buffer) - start < size:
+                    return
+                position = start + size
+                yield bytes(memoryview(self._buffer)[start:position])
+        finally:
+            del self._buffer[:position]

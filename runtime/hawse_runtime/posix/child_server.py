@@ -1,0 +1,131 @@
+"""A child process that serves the runtime's requests over a socket pair.
+
+The child is not trusted: if it violates the protocol, closes the connection or stops reading, it is killed.
+"""
+
+import asyncio
+import logging
+import signal
+import socket
+from collections.abc import Callable
+from itertools import islice
+
+from hawse.api.types import Exit
+from hawse_runtime.core.framing import FrameDecoder, ProtocolError
+from hawse_runtime.posix.child import Child, adopt
+from hawse_runtime.posix.fd_streams import FdReader, FdWriter
+
+log = logging.getLogger(__name__)
+
+BATCH = 32  # messages handled in one turn of the event loop: about 1 ms, during which no terminal echoes
+
+
+class ChildServer:
+    """One process and the connection to it."""
+
+    def __init__(
+        self,
+        name: str,
+        spawn: Callable[[int], int],
+        on_message: Callable[[bytes], None],
+        on_exit: Callable[[Exit], None],
+        *,
+        limit: int,
+        backlog: int,
+    ) -> None:
+        """Start the process.
+
+        Args:
+            name: The name of the process in the log.
+            spawn: Starts it with a copy of the given descriptor, its end of the connection; returns its pid.
+            on_message: Called with the body of each message. If it raises `ProtocolError`, the process is killed.
+            on_exit: Called once, when the process has exited and its last messages have been handled.
+            limit: The maximum size of a message from the process, in bytes.
+            backlog: Bytes of unread requests after which the process is killed.
+
+        Raises:
+            HawseError: `limit_exceeded`, or an error of `spawn`.
+            OSError: No socket can be created.
+        """
+        self.gone = asyncio.Event()  # set when the process has exited
+        self._name = name
+        self._on_message = on_message
+        self._on_exit = on_exit
+        self._limit = limit
+        self._backlog = backlog
+        self._decoder = FrameDecoder(limit)
+        self._next_batch: asyncio.Handle | None = None  # set while received messages wait for the next turn
+        ours, theirs = socket.socketpair()
+        with theirs:
+            try:
+                pid = spawn(theirs.fileno())
+            except BaseException:
+                ours.close()
+                raise
+        ours.setblocking(False)
+        fd = ours.detach()
+        self._child: Child = adopt(pid, self._exited, fd)
+        self._writer = FdWriter(fd, owned=False)
+        self._reader = FdReader(fd, self.receive, self.kill)
+
+    @property
+    def pid(self) -> int:
+        return self._child.pid
+
+    @property
+    def exit(self) -> Exit | None:
+        """The exit status, or None while the process is running."""
+        return self._child.exit
+
+    def send(self, message: bytes) -> None:
+        """Send a framed message. It is dropped if the connection is closed."""
+        self._writer.write(message)
+        if self._writer.pending > self._backlog:
+            self._fail("does not read its requests")
+
+    def receive(self, data: bytes = b"") -> None:
+        """Handle data from the process, at most `BATCH` messages in one turn. Reading pauses until none is left."""
+        self._next_batch = None
+        self._handle(data, BATCH)
+        if self._reader.closed:
+            return
+        if self._decoder.pending:
+            self._reader.pause()
+            self._next_batch = asyncio.get_running_loop().call_soon(self.receive)
+        else:
+            self._reader.resume()
+
+    def kill(self) -> None:
+        """Kill the process unless it has exited."""
+        if self._child.exit is None:
+            self._child.signal_group(signal.SIGKILL)
+
+    def disconnect(self) -> None:
+        """Close the connection. Messages that have not been handled are dropped."""
+        if self._next_batch is not None:
+            self._next_batch.cancel()
+        self._writer.close()
+        self._reader.close()
+
+    def _handle(self, data: bytes, most: int | None) -> None:
+        messages = self._decoder.feed(data)
+        try:
+            for message in islice(messages, most):
+                self._on_message(message)
+        except ProtocolError as error:
+            self._fail(f"violated the protocol: {error}")
+        finally:
+            messages.close()  # the decoder keeps the messages that were not consumed
+
+    def _fail(self, reason: str) -> None:
+        log.error("! killing the %s: it %s", self._name, reason)
+        self.kill()
+        self.disconnect()
+
+    def _exited(self, exit: Exit) -> None:
+        if not self._reader.closed:
+            self._reader.drain(self._limit)
+            self._handle(b"", None)
+        self.disconnect()
+        self.gone.set()
+        self._on_exit(exit)
