@@ -1,1 +1,1 @@
-"""The audit log: which caller did what, on what, from where, with which outcome. It knows no connection."""
+"""The audit log: which caller did what to which object, from where, and the outcome. Independent of connections."""

@@ -1,4 +1,4 @@
-"""The files of the audit log: lines of JSON in numbered segments, of which the newest are kept. All of it blocks.
+"""The files of the audit log: JSON lines in numbered segments; the oldest are deleted. All functions block.
 
 A position is `SEGMENT:OFFSET` of the first byte of a line. It stays valid while its segment is kept.
 """
@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-SEGMENT_BYTES: Final = 16 << 20  # of one segment: about 50,000 entries
-SEGMENTS: Final = 16  # that are kept: 256 MiB in all
-BLOCK: Final = 64 << 10  # bytes that are read at a time, and the longest line
+SEGMENT_BYTES: Final = 16 << 20  # bytes of a segment: about 50,000 entries
+SEGMENTS: Final = 16  # segments kept: 256 MiB in all
+BLOCK: Final = 64 << 10  # bytes read at a time, and the longest line
 _NAME = re.compile(r"audit-([0-9]{9})\.jsonl")
 
 
 class Position(NamedTuple):
-    """Where a line begins."""
+    """The start of a line."""
 
     segment: int
     offset: int
@@ -31,15 +31,15 @@ class Position(NamedTuple):
 
 
 class AuditFiles:
-    """The segments in one directory. Use `append` and `close` from one thread, the others from any."""
+    """The segments in one directory. Call `append` and `close` from one thread, the others from any."""
 
     def __init__(self, directory: Path, *, segment_bytes: int = SEGMENT_BYTES, segments: int = SEGMENTS) -> None:
-        """Name the directory; the first `append` creates it.
+        """Set the directory; the first `append` creates it.
 
         Args:
             directory: The directory.
-            segment_bytes: The size at which a new segment is begun.
-            segments: How many are kept.
+            segment_bytes: The size that starts a new segment.
+            segments: The number of segments to keep.
         """
         self._directory = directory
         self._segment_bytes = segment_bytes
@@ -49,7 +49,7 @@ class AuditFiles:
         self._size = 0
 
     def append(self, lines: bytes) -> None:
-        """Write whole lines. After an `OSError`, some of them may have been written."""
+        """Append whole lines. After an `OSError`, some of them may have been written."""
         if self._fd is None:
             self._open()
         if self._size and self._size + len(lines) > self._segment_bytes:
@@ -69,7 +69,7 @@ class AuditFiles:
             raise
 
     def close(self) -> None:
-        """Close the segment that is written to."""
+        """Close the current segment."""
         fd, self._fd = self._fd, None
         if fd is not None:
             os.close(fd)
@@ -83,18 +83,18 @@ class AuditFiles:
         return sorted(int(name[1]) for name in names if name)
 
     def size(self, number: int) -> int:
-        """Return the size of a segment in bytes; 0 if it is not kept any more."""
+        """Return the size of a segment in bytes, or 0 if it has been deleted."""
         try:
             return self._path(number).stat().st_size
         except FileNotFoundError:
             return 0
 
     def lines_before(self, number: int, end: int) -> tuple[list[tuple[Position, bytes]], int]:
-        """Return the last lines of a segment that end at or before `end`, at most a block, and where they begin.
+        """Return the last lines of a segment that end at or before `end`, at most a block, and the offset of the first.
 
         Args:
             number: The segment.
-            end: The offset at which a line begins, or the end of the segment.
+            end: The offset where a line starts, or the end of the segment.
         """
         start = max(0, end - BLOCK)
         try:
@@ -104,7 +104,7 @@ class AuditFiles:
         except FileNotFoundError:
             return [], 0
         if start:
-            cut = block.find(b"\n") + 1  # the first line may be incomplete; a block without any line is skipped
+            cut = block.find(b"\n") + 1  # the first line may be incomplete; a block without a line break is skipped
             start += cut
             block = block[cut:]
         return list(_split(number, start, block)), start if block else max(0, end - BLOCK)

@@ -1,7 +1,7 @@
-"""Writes the audit log in a thread of its own, so that a slow or full disk never delays a call.
+"""Write the audit log in a separate thread, so that a slow or full disk never delays a call.
 
-Entries wait in a bounded queue. When the queue is full or the disk refuses, entries are lost and counted: a gateway
-that would refuse calls then could be stopped by filling its disk.
+Entries wait in a bounded queue. When the queue is full or the disk fails, entries are lost and counted. Refusing calls
+instead would let anybody stop the gateway by filling its disk.
 """
 
 import asyncio
@@ -20,12 +20,12 @@ from hawse_gateway.audit.files import AuditFiles, Position
 
 log = logging.getLogger(__name__)
 
-QUEUE: Final = 8192  # entries that wait for the disk: a few megabytes
-BATCH: Final = 256  # entries that are written at a time
-SCAN_BLOCKS: Final = 64  # blocks that are read for one page: 4 MiB
+QUEUE: Final = 8192  # entries that wait to be written: a few megabytes
+BATCH: Final = 256  # entries written at a time
+SCAN_BLOCKS: Final = 64  # blocks read for one page: 4 MiB
 WARNING_INTERVAL: Final = 60.0  # s between warnings about lost entries
 CLOCK_STEP: Final = 60.0  # s that entries may be out of order, since the clock may be set back
-FLUSH_TIMEOUT: Final = 2.0  # s to wait for the disk before reading, and at the end
+FLUSH_TIMEOUT: Final = 2.0  # s to wait for the disk before reading and when closing
 
 _encoder = msgspec.json.Encoder()
 
@@ -37,25 +37,25 @@ class AuditLog:
         """Create the log.
 
         Args:
-            files: The files that it is written to. None: it is not kept.
-            queue: How many entries may wait for the disk.
+            files: The files to write to. None disables the log.
+            queue: The maximum number of entries that wait to be written.
         """
         self.written = 0  # entries
-        self.lost = 0  # entries: the queue was full, or the disk refused them
+        self.lost = 0  # entries lost because the queue was full or the disk failed
         self._files = files
         self._limit = queue
-        self._queue: deque[AuditEntry | Callable[[], None]] = deque()  # a function is called when its turn comes
+        self._queue: deque[AuditEntry | Callable[[], None]] = deque()  # functions are called in their turn
         self._ready = threading.Semaphore(0)
         self._running = False
         self._warned = 0.0
 
     @property
     def waiting(self) -> int:
-        """The number of entries that wait for the disk."""
+        """The number of entries that wait to be written."""
         return len(self._queue)
 
     def record(self, entry: AuditEntry) -> None:
-        """Write an entry soon. Never waits and never raises."""
+        """Queue an entry. Never waits and never raises."""
         if not self._running:
             return
         if len(self._queue) >= self._limit:
@@ -66,7 +66,7 @@ class AuditLog:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Start the thread; at the end, wait a short time until everything is written."""
+        """Start the thread. On exit, wait a short time until everything is written."""
         if self._files is None:
             yield
             return
@@ -81,7 +81,7 @@ class AuditLog:
             await asyncio.to_thread(thread.join, FLUSH_TIMEOUT)
 
     async def flush(self) -> None:
-        """Wait until the entries so far are written, for a short time only."""
+        """Wait a short time until the entries so far are written."""
         loop = asyncio.get_running_loop()
         flushed = asyncio.Event()
 
@@ -89,7 +89,7 @@ class AuditLog:
             try:
                 loop.call_soon_threadsafe(flushed.set)
             except RuntimeError:
-                pass  # the loop has ended meanwhile
+                pass  # the loop has ended
 
         if not self._running or len(self._queue) >= 2 * self._limit:
             return
@@ -99,7 +99,7 @@ class AuditLog:
             async with asyncio.timeout(FLUSH_TIMEOUT):
                 await flushed.wait()
         except TimeoutError:
-            pass  # the disk hangs; what it has can be read
+            pass  # the disk hangs; return the entries already written
 
     async def page(
         self,
@@ -110,14 +110,14 @@ class AuditLog:
         since: float | None = None,
         limit: int,
     ) -> AuditListResult:
-        """Return entries, the newest first.
+        """Return entries, newest first.
 
         Args:
             wanted: Selects entries.
-            after: Where to stop: this entry and older ones are not returned.
-            before: Where to begin: only older entries are returned.
-            since: Entries before this time are not searched for.
-            limit: The number of entries that is sufficient.
+            after: Stop at this entry; it and older ones are not returned.
+            before: Start here; only older entries are returned.
+            since: Do not search for entries before this time.
+            limit: The maximum number of entries.
 
         Raises:
             OSError: The files cannot be read.
@@ -162,7 +162,7 @@ class AuditLog:
             files.close()
 
     def _write(self, files: AuditFiles) -> None:
-        """Write what waits, at most a batch. The semaphore may then count entries that are written already."""
+        """Write at most one batch. The semaphore may then count entries that are already written."""
         lines, notify = list[bytes](), None
         while self._queue and len(lines) < BATCH and notify is None:
             item = self._queue.popleft()
@@ -186,7 +186,7 @@ class AuditLog:
         now = time.monotonic()
         if not self._warned or now - self._warned > WARNING_INTERVAL:
             self._warned = now
-            log.error("! audit log: %d entries are lost: %s", self.lost, reason)
+            log.error("! audit log: %d entries lost: %s", self.lost, reason)
 
 
 def _newest(files: AuditFiles, numbers: list[int]) -> Position | None:
@@ -200,7 +200,7 @@ def _previous(files: AuditFiles, numbers: list[int], number: int) -> Position | 
 
 
 def _decoded(position: Position, line: bytes) -> AuditEntry | None:
-    """Return the entry of a line; None for one that was written incompletely, or by a later version."""
+    """Return the entry of a line, or None for a line that is incomplete or from a newer version."""
     try:
         entry = msgspec.json.decode(line, type=AuditEntry)
     except (msgspec.MsgspecError, UnicodeDecodeError):

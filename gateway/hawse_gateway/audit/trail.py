@@ -1,7 +1,7 @@
-"""Decides what the audit log gets: calls that act, connections, and refusals.
+"""Selects the entries of the audit log: calls that act, connections, and refusals.
 
-Of parameters, only those in `NAMED` are written, since others may be secret: environments, input, the content of files,
-commands, credentials.
+Only parameters in `NAMED` are written, since others may be secret: environments, input, file contents, commands,
+credentials.
 """
 
 import time
@@ -47,15 +47,15 @@ NAMED: Final = (
     "secrets",
 )
 VALUE_MAX: Final = 256  # characters of one value
-REFUSALS: Final = 60  # entries of refusals of one address that are written at once, and then in a minute
-PREVIEW_INTERVAL: Final = 60.0  # s between two entries of one visitor of a preview, which may send many requests
+REFUSALS: Final = 60  # refusals of one address logged at once, and then per minute
+PREVIEW_INTERVAL: Final = 60.0  # s between two entries for a visitor of a preview, who may send many requests
 UNAUTHENTICATED: Final = Principal(id="nobody", name="", kind="", rights=())
 
 _PARAMS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 class _Made(msgspec.Struct):
-    """What a result says about a new thing: its id, also that of a token, whose secret is another field."""
+    """The id of a new object in a result. A token's secret is in another field."""
 
     id: str | None = None
     info: "_Made | None" = None
@@ -65,17 +65,17 @@ _RESULT: Final = msgspec.json.Decoder(_Made)
 
 
 class AuditTrail:
-    """The observer of all links of a gateway (`CallObserver`). Every method returns at once and never raises."""
+    """The observer of all links of a gateway (`CallObserver`). Its methods return at once and never raise."""
 
     def __init__(self, log: AuditLog, *, clock: Callable[[], float] = time.time) -> None:
         """Create the trail.
 
         Args:
-            log: Gets the entries.
+            log: The log to write to.
             clock: Returns seconds since 1970.
         """
         self.log = log
-        self.suppressed = 0  # entries of refusals that were not written, because the address had too many
+        self.suppressed = 0  # refusals not logged because the address had too many
         self._clock = clock
         self._open: dict[ObservedCall, AuditEntry] = {}
         self._refusals = RateTable(REFUSALS / 60, REFUSALS)
@@ -84,39 +84,39 @@ class AuditTrail:
     # ---- connections and requests
 
     def connection(self, action: str, principal: Principal | None, address: str, outcome: str = "ok") -> None:
-        """Write that a client has connected or disconnected.
+        """Record that a client has connected or disconnected.
 
         Args:
             action: `connect`, `disconnect`, or another action that is not a method.
-            principal: The client; None: it is not authenticated.
+            principal: The client. None if it is not authenticated.
             address: Its address, `HOST:PORT`.
-            outcome: `ok`, or why the connection has ended.
+            outcome: `ok`, or why the connection ended.
         """
         self.log.record(self._entry(action, principal or UNAUTHENTICATED, CallContext(address), outcome))
 
     def machine(
         self, action: str, principal: Principal, address: str, sandbox: str, name: str, outcome: str = "ok"
     ) -> None:
-        """Write that a machine has joined a sandbox, or was disconnected.
+        """Record that a machine has joined a sandbox or was disconnected.
 
         Args:
             action: `join` or `leave`.
-            principal: Who joined it.
+            principal: The caller who joined it.
             address: The address of the machine, `HOST:PORT`.
             sandbox: The sandbox.
-            name: What the machine calls itself.
-            outcome: `ok`; `interrupted` if the machine may connect again.
+            name: The machine's name for itself.
+            outcome: `ok`, or `interrupted` if the machine may connect again.
         """
         on = {"machine": name[:VALUE_MAX]}
         self.log.record(self._entry(action, principal, CallContext(address), outcome, sandbox, on))
 
     def refusal(self, context: CallContext, code: str, path: str) -> None:
-        """Write that a request was refused, unless that is written already.
+        """Record that a request was refused, unless it is recorded already.
 
         Args:
             context: The request.
             code: The code of the error.
-            path: The path of its URL, without the query, which may have a ticket.
+            path: The path of its URL, without the query, which may contain a ticket.
         """
         if not context.audited:
             context.audited = True
@@ -124,10 +124,10 @@ class AuditTrail:
             self._refused(msgspec.structs.replace(entry, user="", on={"path": path[:VALUE_MAX]}))
 
     def preview(self, visitor: Principal, address: str, sandbox: str, port: int) -> None:
-        """Write that a preview was opened, at most once in `PREVIEW_INTERVAL` for each visitor.
+        """Record that a preview was opened, at most once in `PREVIEW_INTERVAL` for each visitor.
 
         Args:
-            visitor: The principal of the preview, whose id differs for each preview.
+            visitor: The principal of the preview; each preview has a different id.
             address: The address of the visitor, `HOST:PORT`.
             sandbox: The sandbox.
             port: The port in it.
@@ -136,7 +136,7 @@ class AuditTrail:
             self.log.record(self._entry("preview", visitor, CallContext(address), "ok", sandbox, {"port": str(port)}))
 
     def egress(self, sandbox: str, refusal: EgressRefusal) -> None:
-        """Write that the proxy of a sandbox has refused a request of a program."""
+        """Record that a sandbox's proxy has refused a request of a program."""
         on = {"host": refusal.host, "port": str(refusal.port), "method": refusal.method, "at": f"{refusal.time:.3f}"}
         entry = self._entry("egress", UNAUTHENTICATED, CallContext(""), refusal.reason, sandbox, on)
         self.log.record(msgspec.structs.replace(entry, user=""))
@@ -172,7 +172,7 @@ class AuditTrail:
     # ---- inside
 
     def _refused(self, entry: AuditEntry) -> None:
-        """Write a refusal, unless the address has too many: it could otherwise overwrite the whole log."""
+        """Record a refusal, unless the address has too many: they could overwrite the whole log."""
         if self._refusals.take(network_of(entry.address)):
             self.log.record(entry)
         else:
@@ -207,7 +207,7 @@ def _spec(call: ObservedCall, sandbox: str | None) -> Spec | None:
 
 
 def _place(spec: Spec, on: Mapping[str, str]) -> str | None:
-    """Return the sandbox that a call of a method of the gateway acts on."""
+    """Return the sandbox that a call of a gateway method acts on."""
     name = spec.target or "sandbox"
     return on.get(name) or _defaults(spec.params).get(name)
 
@@ -218,12 +218,12 @@ def _defaults(params: Any) -> dict[str, str]:
 
 
 def _named(params: Any) -> dict[str, str]:
-    """Return the parameters that say what a call acts on, as text."""
+    """Return the parameters that identify the objects of a call, as text."""
     try:
         given = _PARAMS.decode(params)
         values = {name: msgspec.json.decode(given[name]) for name in NAMED if name in given}
     except (msgspec.MsgspecError, UnicodeDecodeError):
-        return {}  # the method refuses them
+        return {}  # the method will refuse them
     texts = {name: " ".join(map(str, value)) if isinstance(value, list) else value for name, value in values.items()}
     return {name: str(value)[:VALUE_MAX] for name, value in texts.items() if isinstance(value, str | int)}
 

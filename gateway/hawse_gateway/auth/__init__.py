@@ -1,4 +1,4 @@
-"""Who may connect and call: `Host` and `Origin` checks, tokens, tickets and principals. No I/O.
+"""Authentication and access: `Host` and `Origin` checks, tokens, tickets and principals. No I/O.
 
-It knows no connection and no sandbox.
+It knows nothing about connections or sandboxes.
 """

@@ -1,8 +1,8 @@
 """Validate the Host and Origin headers and authenticate the caller. Every endpoint calls this first. No I/O.
 
-A browser connects to loopback for any page that it shows. Requests of pages from other origins are therefore refused
-(cross-site WebSocket hijacking), and so are unknown host names, which may have been made to resolve to this machine
-(DNS rebinding). An IP address as `Host` cannot be rebound, so it is accepted.
+A browser connects to loopback on behalf of any page it shows. Requests from pages of other origins are therefore
+refused (cross-site WebSocket hijacking), and so are unknown host names, which may resolve to this machine (DNS
+rebinding). An IP address as `Host` cannot be rebound, so it is accepted.
 """
 
 import ipaddress
@@ -17,7 +17,7 @@ from hawse_gateway.auth.identity import Identity
 from hawse_gateway.auth.tickets import Tickets
 from hawse_gateway.limits.guesses import Guesses
 
-SHOWN = 100  # characters of a header that an error message repeats
+SHOWN = 100  # characters of a header repeated in an error message
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 SAFE_METHODS: Final = ("GET", "HEAD", "OPTIONS")  # RFC 9110, 9.2.1
 _PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
@@ -26,15 +26,15 @@ Headers = Iterable[tuple[bytes, bytes]]
 
 
 def header(headers: Headers, name: bytes) -> str | None:
-    """Return the value of a header, or None without it. Raises `ValueError` if it occurs more than once."""
+    """Return the value of a header, or None if it is absent. Raises `ValueError` if it occurs more than once."""
     values = [value for key, value in headers if key == name]
     if len(values) > 1:
-        raise ValueError(f"{len(values)} headers {name.decode()}")
+        raise ValueError(f"{len(values)} {name.decode()} headers, expected one")
     return values[0].decode("latin-1").strip() if values else None
 
 
 def split_host(authority: str, scheme: str) -> tuple[str, int]:
-    """Return the name, in lower case, and the port of `name[:port]`; the default port is that of `scheme`.
+    """Return the lower-case name and the port of `name[:port]`. The default port depends on `scheme`.
 
     Raises:
         ValueError: `authority` is not a host.
@@ -77,14 +77,14 @@ class AccessPolicy:
 
         Args:
             credentials: The owner's token, tokens, links and sessions.
-            tickets: Those that may take the place of a token in a URL.
-            hosts: Names that the gateway is reached by, beside localhost and IP addresses. A port is ignored.
-            origins: Origins whose pages may call, beside the gateway's own.
+            tickets: Tickets, accepted in a URL instead of a token.
+            hosts: Host names of the gateway, besides localhost and IP addresses. Ports are ignored.
+            origins: Origins whose pages may call the gateway, besides its own.
 
-            guesses: Limits wrong credentials by address. None: there is no limit.
+            guesses: Limits wrong credentials by address. None disables the limit.
 
         Raises:
-            ValueError: One of `hosts` is not a host, or one of `origins` not an origin.
+            ValueError: One of `hosts` is not a host, or one of `origins` is not an origin.
         """
         self._guesses = guesses
         self._credentials = credentials
@@ -93,7 +93,7 @@ class AccessPolicy:
         self._origins = {split_origin(origin) for origin in origins}
 
     def host_allowed(self, headers: Headers) -> bool:
-        """Return whether `Host` is a name of this gateway. A request without the header is refused."""
+        """Return whether `Host` names this gateway. A request without the header is refused."""
         try:
             name, _ = split_host(header(headers, b"host") or "", "http")
         except ValueError:
@@ -101,13 +101,13 @@ class AccessPolicy:
         return name in self._hosts or is_address(name)
 
     def check_host(self, headers: Headers) -> None:
-        """Raise `HawseError` (`origin_denied`) unless `Host` is a name of this gateway."""
+        """Raise `HawseError` (`origin_denied`) unless `Host` names this gateway."""
         if not self.host_allowed(headers):
             given = next((value.decode("latin-1") for name, value in headers if name == b"host"), "")[:SHOWN]
             raise HawseError("origin_denied", f"{given!r} is not a name of this gateway: allow it with --allow-host")
 
     def check_origin(self, headers: Headers, scheme: str) -> None:
-        """Raise `HawseError` (`origin_denied`) unless `origin_allowed`."""
+        """Raise `HawseError` (`origin_denied`) unless the origin is allowed."""
         if not self.origin_allowed(headers, scheme):
             given = next((value.decode("latin-1") for name, value in headers if name == b"origin"), "")[:SHOWN]
             raise HawseError(
@@ -115,7 +115,7 @@ class AccessPolicy:
             )
 
     def origin_allowed(self, headers: Headers, scheme: str) -> bool:
-        """Return whether `Origin` is absent (not a browser), the gateway's own, or allowed.
+        """Return whether `Origin` is absent (not a browser), the gateway's own, or allowed explicitly.
 
         Args:
             headers: The headers of the request.
@@ -144,24 +144,24 @@ class AccessPolicy:
         return identity
 
     def identity(self, scope: Mapping[str, Any], *, ticket: bool = False) -> Identity | None:
-        """Return the caller of a request whose origin was checked; None without a valid credential.
+        """Return the caller of a request whose origin was checked, or None without a valid credential.
 
         Raises:
-            HawseError: `limit_exceeded`: too many credentials from this address were wrong. With an identity provider
+            HawseError: `limit_exceeded` after too many wrong credentials from this address. With an identity provider,
                 also `forbidden` and `unavailable` (`ExternalTokens`).
         """
         return self._counted(scope, self._identity(scope, ticket=ticket))
 
     def token(self, scope: Mapping[str, Any]) -> Identity | None:
-        """Return the caller whose token a request bears, or None. Raises what `identity` raises."""
+        """Return the caller whose token the request contains, or None. Raises the same errors as `identity`."""
         return self._counted(scope, self.bearer(scope["headers"]))
 
     def wrong(self, scope: Mapping[str, Any]) -> None:
-        """Count a wrong credential that is neither a token nor a ticket. Raises what `identity` raises."""
+        """Count a wrong credential other than a token or ticket. Raises the same errors as `identity`."""
         self._count(scope, None)
 
     def _counted(self, scope: Mapping[str, Any], found: Identity | None) -> Identity | None:
-        """Return `found`. Raises `HawseError` (`limit_exceeded`) while the address has to wait."""
+        """Return `found`. Raises `HawseError` (`limit_exceeded`) while the address is blocked."""
         if found is not None or _presents(scope):
             self._count(scope, found)
         return found
@@ -172,7 +172,7 @@ class AccessPolicy:
             self._guesses.check(f"{host}:{port}", None if found is None else found.credential)
 
     def _identity(self, scope: Mapping[str, Any], *, ticket: bool) -> Identity | None:
-        """Return the caller of a request whose origin was checked; None without a valid credential."""
+        """Return the caller of a request whose origin was checked, or None without a valid credential."""
         headers = scope["headers"]
         if any(name == b"authorization" for name, _ in headers):
             found = self.bearer(headers)
@@ -185,16 +185,16 @@ class AccessPolicy:
         return self.session(scope)
 
     def session(self, scope: Mapping[str, Any]) -> Identity | None:
-        """Return the session that a request proves; None if it proves none, or several."""
+        """Return the session that a request proves, or None if it proves none or several."""
         found = self.sessions(scope)
         return next(iter(found)) if len(found) == 1 else None
 
     def sessions(self, scope: Mapping[str, Any]) -> dict[Identity, str]:
         """Return the sessions that a request proves, with their cookies.
 
-        The page of this gateway proves a session by a cookie and a key. Pages of other origins have no sessions, nor
-        have WebSockets, whose handshake a page cannot give a header: they are opened with tickets. A request that
-        changes something has the `Origin` of the page, which browsers leave out of others.
+        This gateway's page proves a session with a cookie and a key. Pages of other origins have no sessions.
+        WebSockets have none either, because a page cannot add a header to their handshake: they use tickets. A request
+        that changes something must have the page's `Origin`; browsers omit it from other requests.
         """
         headers, scheme = scope["headers"], scope["scheme"]
         if scope["type"] != "http" or not _is_own_page(headers, scheme, safe=scope["method"] in SAFE_METHODS):
@@ -208,13 +208,13 @@ class AccessPolicy:
         return found
 
     def bearer(self, headers: Headers) -> Identity | None:
-        """Return the caller whose token `Authorization` bears, or None."""
+        """Return the caller whose token is in `Authorization`, or None."""
         try:
             kind, _, token = (header(headers, b"authorization") or "").partition(" ")
         except ValueError:
             return None
         found = self._credentials.find(token.strip()) if kind.lower() == "bearer" else None
-        # The secret of a session counts only in its two halves.
+        # A session's secret is only valid in two halves.
         return None if found is None or self._credentials.kind(found.credential) == "session" else found
 
     def _ticket(self, ticket: str) -> Identity | None:
@@ -229,7 +229,7 @@ def _own_origin(headers: Headers, scheme: str) -> tuple[str, str, int]:
 
 
 def _is_own_page(headers: Headers, scheme: str, *, safe: bool) -> bool:
-    """Return whether `Origin` is the gateway's own, or absent from a request that is safe."""
+    """Return whether `Origin` is the gateway's own, or absent from a safe request."""
     try:
         value = header(headers, b"origin")
         return safe if value is None else split_origin(value) == _own_origin(headers, scheme)
@@ -238,5 +238,5 @@ def _is_own_page(headers: Headers, scheme: str, *, safe: bool) -> bool:
 
 
 def _presents(scope: Mapping[str, Any]) -> bool:
-    """Whether a request has a token or ticket. Sessions are not guessed: a browser sends an old one by itself."""
+    """Return whether a request has a token or ticket. Sessions do not count: browsers send old ones by themselves."""
     return any(name == b"authorization" for name, _ in scope["headers"]) or b"ticket=" in scope["query_string"]

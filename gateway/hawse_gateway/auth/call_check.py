@@ -1,4 +1,4 @@
-"""The check of a call's right at the gateway, before a sandbox is started for it. The runtime checks it again."""
+"""Check a call's right at the gateway, before a sandbox is started for it. The runtime checks it again."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,18 +24,18 @@ def owns_nothing(principal: Principal, sandbox: str) -> bool:
 
 
 def check_call(principal: Principal, call: Call, sandbox: str | None, owns: Owns = owns_nothing) -> Principal:
-    """Return the caller with the rights that it has where the call acts, if it may make the call.
+    """Return the caller with its rights where the call acts, if it may make the call.
 
-    A method that this gateway does not know is left to the runtime, which may be a later version.
+    A method unknown to this gateway is left to the runtime, which may be newer.
 
     Args:
         principal: The caller, with its rights at the gateway.
-        call: The call, with its parameters not decoded.
-        sandbox: The sandbox that it is for. None: it is for a method of the gateway itself.
+        call: The call. Its parameters are not decoded.
+        sandbox: The sandbox. None for the gateway's own methods.
         owns: Returns whether a sandbox belongs to the caller.
 
     Raises:
-        HawseError: `forbidden`; `not_found`, as for a sandbox that does not exist, if the caller has no right in it.
+        HawseError: `forbidden`; `not_found` if the caller has no right in the sandbox, as if it did not exist.
     """
     spec = (GATEWAY if sandbox is None else METHODS).get(call.method)
     if spec is not None and spec.target is not None:
@@ -54,7 +54,7 @@ def check_call(principal: Principal, call: Call, sandbox: str | None, owns: Owns
 
 
 def _value(params: Any, name: str) -> str | None:
-    """Return the text that is the parameter `name`; None if there is none, which the runtime refuses."""
+    """Return the text of the parameter `name`, or None if it is missing; the runtime then refuses the call."""
     try:
         return _NAME.decode(_PARAMS.decode(params)[name])
     except (KeyError, msgspec.MsgspecError):

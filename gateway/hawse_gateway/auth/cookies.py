@@ -1,11 +1,11 @@
 """The two halves of a browser's session: a cookie, and a key that the page sends in a header. No I/O.
 
-Browsers send a cookie to every port of a host, and so to programs in sandboxes that are reached at another port; any
-of these may also set cookies of this host. The key is in the storage of the page's origin, which contains the port. A
-session counts only with both halves (docs/decisions/0280).
+Browsers send a cookie to every port of a host, and therefore also to programs in sandboxes reached at another port. Any
+of these programs can also set cookies for this host. The key is in the storage of the page's origin, which includes the
+port. A session is only valid with both halves (docs/decisions/0280).
 
-A browser can have several sessions at one gateway, for example with the owner's token and with a share link. Each has
-its own cookie, whose name ends with the id of the session. The header `Hawse-Session` contains `ID.KEY`.
+A browser can have several sessions at one gateway, for example one for the owner's token and one for a share link. Each
+has its own cookie, whose name ends with the session's id. The header `Hawse-Session` contains `ID.KEY`.
 """
 
 import re
@@ -14,7 +14,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 HEADER: Final = b"hawse-session"
-SESSIONS_IN_BROWSER: Final = 16  # cookies of one gateway: all are sent with each request, whose headers have a limit
+SESSIONS_IN_BROWSER: Final = 16  # cookies of one gateway: all are sent with each request, and headers are limited
 _NAMED: Final = re.compile(r"([0-9a-f]{16})\.([A-Za-z0-9_-]{43})")
 _PORTS: Final = {False: 80, True: 443}
 
@@ -22,13 +22,13 @@ Headers = Iterable[tuple[bytes, bytes]]
 
 
 def halves(secret: str) -> tuple[str, str]:
-    """Return the cookie and the key that the secret of a session consists of."""
+    """Return the cookie and the key that make up a session's secret."""
     cookie, _, key = secret.partition(".")
     return cookie, key
 
 
 def presented(headers: Headers, scheme: str) -> dict[str, list[str]]:
-    """Return the secrets that a request may have for each session that its header names, by the id of the session.
+    """Return candidate secrets for each session that a request's header names, by session id.
 
     A cookie may occur more than once: another program at this host can set one with the same name and a longer path.
 
@@ -41,7 +41,7 @@ def presented(headers: Headers, scheme: str) -> dict[str, list[str]]:
 
 
 def sessions(headers: Headers, scheme: str) -> dict[str, list[str]]:
-    """Return the values of a request's session cookies by the id of the session, in the order of their arrival.
+    """Return the values of a request's session cookies by session id, in order of arrival.
 
     Args:
         headers: The headers of the request.
@@ -65,13 +65,13 @@ def pairs(headers: Headers) -> Iterator[tuple[str, str]]:
 
 
 def set_cookie(headers: Headers, scheme: str, name: str, cookie: str, lifetime: float) -> str:
-    """Return the value of `Set-Cookie` that lets a browser keep the cookie of a session.
+    """Return the value of `Set-Cookie` that stores a session's cookie in the browser.
 
     Args:
-        headers: The headers of the request that is answered.
+        headers: The headers of the request.
         scheme: Its scheme.
         name: The id of the session.
-        cookie: The first half of its secret. Empty with a lifetime of 0: the cookie is deleted.
+        cookie: The first half of its secret. Empty, with a lifetime of 0, to delete the cookie.
         lifetime: Seconds until the browser deletes the cookie.
     """
     secure = "; Secure" if _secure(scheme) else ""
@@ -80,10 +80,10 @@ def set_cookie(headers: Headers, scheme: str, name: str, cookie: str, lifetime: 
 
 
 def keep_session(headers: Headers, scheme: str, name: str, cookie: str, lifetime: float) -> list[str]:
-    """Return the values of `Set-Cookie` of the answer that starts a session: its cookie, and the end of surplus ones.
+    """Return the `Set-Cookie` values that start a session: its cookie, and the deletion of surplus ones.
 
     Args:
-        headers: The headers of the request that is answered.
+        headers: The headers of the request.
         scheme: Its scheme.
         name: The id of the session.
         cookie: The first half of its secret.
@@ -95,19 +95,19 @@ def keep_session(headers: Headers, scheme: str, name: str, cookie: str, lifetime
 
 
 def surplus(found: Iterable[str], name: str, used: Collection[str] = ()) -> list[str]:
-    """Return the ids of sessions whose cookies are deleted when another session starts, so that a bound is kept.
+    """Return the ids of sessions whose cookies are deleted when another session starts, to stay within the limit.
 
     Args:
-        found: The ids of the sessions in the browser, in the order in which it sent them: the oldest first (RFC 6265).
+        found: The ids of the sessions in the browser, in the order it sent them: the oldest first (RFC 6265).
         name: The id of the new session.
-        used: The ids of those that the page has the key of. The others go first: the page cannot use them.
+        used: The ids of sessions whose key the page has. The others are deleted first: the page cannot use them.
     """
     others = sorted((one for one in found if one != name), key=lambda one: one in used)
     return others[: max(0, len(others) + 1 - SESSIONS_IN_BROWSER)]
 
 
 def _named(headers: Headers) -> dict[str, str]:
-    """Return the keys of the sessions that a request names in its header, by the id of the session."""
+    """Return the session keys in a request's header, by session id."""
     given = ",".join(value.decode("latin-1") for key, value in headers if key == HEADER).split(",")
     matches = (_NAMED.fullmatch(one.strip()) for one in given[:SESSIONS_IN_BROWSER])
     return {match[1]: match[2] for match in matches if match}
@@ -118,12 +118,12 @@ def _secure(scheme: str) -> bool:
 
 
 def _prefix(headers: Headers, scheme: str) -> str:
-    """Browsers send a cookie to all ports of a host, so its name contains the port."""
+    """Return the prefix of cookie names. It contains the port, since browsers send cookies to all ports of a host."""
     secure = _secure(scheme)
     host = next((value.decode("latin-1") for key, value in headers if key == b"host"), "")
     try:
         port = urlsplit(f"//{host}").port or _PORTS[secure]
     except ValueError:
         port = _PORTS[secure]
-    # With `__Host-`, browsers accept the cookie only from this host itself, over HTTPS (RFC 6265bis, 4.1.3.2).
+    # With `__Host-`, browsers only accept the cookie from this host itself, over HTTPS (RFC 6265bis, 4.1.3.2).
     return f"{'__Host-' if secure else ''}hawse-{port}-"

@@ -1,4 +1,4 @@
-"""What is stored of a credential, and what finds those that are not stored."""
+"""The rows of stored credentials, and the lookup of external ones."""
 
 from typing import Final, Literal, Protocol
 
@@ -9,24 +9,24 @@ from hawse_gateway.auth.identity import Identity
 from hawse_gateway.store.clock import Moment
 
 Kind = Literal["token", "link", "session", "login"]
-EXTERNAL: Final = "jwt-"  # begins the ids of tokens that another program has issued
+EXTERNAL: Final = "jwt-"  # prefix of the ids of tokens issued by another program
 
 
 class Credential(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One row.
+    """One stored credential.
 
     Attributes:
         id: Its id, which is not secret.
-        kind: What it is.
+        kind: The kind: `token`, `link`, `session` or `login`.
         digest: The SHA-256 of its secret, in hexadecimal.
-        principal: Who presents it, with the rights at the gateway.
-        created: In seconds since 1970.
-        expires: When it ends. None: it does not.
-        parent: The credential with which it was created, and with which it ends. None: that of the owner.
-        uses: How many sessions were begun with it, of a link.
-        max_uses: How many may be. None: any number.
+        principal: The principal it authenticates, with its rights at the gateway.
+        created: Seconds since 1970.
+        expires: When it expires. None: never.
+        parent: The credential it was created with and ends with. None: the owner's token.
+        uses: For a link, the number of sessions started with it.
+        max_uses: The limit of `uses`. None: unlimited.
 
-    A `login` has no secret. It is the parent of the sessions of a user that signed in with an identity provider.
+    A `login` has no secret. It is the parent of a user's sessions after a sign-in with an identity provider.
     """
 
     id: str
@@ -41,10 +41,10 @@ class Credential(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ExternalTokens(Protocol):
-    """Tokens that are not stored, since another program issues them."""
+    """Tokens that another program issues, and that are therefore not stored."""
 
     def find(self, secret: str) -> Identity | None:
-        """Return who presents `secret`; None if it is not valid. May raise `HawseError` (`unavailable`)."""
+        """Return who presents `secret`, or None if it is invalid. May raise `HawseError` (`unavailable`)."""
 
     def identity(self, id: str) -> Identity | None:
-        """Return the identity of a token that was presented before; None if it has ended."""
+        """Return the identity of a token presented earlier, or None if it has ended."""

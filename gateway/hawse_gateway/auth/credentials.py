@@ -1,8 +1,8 @@
-"""API tokens, share links and sessions: rows of the store, which each gateway keeps in memory and follows.
+"""API tokens, share links and sessions: rows of the store that each gateway mirrors in memory.
 
-Only the SHA-256 of a secret is stored, and a secret is found by that hash. A guess that resembles a secret has another
-hash altogether, so the time of the look-up does not depend on how much of a guess is right. A slow hash is not needed,
-because no secret has less than 256 random bits.
+Only the SHA-256 of a secret is stored, and secrets are looked up by that hash. Similar secrets have unrelated hashes,
+so the lookup time does not reveal how much of a guess is right. A slow hash is not needed, because every secret has at
+least 256 random bits.
 """
 
 import hashlib
@@ -36,49 +36,49 @@ from hawse_gateway.store.table_follower import TableFollower
 log = logging.getLogger(__name__)
 
 TABLE: Final = "credentials"
-PREFIXES: Final = {"token": "hwt_", "link": "hws_", "session": "hwc_"}  # so that a leaked secret is recognized as one
-SESSION: Final = "session-"  # begins the ids of sessions
+PREFIXES: Final = {"token": "hwt_", "link": "hws_", "session": "hwc_"}  # makes a leaked secret recognizable
+SESSION: Final = "session-"  # prefix of the ids of sessions
 SECRET_BYTES: Final = 32
-TOTAL: Final = 4096  # credentials: a bound on memory
-OF_EACH_USER: Final = 1024  # so that no user can use up all of them
+TOTAL: Final = 4096  # credentials: bounds memory
+OF_EACH_USER: Final = 1024  # so that one user cannot use them all up
 SESSIONS_OF_EACH: Final = 64  # of one token or link; the oldest ends when another browser signs in
-SESSION_LIFETIME: Final = 7 * 86_400.0  # s without use after which a browser has to sign in again
-SESSION_STEP: Final = 3_600.0  # s between two writes of the end of a session that is used
-ATTEMPTS: Final = 5  # to write a row that other gateways change at the same time
+SESSION_LIFETIME: Final = 7 * 86_400.0  # s without use until a browser has to sign in again
+SESSION_STEP: Final = 3_600.0  # s between writes that extend a session in use
+ATTEMPTS: Final = 5  # to write a row that other gateways are changing
 
 
 class Credentials:
     """The owner's token and all stored credentials. Use it in `async with credentials.running():`."""
 
     def __init__(self, owner_token: str, store: Store, *, clock: Clock | None = None) -> None:
-        """Create the table. Until it runs, it knows the owner's token only.
+        """Create the table. Until it runs, it only knows the owner's token.
 
         Args:
-            owner_token: The token of the owner, which is not stored.
-            store: The rows.
-            clock: Measures the time until credentials end. None: that of this machine.
+            owner_token: The owner's token, which is not stored.
+            store: The store of the rows.
+            clock: Measures when credentials expire. Default: this machine's clock.
         """
-        digest = _digest(owner_token)  # in the id, so that sessions end when another token is configured
+        digest = _digest(owner_token)  # part of the id, so that sessions end when another token is configured
         self._owner = Identity(OWNER, f"owner-{digest[:16]}")
         self._store = store
         self._clock = clock or Clock()
         self._rows: dict[str, tuple[Credential, int]] = {}  # by id, with the version
-        self._by_digest: dict[str, str] = {}  # the ids
+        self._by_digest: dict[str, str] = {}  # ids
         self._follower = TableFollower(store, TABLE, self._apply, lambda: list(self._rows))
         self._owner_digest = digest
         self.external: ExternalTokens | None = None
-        self.on_ended: list[Callable[[str], None]] = []  # are called with the id of each credential that has ended
+        self.on_ended: list[Callable[[str], None]] = []  # called with the id of each credential that ends
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator["Credentials"]:
-        """Load the rows and follow them. Raises `StoreError`."""
+        """Load the rows and follow their changes. Raises `StoreError`."""
         async with self._follower.running():
             yield self
 
     # ---- reading
 
     def find(self, secret: str) -> Identity | None:
-        """Return who presents `secret`; None if it is unknown, has expired or was revoked."""
+        """Return who presents `secret`, or None if it is unknown, expired or revoked."""
         digest = _digest(secret)
         if hmac.compare_digest(digest, self._owner_digest):
             return self._owner
@@ -88,17 +88,17 @@ class Credentials:
         return None if id is None else self.identity(id)
 
     def find_session(self, name: str, secret: str) -> Identity | None:
-        """Return who presents `secret`; None if it is not the secret of the session with this id in the browser."""
+        """Return who presents `secret`, or None unless it is the secret of the session with this browser id."""
         id = self._by_digest.get(_digest(secret))
         return self.identity(id) if id == f"{SESSION}{name}" else None
 
     def kind(self, id: str) -> Kind | None:
-        """Return the kind of a stored credential; None for the owner's token, and for an unknown id."""
+        """Return the kind of a stored credential, or None for the owner's token and unknown ids."""
         found = self._rows.get(id)
         return None if found is None else found[0].kind
 
     def identity(self, id: str) -> Identity | None:
-        """Return the identity of the credential `id`; None if it has ended."""
+        """Return the identity of the credential `id`, or None if it has ended."""
         if id == self._owner.credential:
             return self._owner
         if id.startswith(EXTERNAL):
@@ -113,30 +113,30 @@ class Credentials:
         return Identity(credential.principal, id, credential.expires)
 
     def creator(self, caller: Principal) -> Identity | None:
-        """Return what a credential that `caller` creates ends with; None if that has ended meanwhile."""
+        """Return the credential that new ones of `caller` end with, or None if it has ended."""
         return self._owner if caller.credential is None else self.identity(caller.credential)
 
     def current(self, identity: Identity) -> bool:
-        """Return whether a caller that was authenticated before may still act."""
+        """Return whether a caller authenticated earlier may still act."""
         return self.identity(identity.credential) is not None
 
     def expiry(self, identity: Identity) -> Moment | None:
-        """Return when a caller that was authenticated before loses its access, which may be later now."""
+        """Return when a caller authenticated earlier loses access; the time may have moved."""
         found = self.identity(identity.credential)
         return identity.expires if found is None else found.expires
 
     def get(self, id: str) -> Credential | None:
-        """Return a credential; None for the owner's token, and for one that has ended."""
+        """Return a credential, or None for the owner's token and ended ones."""
         found = self._rows.get(id)
         return None if found is None or self.identity(id) is None else found[0]
 
     def all(self, kind: Kind) -> list[Credential]:
-        """Return the credentials of one kind that have not ended, in the order of their creation."""
+        """Return the active credentials of one kind, in order of creation."""
         found = (self.get(id) for id in self._rows)
         return sorted((one for one in found if one is not None and one.kind == kind), key=lambda one: one.created)
 
     def root(self, id: str) -> str:
-        """Return the token or link that a session belongs to; any other id itself."""
+        """Return the token or link of a session; any other id is returned unchanged."""
         found = self._rows.get(id)
         return id if found is None or found[0].kind != "session" else found[0].parent or id
 
@@ -154,14 +154,14 @@ class Credentials:
         """Store a new credential, and return its secret and its row.
 
         Args:
-            kind: What it is.
-            principal: Who presents it. An empty `id` becomes that of the credential.
-            creator: Who creates it. It ends with the credential of the creator, and not later.
-            lifetime: Seconds until it ends. None: it ends with the creator's.
-            max_uses: How many sessions may be begun with it. None: any number.
+            kind: The kind of credential.
+            principal: The principal it authenticates. An empty `id` is replaced by the credential's id.
+            creator: The caller who creates it. It ends no later than the creator's credential.
+            lifetime: Seconds until it ends. None: as long as the creator's.
+            max_uses: How many sessions can be started with it. None: unlimited.
 
         Raises:
-            HawseError: `limit_exceeded`; `unavailable` if the store cannot be used.
+            HawseError: `limit_exceeded`, or `unavailable` if the store is unavailable.
         """
         if creator.credential.startswith(EXTERNAL):
             raise HawseError("forbidden", "a JSON Web Token cannot create what would outlive it: sign in at the page")
@@ -171,7 +171,7 @@ class Credentials:
         id = f"{kind}-{secrets.token_hex(8)}"
         if not principal.id:
             principal = msgspec.structs.replace(principal, id=id)
-        # What a browser creates must not end with its session, but with the token that the session belongs to.
+        # Credentials created in a browser end with the session's token, not with the session.
         parent = creator.credential if kind == "session" else self.root(creator.credential)
         limit = self.identity(parent)
         now = self._clock.now()
@@ -196,28 +196,28 @@ class Credentials:
         return secret, credential
 
     async def begin_session(self, identity: Identity) -> tuple[str, Credential]:
-        """Create the session of a browser that presented a token or link. Returns its secret and its row.
+        """Create a session for a browser that presented a token or link. Returns its secret and its row.
 
         Raises:
-            HawseError: `forbidden` if a link was used as often as it may be; `limit_exceeded`; `unavailable` if the
-                store cannot be used.
+            HawseError: `forbidden` if a link has no uses left; `limit_exceeded`; `unavailable` if the store is
+                unavailable.
         """
         await self._count_use(identity.credential)
         principal = msgspec.structs.replace(identity.principal, credential=None)
         return await self.create("session", principal, identity, lifetime=SESSION_LIFETIME)
 
     async def log_in(self, id: str, principal: Principal, *, lifetime: float) -> Identity:
-        """Store that a user has signed in with an identity provider, and return the identity for its sessions.
+        """Record a sign-in with an identity provider, and return the identity for the user's sessions.
 
-        Sessions of an earlier login go on, unless the user has other rights now.
+        Sessions of an earlier login stay valid unless the user's rights have changed.
 
         Args:
-            id: The id of the row, the same at each login of the user.
-            principal: The user, with the rights at the gateway.
+            id: The id of the row, the same at every login of this user.
+            principal: The user and its rights at the gateway.
             lifetime: Seconds until the user has to sign in again.
 
         Raises:
-            HawseError: `limit_exceeded`; `unavailable` if the store cannot be used.
+            HawseError: `limit_exceeded`, or `unavailable` if the store is unavailable.
         """
         principal = msgspec.structs.replace(principal, credential=None)
         for _ in range(ATTEMPTS):
@@ -236,16 +236,16 @@ class Credentials:
             try:
                 version = await self._write(Put(TABLE, id, value, ABSENT if found is None else found[1]))
             except ConflictError:
-                await self._read(id)  # the user signs in at another gateway at the same time
+                await self._read(id)  # the user is signing in at another gateway at the same time
                 continue
             self._put(id, Row(value, version))
             return Identity(self._rows[id][0].principal, id, row.expires)
-        raise HawseError("unavailable", "the user signs in at several gateways at once")
+        raise HawseError("unavailable", "the user is signing in at several gateways at once: try again")
 
     async def extend(self, id: str) -> float | None:
-        """Note that a session is used, and return its seconds until it ends. None: it has ended.
+        """Record the use of a session, and return the seconds until it ends, or None if it has ended.
 
-        The row is written once in `SESSION_STEP` at most.
+        The row is written at most once in `SESSION_STEP`.
         """
         for _ in range(ATTEMPTS):
             identity = self.identity(id)
@@ -262,37 +262,37 @@ class Credentials:
                 try:
                     self._put(id, Row(value, await self._write(Put(TABLE, id, value, version))))
                 except ConflictError:
-                    await self._read(id)  # another gateway has changed it
+                    await self._read(id)  # another gateway changed it
                     continue
             found = self.identity(id)
             return None if found is None or found.expires is None else self._clock.until(found.expires)
         return None
 
     async def revoke(self, id: str) -> None:
-        """Delete a credential and all that were created with it. What uses them is ended at once."""
+        """Delete a credential and all credentials created with it. Connections that use them end at once."""
         await self._delete([id, *self._descendants(id)])
 
     # ---- inside
 
     async def _count_use(self, id: str) -> None:
-        """Count a session of a link: two gateways cannot both begin the last one."""
+        """Count a session of a link. Two gateways cannot both take the last use."""
         for _ in range(ATTEMPTS):
             row, version = self._rows.get(id, (None, 0))
             if row is None or row.kind != "link":
                 return
             if row.max_uses is not None and row.uses >= row.max_uses:
-                raise HawseError("forbidden", f"this link was used {row.uses} times, which is its limit")
+                raise HawseError("forbidden", f"this link has reached its limit of {row.uses} uses")
             value = msgspec.json.encode(msgspec.structs.replace(row, uses=row.uses + 1))
             try:
                 self._put(id, Row(value, await self._write(Put(TABLE, id, value, version))))
             except ConflictError:
-                await self._read(id)  # it is used at another gateway at the same time
+                await self._read(id)  # another gateway is using it at the same time
             else:
                 return
-        raise HawseError("unavailable", "the link is used at several gateways at once")
+        raise HawseError("unavailable", "the link is in use at several gateways at once: try again")
 
     def _surplus(self, new: Credential) -> list[str]:
-        """Rows to delete before `new` is written: those that have ended, and the oldest sessions of its parent."""
+        """Return the rows to delete before `new` is written: ended ones, and the oldest sessions of its parent."""
         ended = [id for id in self._rows if self.identity(id) is None]
         siblings = [one for one in self.all("session") if one.parent == new.parent] if new.kind == "session" else []
         return ended + [one.id for one in siblings[: max(0, len(siblings) + 1 - SESSIONS_OF_EACH)]]
@@ -301,7 +301,7 @@ class Credentials:
         own = sum(one.principal.id == new.principal.id for one, _ in self._rows.values())
         if len(self._rows) >= TOTAL or own >= OF_EACH_USER:
             raise HawseError(
-                "limit_exceeded", f"there may be {TOTAL} credentials, and {OF_EACH_USER} of each user: revoke some"
+                "limit_exceeded", f"at most {TOTAL} credentials, {OF_EACH_USER} for each user: revoke some"
             )
 
     def _descendants(self, id: str) -> Iterator[str]:
@@ -318,7 +318,7 @@ class Credentials:
                 try:
                     await self._write(Delete(TABLE, id, self._rows[id][1]))
                 except ConflictError:
-                    await self._read(id)  # another gateway has changed it
+                    await self._read(id)  # another gateway changed it
                     continue
                 self._drop(id)
                 break
@@ -331,7 +331,7 @@ class Credentials:
         try:
             credential = msgspec.json.decode(row.value, type=Credential)
         except msgspec.MsgspecError as error:
-            log.error("! credential %s cannot be read: %s", id, error)
+            log.error("! credential %s is unreadable: %s", id, error)
             return
         principal = msgspec.structs.replace(credential.principal, credential=id)
         self._rows[id] = msgspec.structs.replace(credential, principal=principal), row.version
@@ -345,7 +345,7 @@ class Credentials:
                 callback(id)
 
     def _apply(self, id: str, row: Row | None) -> None:
-        """Take a row that was read, which another gateway may have changed or deleted."""
+        """Apply a row that another gateway may have changed or deleted."""
         if row is None:
             for one in (id, *self._descendants(id)):
                 self._drop(one)
@@ -353,7 +353,7 @@ class Credentials:
             self._put(id, row)
 
     async def _read(self, id: str) -> None:
-        """Read one row again, which another gateway may have changed or deleted."""
+        """Read a row again that another gateway may have changed or deleted."""
         try:
             await self._follower.read(id)
         except StoreError as error:
@@ -361,7 +361,7 @@ class Credentials:
 
 
 def name_of(session: str) -> str:
-    """Return the id that a session has in its browser, from that of its row."""
+    """Return the browser's id of a session, given the id of its row."""
     return session.removeprefix(SESSION)
 
 

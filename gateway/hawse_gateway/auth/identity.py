@@ -1,4 +1,4 @@
-"""The caller of a request, as its credential describes it, and what it may do in one sandbox."""
+"""The caller of a request as its credential describes it, and its rights in one sandbox."""
 
 from typing import NamedTuple
 
@@ -14,8 +14,8 @@ class Identity(NamedTuple):
 
     Attributes:
         principal: The caller and its rights at the gateway, which may be limited to sandboxes (`hawse.api.rights`).
-        credential: The id of the credential that it presented.
-        expires: When the credential expires. None: it does not.
+        credential: The id of the credential it presented.
+        expires: When the credential expires. None: never.
     """
 
     principal: Principal
@@ -24,7 +24,7 @@ class Identity(NamedTuple):
 
 
 def principal_in(principal: Principal, sandbox: str, *, own: bool = False) -> Principal:
-    """Return the caller with the rights that it has in one sandbox.
+    """Return the caller with its rights in one sandbox.
 
     Args:
         principal: The caller and its rights at the gateway.
@@ -32,7 +32,7 @@ def principal_in(principal: Principal, sandbox: str, *, own: bool = False) -> Pr
         own: Whether the caller owns the sandbox.
 
     Raises:
-        HawseError: `not_found`, as for a sandbox that does not exist, if the caller has no right in it.
+        HawseError: `not_found` if the caller has no right in it, as if it did not exist.
     """
     rights = in_sandbox(principal.rights, sandbox, own=own)
     if not rights:

@@ -29,7 +29,7 @@ from hawse_gateway.auth.credentials import Credentials
 from hawse_gateway.auth.identity import Identity
 from hawse_gateway.auth.uses import OpenUses, Use
 
-LINK_ROLES = ("viewer", "writer")  # others could create tokens or leave processes behind, which outlive the link
+LINK_ROLES = ("viewer", "writer")  # other roles could create tokens or processes that outlive the link
 
 
 class AccessMethods:
@@ -40,7 +40,7 @@ class AccessMethods:
 
         Args:
             credentials: The tokens and links.
-            uses: What is open with them.
+            uses: The open connections and requests, by credential.
             owns: Returns whether a sandbox belongs to a caller.
         """
         self._credentials = credentials
@@ -53,7 +53,7 @@ class AccessMethods:
     async def create_token(self, params: TokenCreate, caller: Principal) -> TokenCreateResult:
         user = params.user or caller.id
         if user != caller.id and ALL not in caller.rights:
-            raise HawseError("forbidden", "only a caller with every right in all sandboxes may name another `user`")
+            raise HawseError("forbidden", "only a caller with every right in all sandboxes can name another `user`")
         names = ROLES[params.role]
         if params.own and params.sandboxes is not None:
             raise HawseError("invalid_params", "`own` excludes `sandboxes`", details={"path": "$.own"})
@@ -85,7 +85,7 @@ class AccessMethods:
             )
         rights = [str(Right(name, params.sandbox, params.terminal)) for name in ROLES[params.role]]
         self._check_covered(caller, [str(Right(ACCESS, params.sandbox)), *rights])
-        # An empty id becomes that of the link: the guests of two links are different users.
+        # An empty id is replaced by the link's, so that guests of different links are different users.
         principal = Principal(id="", name=params.name, kind="guest", rights=tuple(rights))
         token, row = await self._credentials.create(
             "link", principal, self._creator(caller), lifetime=params.expires_in, max_uses=params.max_uses
@@ -101,14 +101,14 @@ class AccessMethods:
         return await self._revoke(params.id, ("link",), caller)
 
     async def end_links(self, sandbox: str, before: float) -> None:
-        """Revoke the links and join tokens of a sandbox that was deleted: its id may be given to another sandbox.
+        """Revoke the links and join tokens of a deleted sandbox, whose id may be reused.
 
         Args:
             sandbox: The id of the sandbox.
-            before: Only those that were created before this time, in seconds since 1970.
+            before: Only revoke those created before this time, in seconds since 1970.
 
         Raises:
-            HawseError: `unavailable` if the store cannot be used.
+            HawseError: `unavailable` if the store is unavailable.
         """
         for row in [*self._credentials.all("link"), *self._credentials.all("token")]:
             if row.created < before and _opens_only(row, sandbox):
@@ -117,7 +117,7 @@ class AccessMethods:
     # ---- inside
 
     def _check_covered(self, caller: Principal, rights: Iterable[str]) -> None:
-        """Raise `HawseError` (`forbidden`) unless the caller itself has all that it gives."""
+        """Raise `HawseError` (`forbidden`) unless the caller itself has all the rights it gives."""
         for text in rights:
             right = Right.parse(text)
             own = right.sandbox is not None and self._owns(caller, right.sandbox)
@@ -127,14 +127,14 @@ class AccessMethods:
                 raise missing_right(caller, text)
 
     def _creator(self, caller: Principal) -> Identity:
-        """Return the credential that a new one ends with. Raises `HawseError` (`forbidden`)."""
+        """Return the credential that new ones end with. Raises `HawseError` (`forbidden`)."""
         found = self._credentials.creator(caller)
         if found is None:
-            raise HawseError("forbidden", "the token of the caller has ended")
+            raise HawseError("forbidden", "the caller's token has ended")
         return found
 
     def _places(self, caller: Principal) -> list[str | None]:
-        """Return the sandboxes in which the caller may give access; None in the list is all sandboxes."""
+        """Return the sandboxes where the caller may give access. None in the list stands for all sandboxes."""
         rights = [right for right in map(Right.parse, caller.rights) if right.terminal is None]
         return list(dict.fromkeys(one.sandbox for one in rights if one.includes(Right(ACCESS, one.sandbox))))
 
@@ -184,13 +184,13 @@ class AccessMethods:
         )
 
     def _open(self, row: Credential) -> list[Use]:
-        """Return what is open with a token or link, and with its sessions."""
+        """Return the open uses of a token or link and of its sessions."""
         sessions = (one.id for one in self._credentials.all("session") if one.parent == row.id)
         return [use for id in (row.id, *sessions) for use in self._uses.of(id)]
 
 
 def _opens_only(row: Credential, sandbox: str) -> bool:
-    """Whether a credential is a link to the sandbox, or a token for machines that join it."""
+    """Return whether a credential is a link to the sandbox, or a token for machines that join it."""
     rights = [Right.parse(text) for text in row.principal.rights]
     if row.kind == "token" and any(right.name != JOIN for right in rights):
         return False
@@ -203,6 +203,6 @@ def _date(row: Credential) -> float | None:
 
 
 def _path(params: ShareCreate, token: str) -> str:
-    """Return the page of the link: browsers do not send the fragment, which contains the secret."""
+    """Return the path of the link's page. The secret is in the fragment, which browsers do not send."""
     query = {"sandbox": params.sandbox} | ({} if params.terminal is None else {"terminal": params.terminal})
     return f"/?{urlencode(query)}#{urlencode({'token': token})}"

@@ -1,6 +1,6 @@
-"""The principals of this gateway: the owner, and what calls on behalf of the gateway itself.
+"""The principals of this gateway: the owner, and the gateway's own callers.
 
-The gateway puts the principal into each call that it forwards, and the runtime checks its rights. A runtime without
+The gateway adds the principal to each call that it forwards, and the runtime checks its rights. A runtime without
 `ABILITY_PRINCIPALS` does not check them, so only principals with every right may call it.
 """
 
@@ -15,7 +15,7 @@ OWNER: Final = Principal(id="owner", name="owner", kind="owner", rights=(rights.
 PREVIEW: Final = Principal(id="preview", name="preview", kind="guest", rights=(rights.PREVIEW,))
 GATEWAY: Final = Principal(
     id="gateway", name="gateway", kind="service", rights=(rights.ALL, rights.CONTROL)
-)  # its own calls
+)  # the gateway's own calls
 
 
 def role_of(principal: Principal) -> str:

@@ -1,4 +1,4 @@
-"""The user that a trusted proxy has authenticated, and the sessions that count for this user only. No I/O."""
+"""The user authenticated by a trusted proxy, and the sessions valid for this user only. No I/O."""
 
 import hashlib
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ class ProxyUser(NamedTuple):
     """A user.
 
     Attributes:
-        id: What the proxy calls the user.
+        id: The user's id at the proxy.
         groups: The groups of the user.
     """
 
@@ -21,12 +21,12 @@ class ProxyUser(NamedTuple):
 
 
 def login_id(user: ProxyUser) -> str:
-    """Return the id of the login of a user."""
+    """Return the id of a user's login."""
     return _PREFIX + hashlib.sha256(user.id.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def counts(scope: Mapping[str, Any], login: str) -> bool:
-    """Return whether a session counts in a request: after a sign-in by a proxy, only with the same user.
+    """Return whether the request may use a session. One created through a proxy requires the same proxy user.
 
     Args:
         scope: The ASGI scope of the request.

@@ -1,6 +1,6 @@
 """Tickets: single-use credentials for browsers, which cannot set the `Authorization` header of a WebSocket.
 
-A ticket is a part of a URL, which may be logged. It is therefore valid once and for 30 s only. Only its hash is kept.
+A ticket is part of a URL, which may be logged. It is therefore valid only once and for 30 s. Only its hash is kept.
 """
 
 import hashlib
@@ -11,7 +11,7 @@ from typing import Final
 from hawse_gateway.auth.identity import Identity
 
 LIFETIME: Final = 30.0  # s
-OUTSTANDING: Final = 1024  # tickets that are not used yet: a bound on memory
+OUTSTANDING: Final = 1024  # unused tickets: bounds memory
 TICKET_BYTES: Final = 32
 
 
@@ -20,15 +20,15 @@ class Tickets:
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        # By hash: expiry and caller. In order of expiry, since all live equally long.
+        # Expiry and caller by hash, in order of expiry, since all have the same lifetime.
         self._out: dict[bytes, tuple[float, Identity]] = {}
-        self._by_principal: dict[str, dict[bytes, None]] = {}  # the hashes above by the principal's id, in that order
+        self._by_principal: dict[str, dict[bytes, None]] = {}  # the same hashes by the principal's id
 
     def issue(self, identity: Identity) -> str:
         """Return a new ticket for `identity`.
 
-        At the limit, the oldest ticket of the principal that has most becomes invalid, so that no principal can keep
-        another one from connecting.
+        At the limit, the oldest ticket of the principal with the most tickets becomes invalid, so that one principal
+        cannot keep another from connecting.
         """
         self._forget_expired()
         if len(self._out) >= OUTSTANDING:
@@ -41,7 +41,7 @@ class Tickets:
         return ticket
 
     def take(self, ticket: str) -> Identity | None:
-        """Use a ticket up; return the caller it was issued for, or None if it is unknown or has expired."""
+        """Use up a ticket and return its caller, or None if it is unknown or expired."""
         digest = _hash(ticket)
         if digest not in self._out:
             return None
@@ -66,5 +66,5 @@ class Tickets:
 
 
 def _hash(ticket: str) -> bytes:
-    """A look-up by hash takes no time that depends on how much of a guess is right."""
+    """Return the hash of a ticket. A lookup by hash takes no time that depends on how much of a guess is right."""
     return hashlib.sha256(ticket.encode("utf-8", "surrogatepass")).digest()

@@ -1,4 +1,4 @@
-"""What is open with each credential: connections and requests, which end when it is revoked or expires."""
+"""Open connections and requests by credential. They end when the credential is revoked or expires."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ from hawse_gateway.auth.identity import Identity
 from hawse_gateway.limits.quotas import HeldLimit
 from hawse_gateway.store.clock import Clock, Moment
 
-LONGEST: Final = 300.0  # s until another look at the clock: an event loop does not count while the machine is suspended
+LONGEST: Final = 300.0  # s until the clock is checked again: timers do not advance while the machine is suspended
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,9 +19,9 @@ class Use:
     """One connection or request.
 
     Attributes:
-        identity: Who opened it.
+        identity: The caller that opened it.
         address: The address of the client, `HOST:PORT`.
-        since: When, in seconds since 1970.
+        since: When it was opened, in seconds since 1970.
         end: Ends it.
     """
 
@@ -32,7 +32,7 @@ class Use:
 
 
 class OpenUses:
-    """All uses of one gateway."""
+    """The open connections and requests of one gateway."""
 
     def __init__(
         self,
@@ -44,9 +44,9 @@ class OpenUses:
         """Create the table.
 
         Args:
-            clock: Measures the time until uses end. None: that of this machine.
+            clock: Measures when uses end. Default: this machine's clock.
             expiry: Returns when a credential expires, which may be later than when it was presented.
-            connections: Limits the uses of each user, link and address. None: there is no limit.
+            connections: Limits the uses of each user, link and address. None disables the limit.
         """
         self._held = connections or HeldLimit()
         self._clock = clock or Clock()
@@ -54,7 +54,7 @@ class OpenUses:
         self._open: dict[str, dict[Use, None]] = {}  # by the id of the credential, in order
 
     def check(self, identity: Identity, address: str) -> None:
-        """Raise `HawseError` (`limit_exceeded`) if a caller may open nothing more."""
+        """Raise `HawseError` (`limit_exceeded`) if a caller cannot open another connection or request."""
         self._held.check(identity.principal, address)
 
     @contextmanager
@@ -62,9 +62,9 @@ class OpenUses:
         """Register a use for the duration of the context.
 
         Args:
-            identity: Who opens it.
+            identity: The caller that opens it.
             address: The address of the client.
-            end: Is called at most once, when the credential ends.
+            end: Called at most once, when the credential ends.
 
         Raises:
             HawseError: `limit_exceeded`.
@@ -88,16 +88,16 @@ class OpenUses:
                 self._open.pop(identity.credential, None)
 
     def end(self, credential: str) -> None:
-        """End what is open with a credential."""
+        """End everything opened with a credential."""
         for use in self._open.pop(credential, {}):
             use.end()
 
     def of(self, credential: str) -> list[Use]:
-        """Return what is open with a credential, the oldest first."""
+        """Return the uses opened with a credential, the oldest first."""
         return list(self._open.get(credential, {}))
 
     def _expire(self, use: Use) -> list[asyncio.TimerHandle]:
-        """Start the timer that ends a use. The list contains the timer that is running."""
+        """Start the timer that ends a use. The list contains the running timer."""
         timers: list[asyncio.TimerHandle] = []
         expires = use.identity.expires
         if expires is None:
@@ -118,5 +118,5 @@ class OpenUses:
 
 
 def ended() -> HawseError:
-    """Return the error that a connection or request ends with when its credential does."""
+    """Return the error for a connection or request whose credential has ended."""
     return HawseError("unauthenticated", "the token, link or session has expired or was revoked", admitted="unknown")

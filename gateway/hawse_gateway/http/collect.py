@@ -1,4 +1,4 @@
-"""Collect a channel into one JSON response: its result, and its bytes and events up to a bound."""
+"""Collect a channel into one JSON response: its result, and its bytes and events up to a limit."""
 
 import base64
 from typing import Any, Final
@@ -10,14 +10,12 @@ from hawse.api.sandboxes import STARTING
 from hawse.wire import Event, Kind
 from hawse_gateway.upstream.call import UpstreamCall, UpstreamItem
 
-OUTPUT_LIMIT: Final = (
-    1 << 20
-)  # bytes of each stream that a response contains, from its start; later bytes are read and dropped
+OUTPUT_LIMIT: Final = 1 << 20  # bytes of each stream in a response, from its start; later bytes are read and dropped
 EVENTS_LIMIT: Final = 1 << 20  # bytes of events
 
 
 class CollectedStream:
-    """What one channel has sent so far."""
+    """The output of one channel so far."""
 
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
@@ -37,7 +35,7 @@ class CollectedStream:
 
     def _add_event(self, event: Event) -> None:
         if event.name in ("opened", STARTING):
-            return  # it describes the stream, which a collected response is not, or what happened before it
+            return  # it describes the stream, or what happened before it: neither belongs in a collected response
         self._room -= len(event.value)
         if self._room >= 0:
             self._events.append({"event": event.name, "data": msgspec.Raw(event.value)})

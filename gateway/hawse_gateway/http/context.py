@@ -1,4 +1,4 @@
-"""Gives each HTTP request its id and context, and the audit log each request that is refused."""
+"""Gives each HTTP request its id and context, and reports refused requests to the audit log."""
 
 from typing import Final, Protocol
 
@@ -13,20 +13,20 @@ REFUSED: Final = {
     401: "unauthenticated",
     403: "forbidden",
     429: "limit_exceeded",
-}  # by the status
+}  # by HTTP status
 
 
 class RefusalObserver(Protocol):
     """The audit log."""
 
     def refusal(self, context: CallContext, code: str, path: str) -> None:
-        """A request was refused."""
+        """Record that a request was refused."""
 
 
 class RequestContexts:
-    """ASGI middleware: sets the context of each request, and sends its id as `x-request-id`.
+    """ASGI middleware: sets the context of each request and sends its id as `x-request-id`.
 
-    The request continues the trace of its `traceparent`; the response has that of the request.
+    The request continues the trace of its `traceparent`; the response carries the request's own.
     """
 
     def __init__(self, app: ASGIApp, observer: RefusalObserver) -> None:

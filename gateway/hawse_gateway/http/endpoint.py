@@ -1,4 +1,4 @@
-"""What the endpoints of the HTTP API share: authentication, errors, and calls whose client disconnects."""
+"""Shared code of the HTTP endpoints: authentication, errors, and calls whose client disconnects."""
 
 import asyncio
 import logging
@@ -20,7 +20,7 @@ from hawse_gateway.upstream.call import UpstreamCall
 
 log = logging.getLogger(__name__)
 
-REQUESTS: Final = 512  # requests with a token at once: each holds a socket, for hours if it is a stream of events
+REQUESTS: Final = 512  # concurrent authenticated requests: each holds a socket, for hours if it is an event stream
 UNLIMITED_DURATION: Final = "hawse.unlimited_duration"  # the server's extension that lifts the time limit of a response
 
 Handler = Callable[[HttpRequest, Principal, Send], Awaitable[Response | None]]
@@ -32,17 +32,17 @@ class ClientDisconnectedError(Exception):
 
 
 class IncompleteResponseError(Exception):
-    """A response that was begun cannot be completed. The server closes the connection, so that clients notice."""
+    """A response that has started cannot be completed. The server closes the connection, so that clients notice."""
 
 
 class RequestAdmission(NamedTuple):
-    """What admits the requests of all endpoints.
+    """The checks and limits that every request passes.
 
     Attributes:
         access_policy: Authenticates callers.
-        requests: Counts the requests that are being handled.
-        uses: Ends requests when the credential of their caller ends.
-        byte_rates: Slows down callers that send and receive too much.
+        requests: Counts the open requests.
+        uses: Ends requests when the caller's credential ends.
+        byte_rates: Slows down callers that exceed their bytes per second.
     """
 
     access_policy: AccessPolicy
@@ -54,16 +54,16 @@ class RequestAdmission(NamedTuple):
 class HttpEndpoint:
     """An ASGI application around a handler: authenticates the caller and turns exceptions into responses.
 
-    The handler gets the request, the caller's principal, and `send`. It returns a response, or None if it has sent one.
+    The handler gets the request, the caller's principal, and `send`. It returns a response, or None if it sent one.
     """
 
     def __init__(self, admission: RequestAdmission, handle: Handler, *, ticket: bool = False) -> None:
         """Create an endpoint.
 
         Args:
-            admission: Admits the requests of all endpoints.
+            admission: The checks and limits of every request.
             handle: The handler.
-            ticket: Whether a ticket in the query is accepted in place of a token.
+            ticket: Whether a ticket in the query is accepted instead of a token.
         """
         self._admission = admission
         self._handle = handle
@@ -86,15 +86,15 @@ class HttpEndpoint:
             response = error_response(error)
         except ClientDisconnectedError:
             return
-        except Exception:  # a bug here: its text is for the log only
+        except Exception:  # a bug: its text is for the log only
             log.exception("! %s %s", scope["method"], scope["path"])
             if begun:
-                raise  # the server then cuts the response short, so that it is not taken for complete
+                raise  # the server cuts the response short, so that the client does not take it for complete
             response = error_response(HawseError("internal", "a bug in the gateway", admitted="unknown"))
         await response(scope, receive, send)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle a request and send the response. Raises `HawseError`, also when the credential of the caller ends."""
+        """Handle a request and send the response. Raises `HawseError`, also when the caller's credential ends."""
         access_policy, requests, uses, byte_rates = self._admission
         identity = access_policy.admit(scope, ticket=self._ticket)
         address = address_of(scope)
@@ -187,7 +187,7 @@ def address_of(scope: Scope) -> str:
 
 
 def allow_unlimited_duration(scope: Scope) -> None:
-    """Lift the time limit of this response: its result may take hours."""
+    """Lift the time limit of this response, which may take hours."""
     extension = scope.get("extensions", {}).get(UNLIMITED_DURATION)
     if extension is not None:
         extension["begin"]()

@@ -1,6 +1,6 @@
 """Files over HTTP: `GET`, `HEAD`, `PUT` and `DELETE /v1/sandboxes/{sandbox}/files/{path}`, as bytes of any size.
 
-In both directions the bytes are streamed under the credit of one call; none are collected here.
+Bytes are streamed in both directions under the credit of one call, and never collected here.
 """
 
 import os
@@ -39,7 +39,7 @@ class FileEndpoint:
         self._links = links
 
     async def write(self, http: HttpRequest, principal: Principal, _: Send) -> Response:
-        """Replace the file by the body, atomically, when the whole body has arrived."""
+        """Replace the file with the body, atomically, once the whole body has arrived."""
         path = _path(http)
         link = self._links().get(http.path_params["sandbox"])
         params = {"path": path, "input": secrets.token_hex(8), "mode": _mode(http)}
@@ -50,7 +50,7 @@ class FileEndpoint:
             return json_response(await unless_disconnected(http, request.result(), body_to=request))
 
     async def delete(self, http: HttpRequest, principal: Principal, _: Send) -> Response:
-        """Delete the file, or the directory: with `recursive=true` also one that is not empty."""
+        """Delete the file or directory. A directory that is not empty needs `recursive=true`."""
         params = {"path": _path(http), "recursive": http.query_params.get("recursive") == "true"}
         if "if-match" in http.headers or "if-none-match" in http.headers:
             raise HawseError("invalid_params", "DELETE takes neither If-Match nor If-None-Match")
@@ -59,7 +59,7 @@ class FileEndpoint:
             return json_response(await unless_disconnected(http, request.result(), body_to=request))
 
     async def read(self, http: HttpRequest, principal: Principal, send: Send) -> Response | None:
-        """Send the file or a range of it. If its size changes meanwhile, the response is cut short."""
+        """Send the file or a range of it. If its size changes in the meantime, the response is cut short."""
         path = _path(http)
         link = self._links().get(http.path_params["sandbox"])
         wanted = http.headers.get("range")
@@ -89,7 +89,7 @@ class FileEndpoint:
         async with UpstreamCall(link, "file.read", {"path": path}, principal=principal) as request:
             opened = await _opened(request)
             headers = _headers(path, opened.version, opened.mtime)
-            if opened.size:  # files in /proc have the size 0 and content all the same
+            if opened.size:  # files in /proc have the size 0 but still have content
                 headers["content-length"] = str(opened.size)
             await _send(request, send, 200, headers)
 
@@ -126,7 +126,7 @@ async def _send(request: UpstreamCall, send: Send, status: int, headers: dict[st
 
 
 def idempotency_key(http: HttpRequest) -> str | None:
-    """The `key` of the call. Raises `invalid_params`."""
+    """Return the `key` of the call. Raises `invalid_params`."""
     key = http.headers.get("idempotency-key")
     if key is not None and not 1 <= len(key) <= KEY_LIMIT:
         raise HawseError("invalid_params", f"an `Idempotency-Key` must have 1 to {KEY_LIMIT} characters")
@@ -134,10 +134,10 @@ def idempotency_key(http: HttpRequest) -> str | None:
 
 
 def _path(http: HttpRequest) -> str:
-    """Return the path behind `/files/`: relative to the workspace, or absolute if it begins with a second slash."""
+    """Return the path after `/files/`: relative to the workspace, or absolute if it starts with a second slash."""
     found = _RAW.fullmatch(http.scope["raw_path"])
-    if found is None:  # the part before it is encoded in an unusual way: %2F for a slash
-        raise HawseError("not_found", f"{http.scope['path'][:200]} is not found")
+    if found is None:  # the prefix is percent-encoded, such as %2F for a slash
+        raise HawseError("not_found", f"{http.scope['path'][:200]} not found")
     path = unquote_to_bytes(found[1])
     if not path or b"\0" in path:
         raise HawseError("invalid_params", "the path is empty or contains NUL", details={"path": "path"})
@@ -156,7 +156,7 @@ def _mode(http: HttpRequest) -> int | None:
 
 
 def _required_version(http: HttpRequest) -> str | None:
-    """Return the version that the file must have (RFC 9110, section 13.1): "" if there must be none, None for any."""
+    """Return the version the file must have (RFC 9110, section 13.1): "" if it must not exist, None for any."""
     absent, tag = http.headers.get("if-none-match"), http.headers.get("if-match")
     if absent == "*" and tag is None:
         return ""
@@ -170,7 +170,7 @@ def _tag(version: str | None) -> str:
 
 
 def _headers(path: str, version: str | None, mtime: float) -> dict[str, str]:
-    """Headers that make browsers save the file: a page of a sandbox must not run on the gateway's origin."""
+    """Return headers that make browsers save the file: a sandbox's page must not run on the gateway's origin."""
     name = quote(path.rpartition("/")[2].replace("\0", ""))
     return {
         "content-type": "application/octet-stream",

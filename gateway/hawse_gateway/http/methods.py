@@ -1,7 +1,7 @@
 """The HTTP API: every method as `POST /v1/sandboxes/{sandbox}/{method}` (docs/wire.md section 11).
 
-The response is the result as JSON, or the channel as server-sent events if the client accepts them. The methods of the
-gateway itself are at `/v1/{method}`. The methods and their types are those of `hawse.api`.
+The response is the result as JSON, or the channel as server-sent events if the client accepts them. The gateway's own
+methods are at `/v1/{method}`. `hawse.api` defines the methods and their types.
 """
 
 import asyncio
@@ -28,17 +28,17 @@ from hawse_gateway.upstream.links import Links
 
 PATH: Final = "/v1/sandboxes/{sandbox}/{method}"
 GATEWAY_PATH: Final = "/v1/{method}"
-BODY_LIMIT: Final = 1 << 20  # bytes of parameters: as much as a control message may have
-HEARTBEAT_SECONDS: Final = 15.0  # s without an event after which a comment is sent
+BODY_LIMIT: Final = 1 << 20  # bytes of parameters, as in a control message
+HEARTBEAT_SECONDS: Final = 15.0  # s without an event before a comment is sent
 BYTES: Final = "application/octet-stream"
 
 
 def routes(admission: RequestAdmission, links: Callable[[], Links]) -> list[Route]:
-    """The routes of the HTTP API.
+    """Return the routes of the HTTP API.
 
     Args:
-        admission: Admits the requests.
-        links: May be called while the application runs.
+        admission: The checks and limits of every request.
+        links: Callable while the application runs.
     """
     rest, files = MethodEndpoint(links), FileEndpoint(links)
 
@@ -57,7 +57,7 @@ def routes(admission: RequestAdmission, links: Callable[[], Links]) -> list[Rout
 
 
 async def _nowhere(http: HttpRequest, principal: Principal, send: Send) -> Response:
-    raise HawseError("not_found", f"{http.scope['path'][:200]} is not found; call methods with POST")
+    raise HawseError("not_found", f"{http.scope['path'][:200]} not found; call methods with POST")
 
 
 async def _describe(http: HttpRequest, principal: Principal, send: Send) -> Response:
@@ -65,13 +65,13 @@ async def _describe(http: HttpRequest, principal: Principal, send: Send) -> Resp
 
 
 class MethodEndpoint:
-    """The handler of all methods. `links` may be called while the application runs."""
+    """The handler of all methods. Call `links` only while the application runs."""
 
     def __init__(self, links: Callable[[], Links]) -> None:
         self._links = links
 
     async def call(self, http: HttpRequest, principal: Principal, send: Send) -> Response | None:
-        """Forward the call to the sandbox of the path; without one, to the gateway's own methods."""
+        """Forward the call to the sandbox in the path or, without one, to the gateway's own methods."""
         method, sandbox = http.path_params["method"], http.path_params.get("sandbox")
         links = self._links()
         link = links.get(sandbox)
@@ -131,7 +131,7 @@ async def _body(http: HttpRequest) -> bytes:
     async for part in parts(http):
         body += part
         if len(body) > BODY_LIMIT:
-            raise HawseError("too_large", f"the body has more than {BODY_LIMIT} bytes")
+            raise HawseError("too_large", f"the body exceeds {BODY_LIMIT} bytes")
     return bytes(body)
 
 
@@ -164,9 +164,9 @@ def _timeout(http: HttpRequest) -> float | None:
 
 
 async def events(send: Send, request: UpstreamCall, spec: Spec) -> None:
-    """Send the channel as server-sent events. Each item is sent before the next is taken."""
+    """Send the channel as server-sent events. Each item is sent before the next is read."""
     encoder = SseEncoder(spec)
-    first = await _next(request)  # an error at the beginning becomes the status of the response
+    first = await _next(request)  # an error before the first item determines the response's status
     headers = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"cache-control", b"no-store")]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
     item: Any = first

@@ -18,7 +18,7 @@ from hawse_gateway.http.sse import MEDIA_TYPE, marks
 REF: Final = "#/components/schemas/{name}"
 JSON: Final = "application/json"
 BYTES: Final = "application/octet-stream"
-# OpenAPI 3.1 needs no schema for bytes, but without one some generators of clients leave the operation out.
+# OpenAPI 3.1 needs no schema for bytes, but some client generators omit the operation without one.
 BINARY: Final = {"type": "string", "format": "binary"}
 SANDBOX: Final = {"name": "sandbox", "in": "path", "required": True, "schema": {"type": "string"}, "example": "local"}
 TIMEOUT: Final = {
@@ -39,7 +39,7 @@ LAST: Final = {
     "description": "The `id` of the last event that was received: the response continues after it.",
     "schema": {"type": "string"},
 }
-# Codes of every request in addition to EVERY_CALL, for its origin, its sandbox, the size of its body or a limit.
+# Codes of every request in addition to EVERY_CALL: for its origin, sandbox, body size and limits.
 OF_EVERY_REQUEST: Final = ("origin_denied", "not_found", "too_large", "limit_exceeded")
 EXTRA_SCHEMAS: Final = {
     "Chunk": {
@@ -63,8 +63,8 @@ EXTRA_SCHEMAS: Final = {
 
 @cache
 def document() -> dict[str, Any]:
-    """Return the document as JSON values."""
-    # Through JSON, since a default may be a tuple.
+    """Return the document as JSON-compatible values."""
+    # Encode and decode it, since a default may be a tuple.
     built: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(_built()))
     return built
 
@@ -100,7 +100,7 @@ def _built() -> dict[str, Any]:
 
 
 def _schemas() -> tuple[dict[Any, Any], dict[str, Any]]:
-    """Return a reference for each type of `hawse.api`, and the schemas that they refer to."""
+    """Return a reference for each type of `hawse.api`, and the schemas they refer to."""
     types: dict[Any, None] = {Problem: None}
     for spec in (METHODS | GATEWAY).values():
         types |= dict.fromkeys((spec.params, spec.result, *spec.events.values()))
@@ -115,7 +115,7 @@ def _schemas() -> tuple[dict[Any, Any], dict[str, Any]]:
 
 
 def without_tuples(schema: Any) -> Any:
-    """Describe tuples as arrays of a fixed length: many generators of clients do not support `prefixItems`."""
+    """Describe tuples as arrays of fixed length: many client generators do not support `prefixItems`."""
     if isinstance(schema, list):
         return [without_tuples(item) for item in schema]
     if not isinstance(schema, dict):
@@ -168,7 +168,7 @@ def _answers(spec: Spec, names: dict[Any, Any], schemas: dict[str, Any]) -> dict
 
 
 def _without(schema: dict[str, Any], fields: Container[str]) -> dict[str, Any]:
-    """Return the schema of a result without `fields`: the response has the bytes in place of the final offsets."""
+    """Return the schema of a result without `fields`: the response has the bytes instead of the final offsets."""
     properties = {name: value for name, value in schema["properties"].items() if name not in fields}
     required = [name for name in schema.get("required", ()) if name not in fields]
     return {"type": "object", "properties": properties} | ({"required": required} if required else {})
@@ -249,7 +249,7 @@ def _by_status() -> dict[int, list[str]]:
 
 
 def _problems(raises: Iterable[str]) -> dict[str, Any]:
-    """The error responses of an operation: those of every call, and `raises`, those of its method."""
+    """Return the error responses of an operation: the common ones, and `raises` of its method."""
     codes = {*EVERY_CALL, *OF_EVERY_REQUEST, *raises}
     return {
         str(status): {"$ref": f"#/components/responses/E{status}", "description": _listed(sorted(codes & set(known)))}

@@ -25,7 +25,7 @@ class ByteRange(NamedTuple):
 
     start: int
     stop: int
-    size: int  # of the whole
+    size: int  # of the whole recording
     asked: bool  # the request had a `Range`
 
     @property
@@ -37,11 +37,11 @@ class ByteRange(NamedTuple):
 
 
 def part_of(size: int, header: str | None) -> ByteRange | None:
-    """Return what a `Range` requests (RFC 9110, 14.2); None if it is beyond the end.
+    """Return the range that a `Range` header requests (RFC 9110, 14.2), or None if it starts beyond the end.
 
     Args:
-        size: The size of the whole, in bytes.
-        header: The value of `Range`. None, or a value that is not a single range of bytes, requests the whole.
+        size: The size of the whole content, in bytes.
+        header: The value of `Range`. None, or anything but a single byte range, requests the whole content.
     """
     found = _RANGE.fullmatch(header.strip()) if header else None
     if found is None or found[0] == "bytes=-":
@@ -51,7 +51,7 @@ def part_of(size: int, header: str | None) -> ByteRange | None:
         return ByteRange(max(size - int(last), 0), size, size, True) if int(last) and size else None
     start, stop = int(first), min(int(last) + 1, size) if last else size
     if last and int(last) < start:
-        return ByteRange(0, size, size, False)  # not valid, so it is ignored
+        return ByteRange(0, size, size, False)  # invalid, so it is ignored
     return ByteRange(start, stop, size, True) if start < size else None
 
 
@@ -68,13 +68,13 @@ class Download(StreamingResponse):
             await super().__call__(scope, receive, send)
 
     async def _body(self) -> AsyncIterator[bytes]:
-        # After the first byte, an error makes the response shorter than its content-length, so that clients notice.
+        # After the first byte, an error cuts the response short of its content-length, so that clients notice.
         async for data in self._request.data():
             yield data
 
 
 class RecordingDownloads:
-    """The handler of `PATH`. `links` may be called while the application runs."""
+    """The handler of `PATH`. Call `links` only while the application runs."""
 
     def __init__(self, links: Callable[[], Links]) -> None:
         self._links = links
@@ -101,5 +101,5 @@ class RecordingDownloads:
             return Response(None, 206 if part.asked else 200, headers | part.headers, media_type=MEDIA_TYPE)
         params = {"id": name, "offset": part.start, "length": part.stop - part.start}
         reading = await exits.enter_async_context(UpstreamCall(link, "recording.read", params, principal=principal))
-        await reading.begun()  # a refusal becomes the status of the response
+        await reading.begun()  # an error before the first byte determines the response's status
         return Download(reading, exits.pop_all(), part, headers)

@@ -1,4 +1,4 @@
-"""Errors as HTTP responses: the fields of the wire, with the status of the table of errors."""
+"""Errors as HTTP responses: the fields of the wire, and the status from the error table."""
 
 import math
 from typing import Any
@@ -12,9 +12,9 @@ from hawse_gateway.core.context import CURRENT
 
 
 class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An error: `code` (docs/wire.md section 8), whether a retry may succeed, and whether the work was begun.
+    """An error: `code` (docs/wire.md section 8), whether a retry may succeed, and whether the work started.
 
-    `request` is the id of the request in the logs of the gateway.
+    `request` is the request's id in the gateway's logs.
     """
 
     code: str
@@ -26,7 +26,7 @@ class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def problem(error: HawseError) -> Problem:
-    details = None if error.code == "internal" else error.details  # the details of a bug are not for clients
+    details = None if error.code == "internal" else error.details  # details of bugs are not for clients
     request = error.request or _request()
     return Problem(error.code, sendable(error.message), error.retryable, error.admitted, details, request)
 

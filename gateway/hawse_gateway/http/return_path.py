@@ -1,4 +1,4 @@
-"""The end of a login at `/v1/login`: where a browser is sent with its new session."""
+"""The end of a login at `/v1/login`: the page that the browser returns to, with its new session."""
 
 import re
 from typing import Final
@@ -12,47 +12,47 @@ from hawse_gateway.auth.credential_rows import Credential
 from hawse_gateway.auth.credentials import Credentials, name_of
 from hawse_gateway.auth.identity import Identity
 
-RETURN_MAX: Final = 1024  # characters of the address to return to
-# A page of this gateway, perhaps below a path of a proxy: programs in sandboxes answer at `/p/` and `/t/`.
+RETURN_MAX: Final = 1024  # characters of the return address
+# A page of this gateway, possibly below a proxy's path. Programs in sandboxes answer at `/p/` and `/t/`.
 _PATH: Final = re.compile(r"/(?:(?![pt]/)[A-Za-z0-9_-]+/)*(?:[a-z]+\.html)?(?:\?[!-\[\]-~]*)?")
 _PROOF: Final = re.compile(r"[A-Za-z0-9_-]{16,64}")
 
 
 def valid_return(path: str) -> bool:
-    """Return whether a browser may be sent to `path` after a login: a page of this gateway, without a fragment.
+    """Return whether a browser may be sent to `path` after a login: to a page of this gateway, without a fragment.
 
-    The fragment will contain the key of a session, which scripts of the page read.
+    The fragment will hold the session's key, which the page's scripts read.
     """
     return len(path) <= RETURN_MAX and "#" not in path and _PATH.fullmatch(path) is not None
 
 
 def valid_proof(proof: str) -> bool:
-    """Return whether `proof` is the random text that a page adds to a login, and compares when the browser returns.
+    """Return whether `proof` is a valid proof: random text that a page adds to a login and later compares.
 
-    Without it, another page could make a browser complete a login that this browser's user has not started.
+    Without it, another page could make a browser complete a login that its user did not start.
     """
     return _PROOF.fullmatch(proof) is not None
 
 
 def redirect(address: str) -> Response:
-    """Return a redirection that no cache stores."""
+    """Return a redirect that caches do not store."""
     return RedirectResponse(address, 303, {"cache-control": "no-store"})
 
 
 async def begin_session(
     request: Request, credentials: Credentials, login: Identity, path: str, proof: str
 ) -> tuple[Response, Credential]:
-    """Start the session of a login. Returns the redirection to `path` and the session's row.
+    """Start the session of a login. Returns the redirect to `path` and the session's row.
 
     Args:
         request: The last request of the login.
-        credentials: Gets the session.
-        login: The user who has signed in.
+        credentials: The table that stores the session.
+        login: The user who signed in.
         path: The page to return to.
         proof: The page's proof.
 
     Raises:
-        HawseError: `limit_exceeded`; `unavailable` if the store cannot be used.
+        HawseError: `limit_exceeded`, or `unavailable` if the store is unavailable.
     """
     secret, row = await credentials.begin_session(login)
     left = await credentials.extend(row.id)

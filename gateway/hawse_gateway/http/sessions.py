@@ -1,7 +1,7 @@
-"""`/v1/session` and `/v1/tickets`: what a browser uses in place of a token (docs/wire.md section 1).
+"""`/v1/session` and `/v1/tickets`: a browser's substitutes for a token (docs/wire.md section 1).
 
 The page exchanges its token for a session, and the session for tickets. A session has two halves: a cookie that scripts
-cannot read, and a key that the page keeps in the storage of its origin (docs/decisions/0280).
+cannot read, and a key that the page keeps in its origin's storage (docs/decisions/0280).
 """
 
 from typing import Protocol
@@ -27,12 +27,12 @@ class SessionReply(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         session: Its id, which is not secret. The header `Hawse-Session` is `SESSION.KEY`.
-        key: Its second half. Empty in answers to requests that contain it.
+        key: Its second half. Empty in responses to requests that contain it.
         user: The id of the principal.
         name: The name of the token or link, for people.
         kind: The kind of the principal: `owner`, `user` or `guest`.
-        role: What it may do.
-        expires_in: Seconds until it ends without further use.
+        role: The role, such as `owner` or `viewer`.
+        expires_in: Seconds until it ends unless it is used again.
     """
 
     session: str
@@ -45,10 +45,10 @@ class SessionReply(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LoginReply(msgspec.Struct, frozen=True, kw_only=True):
-    """How a user of this gateway can sign in, beside a token.
+    """The ways to sign in to this gateway, besides a token.
 
     Attributes:
-        provider: The name of the identity provider, to which `/v1/login` leads. Null: there is none.
+        provider: The name of the identity provider behind `/v1/login`. Null if none is configured.
     """
 
     provider: str | None
@@ -58,7 +58,7 @@ class SessionAudit(Protocol):
     """The audit log."""
 
     def connection(self, action: str, principal: Principal, address: str, outcome: str = "ok") -> None:
-        """A session was started (`sign-in`) or ended (`sign-out`)."""
+        """Record that a session started (`sign-in`) or ended (`sign-out`)."""
 
 
 class SessionEndpoints:
@@ -77,9 +77,9 @@ class SessionEndpoints:
         Args:
             access_policy: Authenticates callers.
             credentials: The sessions.
-            tickets: Those that sessions get.
-            audit: Is notified of sessions that begin and end.
-            provider: The name of the identity provider. None: there is none.
+            tickets: The tickets that sessions are exchanged for.
+            audit: Notified when sessions start and end.
+            provider: The name of the identity provider, if one is configured.
         """
         self._audit = audit
         self._provider = provider
@@ -118,7 +118,7 @@ class SessionEndpoints:
             response = json_response({"ticket": self._tickets.issue(identity), "expires_in": int(LIFETIME)}, 201)
             cookie = self._access_policy.sessions(request.scope).get(identity)
             if cookie is not None:
-                # Not in each answer: one that is lost within this header leaves an invalid cookie, except with TLS.
+                # Not in every response: without TLS, one that is lost with this header would leave an invalid cookie.
                 left = await self._credentials.extend(identity.credential)
                 if self._credentials.identity(identity.credential) != identity:
                     _set(request, response, identity.credential, cookie, left)
@@ -127,7 +127,7 @@ class SessionEndpoints:
             return error_response(error)
 
     async def _sign_in(self, request: Request) -> Response:
-        """Exchange a token for a session; a page that has a session with this token keeps it."""
+        """Exchange a token for a session. A page that already has a session for this token keeps it."""
         headers, scheme = request.scope["headers"], request.scope["scheme"]
         self._access_policy.check_origin(headers, scheme)
         identity = self._access_policy.token(request.scope)
@@ -157,7 +157,7 @@ class SessionEndpoints:
         return response
 
     def _admit(self, request: Request) -> tuple[Identity, str]:
-        """Return the session of a request that has no other credential, and its cookie. Raises `HawseError`."""
+        """Return the session of a request without other credentials, and its cookie. Raises `HawseError`."""
         identity = self._access_policy.admit(request.scope)
         cookie = self._access_policy.sessions(request.scope).get(identity)
         if cookie is None:

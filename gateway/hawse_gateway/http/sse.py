@@ -1,8 +1,8 @@
 """Encode a channel as server-sent events, named after events and byte streams (docs/wire.md section 11). No I/O.
 
-Bytes are sent as `text` if they are valid UTF-8, otherwise as base64 `data`. An `id` is a position to resume from. It
-is sent only with output bytes, so that a client whose connection is lost within a snapshot gets the snapshot again, and
-with events that have an offset.
+Bytes are sent as `text` if they are valid UTF-8, otherwise as base64 `data`. An `id` is a position to resume from. Only
+output bytes and events with an offset carry one, so that a client whose connection is lost within a snapshot gets the
+snapshot again.
 """
 
 import base64
@@ -20,12 +20,12 @@ from hawse_gateway.upstream.call import UpstreamItem
 MEDIA_TYPE: Final = "text/event-stream"
 HEARTBEAT: Final = b": still here\n\n"
 _SINCE: Final = "since"
-_EVENTS: Final = "events"  # the field of `since` for events that have offsets
+_EVENTS: Final = "events"  # the field of `since` that counts events
 _OFFSET = re.compile(r"[0-9]{1,19}")
 
 
 class SseEncoder:
-    """Encodes one channel. It keeps at most 3 bytes of each stream: the beginning of an incomplete character."""
+    """Encodes one channel. It buffers at most 3 bytes of each stream: the start of an incomplete character."""
 
     def __init__(self, spec: Spec) -> None:
         self._names = spec.output
@@ -84,7 +84,7 @@ class SseEncoder:
         return "-".join(str(self._places.get(mark, 0)) for mark in self._marks)
 
     def _move(self, start: Any, stream: str | None) -> None:
-        """The output continues at another offset."""
+        """Continue the output at another offset."""
         if isinstance(start, dict):
             self._places |= start
         elif isinstance(start, int) and self._marks:
@@ -92,7 +92,7 @@ class SseEncoder:
 
 
 def marks(spec: Spec) -> tuple[str, ...]:
-    """Return what an `id` consists of: the offsets of these streams, a `version`, or nothing if it cannot resume."""
+    """Return the parts of an `id`: offsets of these streams, or a `version`. Empty if the stream cannot resume."""
     if _SINCE not in spec.params.__struct_fields__ or not spec.stream:
         return ()
     if spec.output:
@@ -103,34 +103,34 @@ def marks(spec: Spec) -> tuple[str, ...]:
 
 
 def _counts_events(spec: Spec) -> bool:
-    """Whether events have offsets too: `since` has a field for them."""
+    """Return whether events have offsets too: `since` has a field for them."""
     shape = get_type_hints(spec.params)[_SINCE]
     return any(_EVENTS in getattr(kind, "__struct_fields__", ()) for kind in get_args(shape))
 
 
 def since(spec: Spec, last: str) -> Any:
-    """Return the parameter `since` that corresponds to a `Last-Event-ID`. Raises `HawseError` `invalid_params`."""
+    """Return the parameter `since` for a `Last-Event-ID`. Raises `HawseError` `invalid_params`."""
     names = marks(spec)
     if names == ("version",):
         return last
     parts = last.split("-")
     if not names or len(parts) != len(names) or not all(_OFFSET.fullmatch(part) for part in parts):
         raise HawseError(
-            "invalid_params", f"`Last-Event-ID` {last[:50]!r} is not an id of this stream", details={"path": None}
+            "invalid_params", f"`Last-Event-ID` {last[:50]!r} does not belong to this stream", details={"path": None}
         )
     offsets = [int(part) for part in parts]
     return offsets[0] if len(names) == 1 else dict(zip(names, offsets, strict=True))
 
 
 def message(name: str, data: bytes, place: str | None = None) -> bytes:
-    """Encode one event. The JSON in `data` contains no line break."""
+    """Encode one event. The JSON in `data` contains no line breaks."""
     mark = f"id: {place}\n".encode() if place is not None and place.isprintable() else b""
     shown = "".join(char for char in name if char.isprintable())
     return mark + f"event: {shown}\n".encode() + b"data: " + data + b"\n\n"
 
 
 def _half(data: bytes) -> int:
-    """Return how many bytes at the end of `data` are the beginning of an incomplete character."""
+    """Return how many bytes at the end of `data` start an incomplete character."""
     for size in range(1, min(len(data), 3) + 1):
         if data[-size] >= 0xC0:  # the first byte of a character
             try:

@@ -15,28 +15,28 @@ from starlette.staticfiles import NotModifiedResponse, StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 WEB: Final = Path(__file__).parents[1] / "_web"
-IMMUTABLE: Final = "public, max-age=31536000, immutable"  # for names that contain a hash of the content
+IMMUTABLE: Final = "public, max-age=31536000, immutable"  # for names that contain a content hash
 SECURITY: Final = {
     "content-security-policy": (
-        # The decoders of images in a terminal are WebAssembly.
+        # The terminal's image decoders are WebAssembly.
         "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; "
         "img-src 'self' data:; font-src 'self' data:; "
         "object-src 'none'; base-uri 'none'; form-action 'self'"
     ),
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
-    "cross-origin-opener-policy": "same-origin-allow-popups",  # previews open in tabs of their own
+    "cross-origin-opener-policy": "same-origin-allow-popups",  # previews open in separate tabs
     "cross-origin-resource-policy": "same-origin",
 }
 POLICY: Final = b"content-security-policy"
 OUTPUT_PAGE: Final = "output.html"
-# Rich output of code, which anybody may have written: scripts run in an opaque origin and reach no host.
+# Rich output of untrusted code: scripts run in an opaque origin and reach no host.
 OUTPUT_POLICY: Final = (
     "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; "
     "img-src data: blob:; font-src data:; media-src data: blob:; base-uri 'none'; form-action 'none'"
 )
 
-ENCODINGS: Final = (("br", ".br"), ("gzip", ".gz"))  # of the files that the build writes, the preferred one first
+ENCODINGS: Final = (("br", ".br"), ("gzip", ".gz"))  # written by the build, in order of preference
 
 _WEIGHT: Final = re.compile(r"[01](?:\.[0-9]{0,3})?")
 
@@ -47,16 +47,16 @@ or <code>cd web &amp;&amp; npm ci &amp;&amp; npm run build</code>; then restart 
 
 
 class StaticPages(StaticFiles):
-    """Starlette's static files, which refuse paths and links that lead outside, with cache headers and compression.
+    """Starlette's static files, with cache headers and compression. They refuse paths and links that lead outside.
 
-    The build writes `x.js.br` and `x.js.gz` beside `x.js` (web/build/precompress.ts). They are served as encodings of
-    `x.js`, and have no addresses of their own.
+    The build writes `x.js.br` and `x.js.gz` next to `x.js` (web/build/precompress.ts). They are served as encodings of
+    `x.js` and have no separate addresses.
     """
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         if path.endswith(tuple(suffix for _, suffix in ENCODINGS)):
             raise HTTPException(404)
-        # `/?recording=ID` shows the player, which is a document of its own.
+        # `/?recording=ID` shows the player, a separate document.
         if path == "." and any(part.startswith(b"recording=") for part in scope["query_string"].split(b"&")):
             path = "recording.html"
         return await super().get_response(path, scope)
@@ -74,12 +74,12 @@ class StaticPages(StaticFiles):
         response.headers["vary"] = "Accept-Encoding"
         if encoding:
             response.headers["content-encoding"] = encoding
-            # Strong tags differ between the encodings of a file, also if size and time should be equal.
+            # Strong tags differ between a file's encodings, even if size and time are equal.
             response.headers["etag"] = response.headers["etag"].removesuffix('"') + f'-{encoding}"'
         final: Response = response
         if self.is_not_modified(response.headers, request):
             final = NotModifiedResponse(response.headers)
-        if Path(full_path).name == OUTPUT_PAGE:  # after a 304 too, browsers replace the policy of what they have
+        if Path(full_path).name == OUTPUT_PAGE:  # even after a 304, browsers replace the policy of their copy
             final.headers["content-security-policy"] = OUTPUT_POLICY
         return final
 
@@ -87,7 +87,7 @@ class StaticPages(StaticFiles):
 def _encoded(path: Path, found: os.stat_result, request: Headers) -> tuple[Path, str, os.stat_result]:
     """Return the file to send for `path`, its content coding ("" for none), and its status.
 
-    A range is one of the plain file: a client that asks for bytes 0 to 99 wants those of the content.
+    A range refers to the plain file: a client that requests bytes 0 to 99 wants bytes of the content.
     """
     if "range" in request:
         return path, "", found
@@ -95,7 +95,7 @@ def _encoded(path: Path, found: os.stat_result, request: Headers) -> tuple[Path,
     for encoding, suffix in ENCODINGS:
         if encoding in accepted or ("*" in accepted and f"!{encoding}" not in accepted):
             variant = path.with_name(path.name + suffix)
-            with suppress(OSError):  # small files have none
+            with suppress(OSError):  # small files are not compressed
                 return variant, encoding, variant.stat()
     return path, "", found
 
@@ -107,7 +107,7 @@ def _media_type(path: Any) -> str:
 def accepted_encodings(values: Iterable[str]) -> frozenset[str]:
     """Return the content codings of `Accept-Encoding` header values (RFC 9110, 12.5.3) in lower case.
 
-    A coding with a weight of 0, or one that is not a number, is not accepted: it is returned as `!coding`.
+    A coding with weight 0, or with a weight that is not a number, is not accepted and returned as `!coding`.
     """
     found = set()
     for item in ",".join(values).split(","):
@@ -122,21 +122,21 @@ def _is_positive(weight: str) -> bool:
 
 
 def pages(directory: Path = WEB) -> ASGIApp:
-    """Serve `directory`; without a built client, a page that explains how to build it."""
+    """Serve `directory`. If the client is not built, serve a page that explains how to build it."""
     if not (directory / "index.html").is_file():
         return HTMLResponse(NOT_BUILT, headers={"cache-control": "no-store"})
     return StaticPages(directory=directory, html=True)
 
 
 class SecurityHeaders:
-    """ASGI middleware: adds the headers of `SECURITY` to every HTTP response.
+    """ASGI middleware: adds the `SECURITY` headers to every HTTP response.
 
-    A response that has a content security policy keeps it, with the rule which pages may embed it.
+    A response with its own content security policy keeps it, plus the rule about which pages may embed it.
 
     Args:
         app: The application.
         origins: Origins whose pages may embed ours.
-        preview_host: The name below which previews have host names of their own, which our pages embed.
+        preview_host: The parent domain of the previews' host names. Our pages embed previews.
     """
 
     def __init__(self, app: ASGIApp, origins: Iterable[str] = (), preview_host: str | None = None) -> None:
