@@ -1,1 +1,1 @@
-"""How often something may happen: token buckets, by connection, user and address. No I/O."""
+"""Rate limits: token buckets by connection, user and address. No I/O."""

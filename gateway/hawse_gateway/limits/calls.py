@@ -1,4 +1,4 @@
-"""The limits of calls: how many in a second, and how many terminals are open at once. No I/O."""
+"""Limits on calls: how many per second, and how many attached terminals at once. No I/O."""
 
 import time
 from collections.abc import Callable
@@ -9,25 +9,25 @@ from hawse.wire import Call, Principal, Result
 from hawse_gateway.limits.quotas import HeldLimit, Quotas, limit_exceeded
 from hawse_gateway.limits.rates import RateTable
 
-BURST: Final = 10  # s of calls that may be made at once
+BURST: Final = 10  # s of calls allowed at once
 ATTACH: Final = "terminal.attach"
 
 
 class CallRates:
-    """Limits the calls of each user, link and address, on all connections together.
+    """Limits the calls of each user, link and address, over all connections.
 
-    Callers with every right, and those of the gateway itself, have no limit.
+    Callers with every right and the gateway's own calls are not limited.
 
     Attributes:
-        tables: What was counted, by whom it limits.
+        tables: The token buckets, by kind of subject.
     """
 
     def __init__(self, quotas: Quotas, *, burst: float = BURST, clock: Callable[[], float] = time.monotonic) -> None:
-        """Start with everything free.
+        """Start with full buckets.
 
         Args:
-            quotas: How many calls may be made in a second.
-            burst: Seconds of calls that may be made at once.
+            quotas: The allowed calls per second.
+            burst: Seconds of calls allowed at once.
             clock: Returns seconds and never decreases.
         """
         self._quotas = quotas
@@ -45,7 +45,7 @@ class CallRates:
 
 
 class Origin(Protocol):
-    """Where a call comes from."""
+    """The source of a call."""
 
     @property
     def address(self) -> str: ...
@@ -65,30 +65,30 @@ class LimitedCall(Protocol):
 
 
 class CallLimits:
-    """Decides whether a call may be made now. It is also an observer of the calls, to learn of their ends.
+    """Decides whether a call is allowed now. It also observes calls, to notice when they end.
 
     Attributes:
-        rates: Limits how often calls are made.
-        terminals: Limits the terminals that are attached.
+        rates: Limits the rate of calls.
+        terminals: Limits the number of attached terminals.
     """
 
     def __init__(self, quotas: Quotas | None = None, rates: CallRates | None = None) -> None:
         """Start without calls.
 
         Args:
-            quotas: The limits. None: there are none.
-            rates: Limits how often calls are made. None: as `quotas` say.
+            quotas: The limits. None disables them.
+            rates: Limits the rate of calls. Default: according to `quotas`.
         """
         self.rates = rates or CallRates(quotas or Quotas())
         self.terminals = HeldLimit(quotas, "terminals")
         self._held: dict[LimitedCall, ExitStack] = {}
 
     def count(self, caller: LimitedCall) -> None:
-        """Count a call, also one that may not be made. Raises `HawseError` (`limit_exceeded`)."""
+        """Count a call, even one that will be refused. Raises `HawseError` (`limit_exceeded`)."""
         self.rates.check(caller.principal, caller.context.address)
 
     def admit(self, caller: LimitedCall) -> None:
-        """Begin a call that its caller may make. Raises `HawseError` (`limit_exceeded`)."""
+        """Admit a call that its caller is allowed to make. Raises `HawseError` (`limit_exceeded`)."""
         if caller.call.method == ATTACH:
             with ExitStack() as held:
                 held.enter_context(self.terminals.hold(caller.principal, caller.context.address))
@@ -97,7 +97,7 @@ class CallLimits:
     # ---- the observer
 
     def began(self, call: LimitedCall, sandbox: str | None) -> None:
-        """Nothing is to be done: `admit` has done it."""
+        """Do nothing: `admit` has counted the call."""
 
     def ended(self, call: LimitedCall, outcome: str, result: Result | None = None) -> None:
         held = self._held.pop(call, None)
@@ -105,4 +105,4 @@ class CallLimits:
             held.close()
 
     def refused(self, call: LimitedCall, sandbox: str | None, error: Exception) -> None:
-        """A call that was not admitted holds nothing."""
+        """Do nothing: a refused call holds nothing."""

@@ -1,4 +1,5 @@
-"""Long work with few places, for which users take turns: however much one asks for, another one waits for one piece."""
+"""A few slots for long work, given to users in turn: no matter how much one user requests, another waits for one
+job."""
 
 import asyncio
 from collections import Counter, deque
@@ -6,29 +7,29 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Final
 
-SIGN: Final = 10.0  # s between two signs of life of work that waits
+SIGN: Final = 10.0  # s between progress signals of waiting work
 
 
 class FairTurns:
-    """Places for work. A user may have all but one of them, so that there is always one that another user gets soon.
+    """Slots for work. A user gets all but one of them at most, so that another user can always start soon.
 
     Args:
-        places: How many pieces of work run at the same time.
+        places: The number of jobs that run at the same time.
     """
 
     def __init__(self, places: int) -> None:
         self._places = places
         self._of_each = max(1, places - 1)
         self._running: Counter[str] = Counter()  # by user
-        self._waiting: dict[str, deque[asyncio.Future[None]]] = {}  # by user, in the order of their turns
+        self._waiting: dict[str, deque[asyncio.Future[None]]] = {}  # by user, in order of their turns
 
     @asynccontextmanager
     async def turn(self, user: str, moved: Callable[[], None] = lambda: None) -> AsyncIterator[None]:
-        """Wait for a place, and have it until the block ends.
+        """Wait for a slot, and hold it until the block ends.
 
         Args:
-            user: The id of the user whose work it is.
-            moved: Is called every `SIGN` seconds while the work waits: that is no failure of it.
+            user: The id of the user.
+            moved: Called every `SIGN` seconds while waiting, because waiting is not a stall.
         """
         granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(user, deque()).append(granted)
@@ -46,7 +47,7 @@ class FairTurns:
             self._grant()
 
     def _grant(self) -> None:
-        """Give free places to the users that wait, to each in its turn."""
+        """Give free slots to waiting users, each in turn."""
         for user in list(self._waiting):
             if self._running.total() >= self._places:
                 return
@@ -54,10 +55,10 @@ class FairTurns:
                 granted = self._waiting[user][0]
                 self._forget(user, granted)
                 if waiting := self._waiting.pop(user, None):
-                    self._waiting[user] = waiting  # behind all other users
+                    self._waiting[user] = waiting  # after all other users
                 self._running[user] += 1
                 granted.set_result(None)
-        self._running += Counter()  # which forgets users without work
+        self._running += Counter()  # removes users without work
 
     def _forget(self, user: str, granted: asyncio.Future[None]) -> None:
         waiting = self._waiting[user]

@@ -1,4 +1,4 @@
-"""Counts what is in progress, by who has begun it."""
+"""Counts work in progress, by caller."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def in_progress(counts: Counter[str], caller: str) -> Iterator[None]:
-    """Count one more of `caller` until the end of the block. `counts` has no entry for those that have none."""
+    """Count one more for `caller` until the end of the block. Callers without work have no entry in `counts`."""
     counts[caller] += 1
     try:
         yield

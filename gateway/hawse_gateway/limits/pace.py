@@ -1,7 +1,7 @@
-"""How many bytes users, links and addresses may send and receive in a second, on all connections together.
+"""Limits on the bytes per second of users, links and addresses, over all connections.
 
-A caller above its limit is slowed down, not disconnected: it gets credit later (docs/wire.md section 4), so that what
-exceeds the limit waits at its source. Nothing else waits with it.
+A caller above its limit is slowed down, not disconnected: it gets credit later (docs/wire.md section 4), so the excess
+waits at its source. Nothing else waits with it.
 """
 
 import asyncio
@@ -15,33 +15,33 @@ from hawse.wire import Principal
 from hawse_gateway.limits.quotas import Quotas, Who, limit_exceeded
 from hawse_gateway.limits.rates import RateTable
 
-WINDOW_MIN: Final = 16 << 10  # bytes of credit that are given at once at least: smaller pieces cost more than they help
-PATIENCE: Final = 5.0  # s of debt from which on new requests are refused, and no more messages are read
+WINDOW_MIN: Final = 16 << 10  # minimum bytes of credit granted at once: smaller grants cost more than they help
+PATIENCE: Final = 5.0  # s of debt before new requests are refused and no more messages are read
 
 
 class ByteRates:
     """The limits.
 
     Attributes:
-        tables: What was counted, by whom it limits.
+        tables: The token buckets, by kind of subject.
     """
 
     def __init__(self, quotas: Quotas | None = None, *, clock: Callable[[], float] = time.monotonic) -> None:
-        """Start with everything free: a second's bytes may be sent at once.
+        """Start with full buckets: a second's bytes can be sent at once.
 
         Args:
-            quotas: How many bytes may be sent and received in a second. None: there is no limit.
+            quotas: The allowed bytes per second. None disables the limits.
             clock: Returns seconds and never decreases.
         """
         self._quotas = quotas or Quotas()
         self.tables = {who: RateTable(rate, rate, clock=clock) for who, rate in self._quotas.rates("bytes").items()}
 
     def pace(self, principal: Principal, address: str) -> "Pace | None":
-        """Return the pace of a caller; None if it has no limit.
+        """Return the pace of a caller, or None if it has no limit.
 
         Args:
             principal: The caller.
-            address: Where it calls from, `HOST:PORT`.
+            address: Its address, `HOST:PORT`.
         """
         found = self._quotas.subjects("bytes", principal, address)
         if not found:
@@ -50,30 +50,30 @@ class ByteRates:
 
 
 class Pace:
-    """How fast one caller may send and receive: as fast as the slowest of its limits allows."""
+    """The pace at which one caller can send and receive, given by the slowest of its limits."""
 
     def __init__(self, shares: list[tuple[RateTable, Who, str]], rate: int) -> None:
         self._shares = shares
         self._rate = rate
 
     def spend(self, size: int) -> None:
-        """Count bytes that were sent or received. There may be more than are free: then there is a debt."""
+        """Count bytes sent or received. More than the available amount creates a debt."""
         for table, _, name in self._shares:
             table.spend(name, size)
 
     @property
     def wait(self) -> float:
-        """The seconds until more bytes should be sent or received."""
+        """The seconds to wait before sending or receiving more bytes."""
         return max(table.debt(name) for table, _, name in self._shares)
 
     def check(self) -> None:
-        """Raise `HawseError` (`limit_exceeded`) if there is so much debt that nothing new may begin."""
+        """Raise `HawseError` (`limit_exceeded`) if the debt is too large to start anything new."""
         for table, who, name in self._shares:
             if (wait := table.debt(name)) > PATIENCE:
                 raise limit_exceeded(f"the {who} {name!r} sends and receives too many bytes", wait - PATIENCE)
 
     def window(self, size: int) -> int:
-        """Return how much credit to give at once in place of `size`: not more than a second's bytes."""
+        """Return how much credit to grant at once instead of `size`: at most a second's bytes."""
         return min(size, max(self._rate, WINDOW_MIN))
 
 
@@ -85,7 +85,7 @@ class Pacer:
 
         Args:
             pace: The pace.
-            resume: Is called when bytes may flow again after `blocked` was true.
+            resume: Called when bytes can flow again after `blocked` was true.
         """
         self.pace = pace
         self._resume = resume
@@ -93,7 +93,7 @@ class Pacer:
 
     @property
     def blocked(self) -> bool:
-        """Whether no bytes should flow now. If so, `resume` will be called."""
+        """Whether bytes should not flow now. If true, `resume` will be called."""
         if self._timer is not None:
             return True
         wait = self.pace.wait
@@ -103,7 +103,7 @@ class Pacer:
 
     @property
     def overdrawn(self) -> bool:
-        """Whether there is so much debt that nothing more should be read. If so, `resume` will be called."""
+        """Whether the debt is too large to read anything more. If true, `resume` will be called."""
         return self.blocked and self.pace.wait > PATIENCE
 
     def close(self) -> None:
@@ -116,13 +116,13 @@ class Pacer:
         self._resume()
 
 
-# Of the HTTP request that is being handled.
+# The pace of the current HTTP request.
 CURRENT: Final[ContextVar[Pace | None]] = ContextVar("hawse_pace", default=None)
 
 
 @contextmanager
 def paced(pace: Pace | None) -> Iterator[None]:
-    """Let the transfers that begin in the `with` block keep a pace. Raises what `Pace.check` raises."""
+    """Apply a pace to transfers that start in the `with` block. Raises the same errors as `Pace.check`."""
     if pace is not None:
         pace.check()
     mark = CURRENT.set(pace)

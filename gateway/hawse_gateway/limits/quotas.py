@@ -1,4 +1,4 @@
-"""The limits of users, links and addresses that an operator sets with `--limit`. No I/O."""
+"""Limits on users, links and addresses, set by the operator with `--limit`. No I/O."""
 
 import re
 from collections import Counter
@@ -14,16 +14,16 @@ Who = Literal["user", "link", "address"]
 What = Literal["connections", "sandboxes", "backups", "storage", "mounts", "terminals", "tunnels", "calls", "bytes"]
 
 FORM: Final = "WHO:WHAT=NUMBER"
-BYTES_MIN: Final = 4096  # a second: one piece of a transfer would take too long with less
+BYTES_MIN: Final = 4096  # per second: with less, one piece of a transfer would take too long
 _TEXT: Final = re.compile(r"([a-z]+):([a-z]+)=(\d{1,15})([KMG]?)")
 _UNITS: Final = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 class Subject(NamedTuple):
-    """A user, a link or an address that has a limit.
+    """A user, link or address with a limit.
 
     Attributes:
-        who: What it is.
+        who: The kind of subject.
         name: The id of the user or link, or the address.
         number: The limit.
     """
@@ -34,7 +34,7 @@ class Subject(NamedTuple):
 
 
 class Quotas:
-    """All limits of one gateway. Callers with every right have none."""
+    """All limits of one gateway. Callers with every right are not limited."""
 
     def __init__(self, numbers: Mapping[tuple[Who, What], int] | None = None) -> None:
         self._numbers = dict(numbers or {})
@@ -44,11 +44,11 @@ class Quotas:
         """Parse texts such as `link:bytes=2M`.
 
         Args:
-            texts: Each of the form FORM; a number of bytes may end with K, M or G.
-            defaults: What counts where no text says otherwise.
+            texts: Texts of the form FORM. A number of bytes can end with K, M or G.
+            defaults: Limits for keys that are not in `texts`.
 
         Raises:
-            ValueError: A text has another form, or states a limit twice.
+            ValueError: A text is invalid, or repeats a limit.
         """
         given: dict[tuple[Who, What], int] = {}
         for text in texts:
@@ -59,20 +59,20 @@ class Quotas:
         return cls({**(defaults or {}), **given})
 
     def number(self, who: Who, what: What) -> int | None:
-        """Return a limit; None if there is none."""
+        """Return a limit, or None if it is not set."""
         return self._numbers.get((who, what))
 
     def rates(self, what: What) -> dict[Who, int]:
-        """Return the limits of `what` by whom they limit."""
+        """Return the limits of `what`, by kind of subject."""
         return {who: number for (who, limited), number in self._numbers.items() if limited == what}
 
     def subjects(self, what: What, principal: Principal, address: str) -> list[Subject]:
-        """Return those that have a limit of `what` which a caller counts toward.
+        """Return the subjects with a limit of `what` that a caller counts toward.
 
         Args:
-            what: What is limited.
+            what: The limited quantity.
             principal: The caller.
-            address: Where it calls from, `HOST:PORT`; empty for calls of the gateway itself, which have no limit.
+            address: Its address, `HOST:PORT`; empty for the gateway's own calls, which are not limited.
         """
         if ALL in principal.rights or not address:
             return []
@@ -84,20 +84,20 @@ class Quotas:
 
 
 class HeldLimit:
-    """Counts what each user, link and address holds now, such as connections.
+    """Counts how many each user, link and address holds now, for example connections.
 
     Attributes:
-        what: What is held, in the plural.
-        others: What other gateways hold of it, by whom.
-        on_held: Is called when it was checked or has changed. None: there are no other gateways.
+        what: The name of the counted things, in the plural.
+        others: How many other gateways hold, by subject.
+        on_held: Called when the count was checked or has changed. None if there are no other gateways.
     """
 
     def __init__(self, quotas: Quotas | None = None, what: What = "connections") -> None:
         """Start with nothing held.
 
         Args:
-            quotas: The limits. None: there are none.
-            what: What is held, in the plural.
+            quotas: The limits. None disables them.
+            what: The name of the counted things, in the plural.
         """
         self._quotas = quotas or Quotas()
         self.what: What = what
@@ -107,16 +107,16 @@ class HeldLimit:
 
     @property
     def limited(self) -> bool:
-        """Whether anything of it has a limit."""
+        """Whether any subject has a limit."""
         return bool(self._quotas.rates(self.what))
 
     @property
     def held(self) -> Mapping[tuple[Who, str], int]:
-        """What is held at this gateway, by whom."""
+        """How many this gateway holds, by subject."""
         return self._held
 
     def check(self, principal: Principal, address: str) -> None:
-        """Raise `HawseError` (`limit_exceeded`) if a caller may not hold one more."""
+        """Raise `HawseError` (`limit_exceeded`) if a caller cannot hold one more."""
         for who, name, number in self._quotas.subjects(self.what, principal, address):
             self._changed()
             if self._held.get((who, name), 0) + self.others.get((who, name), 0) >= number:
@@ -124,7 +124,7 @@ class HeldLimit:
 
     @contextmanager
     def hold(self, principal: Principal, address: str) -> Iterator[None]:
-        """Hold one in the context. Raises what `check` raises."""
+        """Hold one in the context. Raises the same errors as `check`."""
         self.check(principal, address)
         names = [(who, name) for who, name, _ in self._quotas.subjects(self.what, principal, address)]
         self._held.update(names)
@@ -144,11 +144,11 @@ class HeldLimit:
 
 
 def limit_exceeded(text: str, wait: float | None = None) -> HawseError:
-    """Return the error of a limit.
+    """Return the error for an exceeded limit.
 
     Args:
-        text: Which limit it is.
-        wait: Seconds after which a retry may succeed. None: waiting alone does not help.
+        text: A description of the limit.
+        wait: Seconds until a retry can succeed. None if waiting alone does not help.
     """
     if wait is None:
         return HawseError("limit_exceeded", text)
@@ -162,7 +162,7 @@ def _parse(text: str) -> tuple[tuple[Who, What], int]:
         raise ValueError(f"{text!r}: expected {FORM}, WHO one of {_list(Who)}, WHAT one of {_list(What)}")
     who, what, number = cast(Who, found[1]), cast(What, found[2]), int(found[3]) * _UNITS[found[4]]
     if found[4] and what not in ("bytes", "storage"):
-        raise ValueError(f"{text!r}: only a number of bytes may end with K, M or G")
+        raise ValueError(f"{text!r}: only a number of bytes can end with K, M or G")
     if what in ("sandboxes", "backups", "storage", "mounts", "tunnels") and who != "user":
         raise ValueError(f"{text!r}: only users have {what}")
     if number < (least := BYTES_MIN if what == "bytes" else 1):

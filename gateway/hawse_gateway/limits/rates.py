@@ -1,4 +1,4 @@
-"""Token buckets, and a table of them by name that uses bounded memory."""
+"""Token buckets, and a table of them by name with bounded memory."""
 
 import ipaddress
 import time
@@ -6,15 +6,15 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-REPORT: Final = 0.02  # of a full bucket: other gateways learn of what was taken when it is as much
-NAMES: Final = 4096  # buckets of one table: the one that was not used for the longest time is dropped
+REPORT: Final = 0.02  # of a full bucket: spending is reported to other gateways from this share on
+NAMES: Final = 4096  # buckets of one table; the least recently used one is dropped
 
 
 class TokenBucket:
-    """`burst` at once, then `rate` in a second.
+    """Allows `burst` at once, then `rate` per second.
 
     Attributes:
-        spent: What was taken and not reported to other gateways yet.
+        spent: The amount taken and not yet reported to other gateways.
     """
 
     __slots__ = ("_at", "_burst", "_level", "_rate", "spent")
@@ -27,7 +27,7 @@ class TokenBucket:
         self.spent = 0.0
 
     def take(self, now: float, amount: float = 1.0) -> bool:
-        """Take `amount` if there is as much, at the time `now` in seconds."""
+        """Take `amount` if available, at the time `now` in seconds."""
         level = min(self._burst, self._level + (now - self._at) * self._rate)
         self._at = now
         if level < amount:
@@ -38,13 +38,13 @@ class TokenBucket:
         return True
 
     def spend(self, now: float, amount: float) -> None:
-        """Take `amount`, also if there is less."""
+        """Take `amount`, even if it exceeds the level."""
         self._level = min(self._burst, self._level + (now - self._at) * self._rate) - amount
         self._at = now
         self.spent += amount
 
     def correct(self, now: float, level: float) -> None:
-        """Set the level to what all gateways have left, without what was taken here since the report."""
+        """Set the level to the remainder at all gateways, minus the amount taken here since the report."""
         self._level = min(self._burst, level) - self.spent
         self._at = now
 
@@ -55,11 +55,11 @@ class TokenBucket:
 
 
 class Spending(NamedTuple):
-    """What was taken from one bucket of a table since the last report.
+    """The amount taken from one bucket of a table since the last report.
 
     Attributes:
         name: The name of the bucket.
-        amount: What was taken.
+        amount: The amount.
     """
 
     name: str
@@ -70,20 +70,20 @@ class RateTable:
     """One bucket for each name, such as an address.
 
     Attributes:
-        rate: How much may be taken in a second.
-        burst: How much may be taken at once.
-        on_spent: Is called when there is something to report to other gateways. None: there are no others.
+        rate: The amount allowed per second.
+        burst: The amount allowed at once.
+        on_spent: Called when there is something to report to other gateways. None if there are no other gateways.
     """
 
     def __init__(
         self, rate: float, burst: float, *, names: int = NAMES, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """Create an empty table: all buckets are full.
+        """Create a table of full buckets.
 
         Args:
-            rate: How many may be taken in a second.
-            burst: How many may be taken at once.
-            names: How many buckets are kept.
+            rate: The amount allowed per second.
+            burst: The amount allowed at once.
+            names: The maximum number of buckets.
             clock: Returns seconds and never decreases.
         """
         self.rate = rate
@@ -92,17 +92,17 @@ class RateTable:
         self._names = names
         self._clock = clock
         self._buckets: OrderedDict[str, TokenBucket] = OrderedDict()
-        self._to_report: dict[str, None] = {}  # names of buckets from which enough was taken
+        self._to_report: dict[str, None] = {}  # names of buckets with enough spending to report
 
     def take(self, name: str) -> bool:
-        """Take one of `name`, if there is one."""
+        """Take one from `name`, if available."""
         bucket = self._bucket(name)
         taken = bucket.take(self._clock())
         self._note(name, bucket)
         return taken
 
     def spend(self, name: str, amount: float) -> None:
-        """Take `amount` of `name`, also if there is less: the rest is a debt."""
+        """Take `amount` from `name`. An amount above the level creates a debt."""
         bucket = self._bucket(name)
         bucket.spend(self._clock(), amount)
         self._note(name, bucket)
@@ -113,17 +113,17 @@ class RateTable:
         return 0.0 if bucket is None else bucket.wait(self._clock(), 0.0)
 
     def wait(self, name: str) -> float:
-        """Return the seconds until one of `name` can be taken."""
+        """Return the seconds until one can be taken from `name`."""
         bucket = self._buckets.get(name)
         return 0.0 if bucket is None else bucket.wait(self._clock())
 
     # ---- other gateways
 
     def spent(self, count: int = NAMES) -> list[Spending]:
-        """Return what was taken from buckets since this was called last.
+        """Return the spending since the last call.
 
         Args:
-            count: How many buckets at most; the others are returned next time.
+            count: The maximum number of buckets; the others are returned next time.
         """
         found: list[Spending] = []
         while self._to_report and len(found) < count:
@@ -135,12 +135,12 @@ class RateTable:
         return found
 
     def correct(self, name: str, level: float) -> None:
-        """Set what is left of `name` to what all gateways have left; below zero for a debt."""
+        """Set the level of `name` to the remainder at all gateways; below zero for a debt."""
         if (bucket := self._buckets.get(name)) is not None:
             bucket.correct(self._clock(), level)
 
     def _note(self, name: str, bucket: TokenBucket) -> None:
-        """Have it reported when enough was taken."""
+        """Mark the bucket for reporting once enough was taken."""
         if self.on_spent is not None and bucket.spent >= self.burst * REPORT and name not in self._to_report:
             self._to_report[name] = None
             self.on_spent()
@@ -158,10 +158,10 @@ class RateTable:
 
 
 def network_of(address: str) -> str:
-    """Return what stands for one client: an IPv4 address, or the /64 network of an IPv6 address.
+    """Return a name for one client: an IPv4 address, or the /64 network of an IPv6 address.
 
     Args:
-        address: `HOST:PORT`. A text that is not an IP address stands for itself.
+        address: `HOST:PORT`. A text that is not an IP address is returned unchanged.
     """
     host = address.rpartition(":")[0].strip("[]")
     try:

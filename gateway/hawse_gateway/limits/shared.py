@@ -1,8 +1,8 @@
-"""Limits that gateways with one store apply together.
+"""Limits enforced jointly by the gateways of one store.
 
-No call waits for it: each gateway counts in its own memory. A task tells the other gateways and corrects what is
-counted here, at most once in `PERIOD`, and only while callers with a limit do something. Without the store, each
-gateway goes on alone.
+No call waits for this exchange: each gateway counts in its own memory. A task informs the other gateways and corrects
+the local counts, at most once per `PERIOD`, and only while limited callers are active. Without the store, each gateway
+continues alone.
 """
 
 import asyncio
@@ -22,14 +22,14 @@ from hawse_gateway.store.base import BucketSpending, LimitStore, StoreError
 
 log = logging.getLogger(__name__)
 
-PERIOD: Final = 0.5  # s from one exchange to the next
-IDLE: Final = 5.0  # s from one exchange to the next while nobody holds anything
+PERIOD: Final = 0.5  # s between two exchanges
+IDLE: Final = 5.0  # s between two exchanges while no gateway holds anything
 LAST: Final = 1.0  # s for the last report
-FORGET: Final = 6.0  # s without the store after which what the others held does not count any more
-BUCKETS: Final = 1000  # of one exchange: Redis does nothing else meanwhile
-PAIRS: Final = 1000  # credentials of one exchange
+FORGET: Final = 6.0  # s without the store until the others' holdings no longer count
+BUCKETS: Final = 1000  # per exchange: Redis does nothing else in the meantime
+PAIRS: Final = 1000  # credentials per exchange
 
-Held = list[tuple[str, str, str, int]]  # what is held, by whom, its name, how many
+Held = list[tuple[str, str, str, int]]  # what is held, kind of subject, its name, how many
 
 
 class SharedLimits:
@@ -46,16 +46,16 @@ class SharedLimits:
         period: float = PERIOD,
         forget: float = FORGET,
     ) -> None:
-        """Prepare the exchange; `run` does it.
+        """Prepare the exchange. `run` performs it.
 
         Args:
             store: Where gateways report.
-            gateway: The name of this gateway, which no other has.
-            tables: Token buckets, by a name that is the same at all gateways.
-            held: What callers hold.
-            guesses: Wrong credentials. None: they are not limited.
-            period: Seconds from one exchange to the next.
-            forget: Seconds without the store after which what the others held does not count any more.
+            gateway: The unique name of this gateway.
+            tables: Token buckets, by a name that is equal at all gateways.
+            held: The counts of things that callers hold.
+            guesses: Counts of wrong credentials. None if they are not limited.
+            period: Seconds between two exchanges.
+            forget: Seconds without the store until the others' holdings no longer count.
         """
         self._store = store
         self._gateway = gateway
@@ -76,11 +76,11 @@ class SharedLimits:
             limit.on_held = self._wake.set
 
     async def run(self) -> None:
-        """Exchange reports until it is cancelled, while there is something to report or may be something to learn."""
+        """Exchange reports until cancelled, whenever there is something to report or possibly something to learn."""
         try:
             await self._run()
         finally:
-            with suppress(StoreError, TimeoutError):  # clients that move to another gateway count there only
+            with suppress(StoreError, TimeoutError):  # clients that move to another gateway only count there
                 async with asyncio.timeout(LAST):
                     await self._store.share(self._gateway, b"", [], [], [])
 
@@ -95,7 +95,7 @@ class SharedLimits:
                 self._failed = False
             except StoreError as error:
                 if not self._failed:
-                    log.warning("! limits are those of this gateway alone: %s", error)
+                    log.warning("! limits only count this gateway's clients: %s", error)
                 self._failed = True
                 self._forget()
                 self._wake.set()
@@ -121,10 +121,10 @@ class SharedLimits:
                     self._guesses.know(pair)
         self._count(answer.held)
         if held or answer.held or len(spent) == BUCKETS:
-            self._wake.set()  # what the others hold may change
+            self._wake.set()  # the others' holdings may change
 
     def _spent(self) -> list[tuple[str, str, float, float, float]]:
-        """Return what was taken from buckets: the table, the name, the rate, the burst and how much."""
+        """Return the spending of buckets: table, name, rate, burst and amount."""
         found: list[tuple[str, str, float, float, float]] = []
         for key, table in self._tables.items():
             for name, amount in table.spent(BUCKETS - len(found)):
@@ -132,12 +132,12 @@ class SharedLimits:
         return found
 
     def _count(self, reports: Sequence[bytes]) -> None:
-        """Note what the others hold."""
+        """Record the others' holdings."""
         others: dict[str, Counter[tuple[str, str]]] = {limit.what: Counter() for limit in self._held}
         for report in reports:
             try:
                 found = msgspec.json.decode(report, type=Held)
-            except msgspec.MsgspecError:  # of a later version
+            except msgspec.MsgspecError:  # from a newer version
                 continue
             for what, who, name, count in found:
                 if what in others:
@@ -146,7 +146,7 @@ class SharedLimits:
             limit.others = others[limit.what]
 
     def _forget(self) -> None:
-        """What the others held long ago does not count."""
+        """Forget old holdings of other gateways."""
         if time.monotonic() - self._answered > self._forget_after:
             self._count([])
 

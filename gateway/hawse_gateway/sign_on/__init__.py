@@ -1,1 +1,1 @@
-"""Sign-in of people: by an OpenID provider, or by a proxy that has authenticated them."""
+"""Sign-in of people with an OpenID provider, or through an authenticating proxy."""

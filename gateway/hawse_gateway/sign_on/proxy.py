@@ -1,7 +1,7 @@
-"""Sign-in of users that a trusted proxy has authenticated: `/v1/login` begins a session for the user of the request.
+"""Sign-in through a trusted proxy: `/v1/login` starts a session for the user that the proxy has authenticated.
 
-The session counts only in requests with the same user (`hawse_gateway.auth.proxy_user`), so that it ends for a browser
-whose user signs out at the proxy.
+The session is only valid in requests with the same user (`hawse_gateway.auth.proxy_user`), so a browser loses it when
+its user signs out at the proxy.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ class LoginAudit(Protocol):
     """The audit log."""
 
     def connection(self, action: str, principal: Principal | None, address: str, outcome: str = "ok") -> None:
-        """A user has signed in (`login`), or failed to."""
+        """Record that a user has signed in (`login`) or failed to."""
 
 
 class ProxySignOn:
@@ -44,7 +44,7 @@ class ProxySignOn:
 
         Args:
             roles: `GROUP=ROLE` or `GROUP=own:ROLE`.
-            credentials: Gets the logins and sessions.
+            credentials: The table that stores logins and sessions.
 
         Raises:
             SettingsError: A role has another form.
@@ -64,7 +64,7 @@ class ProxySignOn:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Nothing runs in the background."""
+        """Do nothing: no background tasks are needed."""
         await asyncio.sleep(0)
         yield
 
@@ -75,7 +75,7 @@ class ProxySignOn:
             if not valid_return(path):
                 raise HawseError("invalid_params", "`return` must be a page of this gateway, such as /?sandbox=local")
             if not valid_proof(proof):
-                return redirect(path)  # the page starts logins
+                return redirect(path)  # the page starts the login
             login = await self._sign_in(request)
             response, row = await begin_session(request, self._credentials, login, path, proof)
         except HawseError as error:
@@ -87,6 +87,6 @@ class ProxySignOn:
     async def _sign_in(self, request: Request) -> Identity:
         user: ProxyUser | None = request.scope.get(SCOPE_KEY)
         if user is None:
-            raise HawseError("unauthenticated", "the request does not come from the proxy, or has no user")
+            raise HawseError("unauthenticated", "the request did not come through the proxy, or has no user")
         principal = self._users.principal({"sub": user.id, "groups": list(user.groups)})
         return await self._credentials.log_in(login_id(user), principal, lifetime=LIFETIME)

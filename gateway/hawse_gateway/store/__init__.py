@@ -1,1 +1,1 @@
-"""What must survive the gateway: rows with versions, leases with epochs, and notifications of changes."""
+"""Persistent state of the gateway: rows with versions, leases with epochs, and change notifications."""

@@ -1,7 +1,7 @@
 """The interface of the store. SQLite implements it for one gateway, Redis for several (docs/decisions/0076).
 
-Rows are bytes by table and key. Each write gives its rows a new version, which no other write of the store ever gets.
-A write names the version that it replaces, so a writer never overwrites what it has not read.
+Rows are bytes by table and key. Each write gives its rows a new version that no other write to the store ever gets. A
+write names the version it replaces, so a writer never overwrites a row it has not read.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,26 +13,26 @@ from hawse.wire import HawseError
 
 ABSENT: Final = 0  # the version of a row that does not exist
 
-ANY_TABLE: Final = ""  # the table that listeners get when rows of any table may have changed without a call
+ANY_TABLE: Final = ""  # passed to listeners when rows of any table may have changed without a call
 
-Listener = Callable[[str, str], None]  # gets the table and the key of a row
+Listener = Callable[[str, str], None]  # receives the table and the key of a row
 
 
 class StoreError(Exception):
-    """The store cannot be read or written now: its disk is full, or its server does not answer."""
+    """The store cannot be read or written now: its disk is full, or its server does not respond."""
 
 
 class ConflictError(StoreError):
-    """A row has another version than the one that a write replaces. Nothing was written."""
+    """A row's version differs from the one a write replaces. Nothing was written."""
 
 
 class LeaseLostError(StoreError):
-    """The lease of a write has expired or has another holder. Nothing was written."""
+    """The lease of a write has expired or belongs to another holder. Nothing was written."""
 
 
 @contextmanager
 def store_errors_unavailable() -> Iterator[None]:
-    """Raise a `StoreError` as `HawseError` `unavailable`, an error of the call. A `ConflictError` stays what it is."""
+    """Convert `StoreError` to `HawseError` `unavailable`, an error of the call. `ConflictError` is not converted."""
     try:
         yield
     except ConflictError:
@@ -42,13 +42,13 @@ def store_errors_unavailable() -> Iterator[None]:
 
 
 class Listeners:
-    """The functions that a store calls after its changes. A base of stores."""
+    """The functions that a store calls after changes. A base class of stores."""
 
     def __init__(self) -> None:
         self._listeners: list[Listener] = []
 
     def listen(self, listener: Listener) -> Callable[[], None]:
-        """Call `listener` after each change. Returns what ends the calls."""
+        """Call `listener` after each change. Returns a function that ends the calls."""
         self._listeners.append(listener)
 
         def stop() -> None:
@@ -78,7 +78,7 @@ class Put:
         table: The table.
         key: The key of the row.
         value: Its new value.
-        version: The version that it replaces; `ABSENT` for a row that must not exist yet.
+        version: The version it replaces. `ABSENT` for a row that must not exist yet.
     """
 
     table: str
@@ -101,12 +101,12 @@ Change = Put | Delete
 
 @dataclass(frozen=True)
 class Lease:
-    """The exclusive right to work on something, until it expires.
+    """The exclusive right to work on an object, until it expires.
 
     Attributes:
-        name: What it is for.
+        name: The name of the object.
         holder: The gateway that holds it.
-        epoch: Greater than the epoch of every earlier lease of that name.
+        epoch: Greater than the epoch of every earlier lease of this name.
     """
 
     name: str
@@ -115,13 +115,13 @@ class Lease:
 
 
 class BucketSpending(NamedTuple):
-    """What one gateway has taken from a token bucket that all gateways share.
+    """The amount one gateway has taken from a token bucket that all gateways share.
 
     Attributes:
         key: The name of the bucket.
-        rate: How much comes into it in a second.
-        burst: How much is in it when it is full.
-        amount: What was taken since the last report.
+        rate: The amount added per second.
+        burst: The amount in a full bucket.
+        amount: The amount taken since the last report.
     """
 
     key: str
@@ -131,12 +131,12 @@ class BucketSpending(NamedTuple):
 
 
 class LimitAnswer(NamedTuple):
-    """What a gateway learns of the other gateways for its limits.
+    """The state of the other gateways that matters for limits.
 
     Attributes:
-        held: What each of the others holds, as it has reported it.
-        known: Whether each of the credentials that was asked for is known.
-        levels: How much is in each bucket that was reported; below zero for a debt.
+        held: The reported holdings of each other gateway.
+        known: For each credential asked about, whether it is known.
+        levels: The amount in each reported bucket; below zero for a debt.
     """
 
     held: list[bytes]
@@ -145,38 +145,38 @@ class LimitAnswer(NamedTuple):
 
 
 class LimitStore(Protocol):
-    """Where gateways with one store report what they count for limits."""
+    """Where gateways that share a store report their counts for limits."""
 
     async def share(
         self, gateway: str, held: bytes, known: Sequence[str], asked: Sequence[str], spent: Sequence[BucketSpending]
     ) -> LimitAnswer:
-        """Report, and return what the others have reported.
+        """Report, and return the others' reports.
 
         Args:
             gateway: The name of this gateway.
-            held: What it holds now, in any form; empty for nothing. It counts for 6 s.
+            held: Its current holdings, in any form. Empty for none. They count for 6 s.
             known: Credentials that addresses have used here, in any form. They stay known for a day.
-            asked: Credentials of which it wants to know whether another gateway knows them.
-            spent: What it has taken from buckets.
+            asked: Credentials to look up among those known to other gateways.
+            spent: The amounts taken from buckets.
 
         Raises:
-            StoreError: The store cannot be used now. It is not known whether it has the report.
+            StoreError: The store is unavailable. It may or may not have the report.
         """
         ...
 
 
 class Store(Protocol):
-    """Every method raises `StoreError` if the store cannot be used now.
+    """Every method raises `StoreError` if the store is unavailable.
 
     Attributes:
-        limits: Where gateways share what they count for limits. None: there is one gateway.
+        limits: Where gateways share their counts for limits. None if there is only one gateway.
     """
 
     @property
     def limits(self) -> LimitStore | None: ...
 
     async def get(self, table: str, key: str) -> Row | None:
-        """Return a row; None if it does not exist."""
+        """Return a row, or None if it does not exist."""
         ...
 
     async def rows(self, table: str) -> Mapping[str, Row]:
@@ -184,52 +184,53 @@ class Store(Protocol):
         ...
 
     async def write(self, *changes: Change, lease: Lease | None = None) -> int:
-        """Apply all changes or none. They are durable when this returns.
+        """Apply all changes or none. They are durable once this returns.
 
         Args:
-            changes: Changes of different rows.
+            changes: Changes to different rows.
             lease: A lease that must still be held.
 
         Returns:
-            The version that the written rows have now.
+            The new version of the written rows.
 
         Raises:
-            ConflictError: A row does not have the version that a change replaces.
+            ConflictError: A row's version differs from the one a change replaces.
             LeaseLostError: The lease is no longer held.
-            StoreError: It is not known whether the changes were written.
+            StoreError: The changes may or may not have been written.
         """
         ...
 
     async def time(self) -> float | None:
-        """Return the seconds since 1970 by a clock that all gateways share. None: there is one gateway."""
+        """Return seconds since 1970 by a clock that all gateways share. None if there is only one gateway."""
         ...
 
     async def acquire(self, name: str, holder: str, seconds: float) -> Lease | None:
-        """Take a lease for `seconds`. Returns None while another lease of that name has not expired."""
+        """Acquire a lease for `seconds`. Returns None while another lease of this name has not expired."""
         ...
 
     async def renew(self, lease: Lease, seconds: float) -> bool:
-        """Let the lease expire in `seconds` from now. Returns False if it is no longer held."""
+        """Extend the lease to `seconds` from now. Returns False if it is no longer held."""
         ...
 
     async def release(self, lease: Lease) -> None:
-        """End the lease. One that is no longer held is not an error."""
+        """Release the lease. Does nothing if it is no longer held."""
         ...
 
     def listen(self, listener: Listener) -> Callable[[], None]:
-        """Call `listener` in the event loop after each change of a row, and with table `leases` when a lease ends.
+        """Call `listener` in the event loop after each change of a row, and with table `leases` when a lease is
+        released.
 
-        Changes that are close together may be reported once, and expiry is not reported: listeners read the state, and
-        do not rely on a call for each change. Table `ANY_TABLE` means that rows of any table may have changed without a
-        call, because the store was not connected.
+        Changes that are close together may be reported once, and expiry is not reported: listeners must read the state
+        instead of relying on one call per change. Table `ANY_TABLE` means that rows of any table may have changed
+        without a call, because the store was disconnected.
 
         Returns:
-            What ends the calls.
+            A function that ends the calls.
         """
         ...
 
     async def run(self) -> None:
-        """Pass on the changes of other gateways until it is cancelled, if there can be any."""
+        """Pass on changes of other gateways until cancelled, if there can be other gateways."""
         ...
 
     async def close(self) -> None: ...

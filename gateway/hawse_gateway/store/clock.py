@@ -1,7 +1,7 @@
-"""Moments that are stored, and the time between them, which a change of the wall clock does not distort.
+"""Stored moments, and the time between them, unaffected by changes of the wall clock.
 
-The wall clock is set back and forth by people and by NTP. Within one boot of the machine, durations are therefore
-measured by CLOCK_BOOTTIME, which also counts while the machine is suspended (clock_gettime(2)).
+People and NTP set the wall clock back and forth. Within one boot of the machine, durations are therefore measured with
+CLOCK_BOOTTIME, which also counts while the machine is suspended (clock_gettime(2)).
 """
 
 import time
@@ -18,7 +18,7 @@ class Moment(msgspec.Struct, frozen=True, array_like=True):
 
     Attributes:
         wall: Seconds since 1970.
-        boot: The id of the boot in which it was taken.
+        boot: The id of the boot when it was taken.
         uptime: Seconds since that boot.
     """
 
@@ -30,7 +30,7 @@ class Moment(msgspec.Struct, frozen=True, array_like=True):
         return Moment(self.wall + seconds, self.boot, self.uptime + seconds)
 
     def is_after(self, other: "Moment") -> bool:
-        """Return whether this is later than `other`. Of another boot, the wall clock decides."""
+        """Return whether this is later than `other`. Across boots, the wall clock decides."""
         return self.uptime > other.uptime if self.boot == other.boot else self.wall > other.wall
 
 
@@ -39,12 +39,12 @@ def _uptime() -> float:
 
 
 class Clock:
-    """Takes moments and compares them.
+    """Takes and compares moments.
 
     Args:
         wall: Returns seconds since 1970.
-        uptime: Returns seconds since the boot.
-        boot: The id of the boot. None: that of this machine.
+        uptime: Returns seconds since boot.
+        boot: The id of the boot. Default: this machine's.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Clock:
         return Moment(self._wall(), self._boot, self._uptime())
 
     def until(self, moment: Moment) -> float:
-        """Return the seconds until `moment`; below 0 if it has passed. Of another boot, the wall clock decides."""
+        """Return the seconds until `moment`; below 0 if it has passed. Across boots, the wall clock decides."""
         if moment.boot == self._boot:
             return moment.uptime - self._uptime()
         return moment.wall - self._wall()

@@ -1,7 +1,7 @@
-"""The store of several gateways: a Redis server. Each operation is one script, which Redis runs without interruption.
+"""The store of several gateways: a Redis server. Each operation is one script, which Redis runs atomically.
 
-Rows are hashes, one for each table, with the version before the value. A lease is a key that expires by the clock of
-the Redis server, so the clocks of the gateways do not matter.
+Each table is a hash of rows, whose values start with the version. A lease is a key that expires by the Redis server's
+clock, so the gateways' clocks do not matter.
 """
 
 import asyncio
@@ -30,15 +30,13 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-LEASES: Final = "leases"  # the table that listeners get when a lease ends
-TIMEOUT: Final = 5.0  # s for the server to answer
-CONNECTIONS: Final = (
-    32  # for operations, of each gateway; more operations at once wait for one, as long as for an answer
-)
-RETRY: Final = 1.0  # s after which the subscription to changes is made again
+LEASES: Final = "leases"  # the table name passed to listeners when a lease is released
+TIMEOUT: Final = 5.0  # s for the server to respond
+CONNECTIONS: Final = 32  # connections for operations of each gateway; further operations wait for one, up to `TIMEOUT`
+RETRY: Final = 1.0  # s before subscribing to changes again
 
-# ARGV: prefix, name and value of the lease ("" for none), then for each change: table, key, version that is replaced,
-# "put" or "delete", value. Returns the new version; -1 if the lease is lost; -2 and the row for a conflict.
+# ARGV: prefix, name and value of the lease ("" for none), then for each change: table, key, replaced version, "put" or
+# "delete", value. Returns the new version; -1 if the lease is lost; -2 and the row for a conflict.
 WRITE: Final = """
 local prefix = ARGV[1]
 if ARGV[2] ~= '' and redis.call('GET', prefix .. 'lease:' .. ARGV[2]) ~= ARGV[3] then return {-1} end
@@ -84,16 +82,16 @@ return 1
 
 
 class RedisStore(Listeners):
-    """The constructor connects to nothing.
+    """A store on a Redis server. The constructor does not connect.
 
     Args:
         url: `redis://[:PASSWORD@]HOST:PORT/DB`, `rediss://` for TLS, `unix://PATH`, or `redis+sentinel://…` for the
-            primary that Redis Sentinel names (`hawse_gateway.store.redis_client`).
-        prefix: The beginning of all keys.
-        timeout: Seconds for the server to answer.
+            primary known to Redis Sentinel (`hawse_gateway.store.redis_client`).
+        prefix: The prefix of all keys.
+        timeout: Seconds for the server to respond.
 
     Raises:
-        ValueError: The URL has an error.
+        ValueError: The URL is invalid.
     """
 
     def __init__(self, url: str, *, prefix: str = "hawse:", timeout: float = TIMEOUT) -> None:
@@ -124,7 +122,7 @@ class RedisStore(Listeners):
             raise LeaseLostError(f"the lease {held[0]} is no longer held")
         if answer[0] == -2:
             table, key, version = (part.decode() for part in answer[1:])
-            raise ConflictError(f"row {key} of {table} has version {version}, and another was to be replaced")
+            raise ConflictError(f"row {key} of {table} has version {version}, not the expected one")
         return int(answer[0])
 
     async def time(self) -> float:
@@ -142,7 +140,7 @@ class RedisStore(Listeners):
         await self._run(RELEASE, lease.name, _value(lease))
 
     async def run(self) -> None:
-        """Pass on the changes of all gateways, again and again after the connection was lost."""
+        """Pass on the changes of all gateways; reconnect when the connection is lost."""
         while True:
             try:
                 with cancellation_kept():
@@ -153,14 +151,14 @@ class RedisStore(Listeners):
             await asyncio.sleep(RETRY)
 
     async def _listen(self) -> None:
-        """Pass on the changes until the connection is lost."""
+        """Pass on changes until the connection is lost."""
         async with self._subscriber.pubsub(ignore_subscribe_messages=False) as subscription:
             await subscription.subscribe(f"{self._prefix}changes")
             async for message in subscription.listen():
                 self._receive(message)
 
     async def ready(self) -> None:
-        """Wait until `run` has subscribed to the changes."""
+        """Wait until `run` has subscribed to changes."""
         await self._listening.wait()
 
     async def close(self) -> None:
@@ -170,7 +168,7 @@ class RedisStore(Listeners):
     def _receive(self, message: dict[str, Any]) -> None:
         if message["type"] == "subscribe":
             self._listening.set()
-            self.notify(ANY_TABLE, "")  # anything may have changed while there was no subscription
+            self.notify(ANY_TABLE, "")  # anything may have changed while unsubscribed
         else:
             table, _, key = message["data"].decode().partition(" ")
             self.notify(table, key)

@@ -1,4 +1,4 @@
-"""Clients of a Redis server: of one address, or of the primary that Redis Sentinel names."""
+"""Clients of a Redis server at a fixed address, or of the primary that Redis Sentinel names."""
 
 import socket
 from typing import Any, Final, NamedTuple
@@ -10,16 +10,16 @@ from redis.asyncio.sentinel import Sentinel, SentinelConnectionPool
 SENTINEL: Final = "redis+sentinel://"
 SENTINEL_PORT: Final = 26379
 FORM: Final = "redis+sentinel://[[USER]:PASSWORD@]HOST[:PORT][,HOST[:PORT]...]/NAME[/DB][?sentinel_password=PASSWORD]"
-# A machine that is gone closes no connection: the kernel notices that after 25 s, also while nothing is sent.
+# A machine that vanishes does not close its connections: keepalive detects it after 25 s, even on an idle connection.
 KEEPALIVE: Final = {socket.TCP_KEEPIDLE: 10, socket.TCP_KEEPINTVL: 5, socket.TCP_KEEPCNT: 3}
 
 
 class SentinelUrl(NamedTuple):
-    """What a `redis+sentinel://` URL names.
+    """The parts of a `redis+sentinel://` URL.
 
     Attributes:
-        sentinels: The addresses of Sentinels: one that answers is enough.
-        name: What they call the group of servers.
+        sentinels: The addresses of the Sentinels; one that responds is enough.
+        name: The name of the monitored group of servers.
         server: The options of connections to a server.
         sentinel: The options of connections to a Sentinel.
     """
@@ -31,7 +31,7 @@ class SentinelUrl(NamedTuple):
 
 
 class SentinelPool(SentinelConnectionPool, BlockingConnectionPool):
-    """Connections to the primary. Operations wait for one if there are too many at once."""
+    """Connections to the primary. Operations wait for a free one."""
 
     async def aclose(self) -> None:
         await super().aclose()
@@ -43,19 +43,19 @@ def open_redis(url: str, *, connections: int, timeout: float) -> Redis:
     """Return a client for operations. Nothing is connected yet.
 
     Args:
-        url: `redis://`, `rediss://`, `unix://`, or of `FORM`.
-        connections: How many operations may be made at once; more wait for `timeout`.
-        timeout: Seconds for the server to answer.
+        url: `redis://`, `rediss://`, `unix://`, or a URL of `FORM`.
+        connections: The maximum number of concurrent operations; more wait up to `timeout`.
+        timeout: Seconds for the server to respond.
 
     Raises:
-        ValueError: The URL has an error.
+        ValueError: The URL is invalid.
     """
     options: dict[str, Any] = {"max_connections": connections, "timeout": timeout, "socket_timeout": timeout}
     return _open(url, options, timeout)
 
 
 def open_subscriber(url: str, *, timeout: float) -> Redis:
-    """Return a client for a subscription, which may be silent for as long as the server is there."""
+    """Return a client for a subscription, which may stay silent while the server is up."""
     return _open(url, {"max_connections": 2, "timeout": timeout}, timeout)
 
 
@@ -75,7 +75,7 @@ def _open(url: str, options: dict[str, Any], timeout: float) -> Redis:
 
 def parse_sentinel_url(url: str) -> SentinelUrl:
     """Parse a URL of `FORM`. Raises `ValueError`."""
-    # By hand: later versions of urlsplit refuse an IPv6 address that is not the only host.
+    # Not with urlsplit: newer versions refuse an IPv6 address beside other hosts.
     rest, _, parameters = url.removeprefix(SENTINEL).partition("?")
     place, _, path = rest.partition("/")
     credentials, _, hosts = place.rpartition("@")
@@ -92,7 +92,7 @@ def parse_sentinel_url(url: str) -> SentinelUrl:
 
 
 def _address(text: str) -> tuple[str, int]:
-    """Return the address of a Sentinel; an IPv6 address is in brackets."""
+    """Return the address of a Sentinel. IPv6 addresses are in brackets."""
     try:
         parts = urlsplit(f"//{text}")
         host, port = parts.hostname, parts.port

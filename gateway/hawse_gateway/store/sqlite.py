@@ -1,7 +1,7 @@
 """The store of a single gateway: one SQLite file in the state directory, used by one thread.
 
-An exclusive lock of a file beside it keeps a second gateway out, also while the first is stopped by a signal. So every
-lease that an opened file contains belongs to a gateway that has ended, and is dropped.
+An exclusive lock on a file next to it keeps a second gateway out, even while the first is stopped by a signal. Leases
+in a newly opened file therefore belong to a gateway that has ended, and are dropped.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ from hawse_gateway.store.base import (
 
 T = TypeVar("T")
 
-LEASES: Final = "leases"  # the table that listeners get when a lease ends
+LEASES: Final = "leases"  # the table name passed to listeners when a lease is released
 SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS rows (name TEXT NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL, version INTEGER NOT NULL,
     PRIMARY KEY (name, key)) WITHOUT ROWID;
@@ -43,23 +43,23 @@ UPDATE leases SET expires = 0;
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Open the file without implicit transactions, for use by any one thread at a time."""
+    """Open the file without implicit transactions, for use by one thread at a time."""
     return sqlite3.connect(path, isolation_level=None, check_same_thread=False)
 
 
 class SqliteStore(Listeners):
-    """The constructor opens the file, and creates it if it does not exist. `created` says which.
+    """A store in one file. The constructor opens it, or creates it; `created` records which.
 
     Args:
         path: The path of the file.
-        clock: Returns seconds that only grow, by which leases expire.
-        connect: Opens the file of a path.
+        clock: Returns monotonic seconds, which leases expire by.
+        connect: Opens the file at a path.
 
     Raises:
         StoreError: The file cannot be opened, is not a database, or is used by another gateway.
     """
 
-    limits: LimitStore | None = None  # there is one gateway
+    limits: LimitStore | None = None  # there is only one gateway
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class SqliteStore(Listeners):
         try:
             path.touch(mode=0o600)
             self._connection = connect(path)
-            # A write must survive the loss of power: it was confirmed to a client.
+            # A confirmed write must survive a power failure.
             self._connection.executescript("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;" + SCHEMA)
         except (OSError, sqlite3.Error) as error:
             os.close(self._lock)
@@ -116,7 +116,7 @@ class SqliteStore(Listeners):
         return version
 
     async def time(self) -> None:
-        """Return None: there is one gateway."""
+        """Return None: there is only one gateway."""
 
     async def acquire(self, name: str, holder: str, seconds: float) -> Lease | None:
         def take() -> Lease | None:
@@ -153,7 +153,7 @@ class SqliteStore(Listeners):
         self.notify(LEASES, lease.name)
 
     async def run(self) -> None:
-        """Only this gateway changes the file."""
+        """Do nothing: only this gateway changes the file."""
 
     async def close(self) -> None:
         await self._run(self._connection.close)
@@ -179,9 +179,7 @@ class SqliteStore(Listeners):
         ).fetchone()
         present = ABSENT if found is None else found[0]
         if present != change.version:
-            raise ConflictError(
-                f"row {change.key} of {change.table} has version {present}, and {change.version} was to be replaced"
-            )
+            raise ConflictError(f"row {change.key} of {change.table} has version {present}, expected {change.version}")
         match change:
             case Put(table, key, value):
                 self._connection.execute(
@@ -200,7 +198,7 @@ class SqliteStore(Listeners):
 
 
 class _Transaction:
-    """`with _Transaction(connection):` commits at the end, or rolls back after an exception."""
+    """`with _Transaction(connection):` commits at the end, or rolls back on an exception."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -219,12 +217,12 @@ class _Transaction:
             self._rollback()
 
     def _rollback(self) -> None:
-        if self._connection.in_transaction:  # SQLite has already rolled back after a full disk
+        if self._connection.in_transaction:  # after a full disk, SQLite has already rolled back
             self._connection.execute("ROLLBACK")
 
 
 def _exclusive(path: Path) -> int:
-    """Lock a file for as long as the returned descriptor is open. Raises `StoreError`."""
+    """Lock a file while the returned descriptor is open. Raises `StoreError`."""
     try:
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
@@ -236,7 +234,7 @@ def _exclusive(path: Path) -> int:
     except BlockingIOError:
         holder = os.pread(fd, 32, 0).decode(errors="replace").strip()
         os.close(fd)
-        raise StoreError(f"{path.parent} is used by another gateway (pid {holder or 'unknown'})") from None
+        raise StoreError(f"{path.parent} is in use by another gateway (pid {holder or 'unknown'})") from None
     except OSError as error:
         os.close(fd)
         raise StoreError(f"{path}: {error.strerror}") from error

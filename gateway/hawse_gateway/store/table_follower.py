@@ -1,4 +1,4 @@
-"""The rows of a table in the memory of a gateway, also when another gateway changes them."""
+"""Keeps the rows of a table in memory up to date with changes of other gateways."""
 
 import asyncio
 import logging
@@ -14,13 +14,13 @@ RETRY: Final = 1.0  # s until rows are read again after a failure
 
 
 class TableFollower:
-    """Reads the rows of a table at the beginning, and again when they may have changed.
+    """Reads the rows of a table at startup, and again when they may have changed.
 
     Args:
         store: The store.
         table: The name of the table.
-        apply: Is called with the key and the row that was read, or None if there is none.
-        known: Returns the keys of the rows that are known. They are checked after the store was not connected.
+        apply: Called with the key and the row that was read, or None if the row does not exist.
+        known: Returns the keys of known rows. They are checked after the store was disconnected.
     """
 
     def __init__(
@@ -31,12 +31,12 @@ class TableFollower:
         self._apply = apply
         self._known = known
         self._changed: set[str] = set()  # keys of rows to read again
-        self._all = False  # whether all rows have to be read again
+        self._all = False  # whether to read all rows again
         self._wake = asyncio.Event()
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Read the rows and follow them. Raises `StoreError` if they cannot be read at the beginning."""
+        """Read the rows and follow their changes. Raises `StoreError` if the first read fails."""
         stop = self._store.listen(self._note)
         try:
             await self._read_all()
@@ -48,7 +48,7 @@ class TableFollower:
             stop()
 
     async def read(self, key: str) -> None:
-        """Read one row again. Raises `StoreError`."""
+        """Read a row again. Raises `StoreError`."""
         self._apply(key, await self._store.get(self._table, key))
 
     def _note(self, table: str, key: str) -> None:
@@ -68,11 +68,11 @@ class TableFollower:
                 try:
                     await self._read_next()
                 except StoreError as error:
-                    log.warning("! rows of %s cannot be read: %s", self._table, error)
+                    log.warning("! rows of %s are unreadable: %s", self._table, error)
                     await asyncio.sleep(RETRY)
 
     async def _read_next(self) -> None:
-        """Read what may have changed. What cannot be read now stays noted."""
+        """Read rows that may have changed. Rows that cannot be read now are retried later."""
         if self._all:
             self._all = False
             try:
@@ -92,7 +92,7 @@ class TableFollower:
         rows = await self._store.rows(self._table)
         for key, row in rows.items():
             self._apply(key, row)
-        # A row that this gateway has written meanwhile is not among them: it may exist.
+        # A row written by this gateway in the meantime is not among them, but may exist.
         self._changed.update(key for key in self._known() if key not in rows)
         if self._changed:
             self._wake.set()

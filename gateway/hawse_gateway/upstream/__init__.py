@@ -1,4 +1,4 @@
 """Links to the runtimes: connecting, waiting callers and bounded input queues.
 
-It knows no client; its callers are anything that can take results and frames.
+It knows nothing about clients: its callers are objects that take results and frames.
 """

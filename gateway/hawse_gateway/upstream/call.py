@@ -18,7 +18,7 @@ from hawse_gateway.limits.pace import CURRENT, Pace, Pacer
 from hawse_gateway.upstream.input_queue import InputQueue
 from hawse_gateway.upstream.sandbox_link import SandboxLink
 
-WINDOW: Final = 256 << 10  # bytes: the memory that a slow reader costs
+WINDOW: Final = 256 << 10  # bytes: the memory cost of a slow reader
 PIECE: Final = 64 << 10  # bytes of input in one frame
 GRANT_STEP: Final = 32 << 10  # bytes read before credit is granted again: an eighth of the window
 
@@ -66,7 +66,7 @@ class UpstreamCall:
         self._link: StreamLink | None = None
         self._items: deque[UpstreamItem | Event] = deque()
         self._input_queue = InputQueue(self._count_input, whole=False)
-        self._input_waiting = 0  # bytes that wait for the runtime's credit
+        self._input_waiting = 0  # bytes waiting for the runtime's credit
         self._input_offset = 0
         self._result: Any = None
         self._error: Error | None = None
@@ -74,7 +74,7 @@ class UpstreamCall:
         self._changed = asyncio.Event()
         pace = pace or CURRENT.get()
         self._pacer = None if pace is None else Pacer(pace, self._grant)
-        self._taken = 0  # bytes that were read and not yet credited
+        self._taken = 0  # bytes read and not yet credited
         self._spend(len(self.call.params))
 
     async def __aenter__(self) -> Self:
@@ -105,13 +105,13 @@ class UpstreamCall:
             raise self._error.to_exception()
 
     async def data(self) -> AsyncIterator[bytes]:
-        """Yield its bytes, in order. Raises `HawseError`, also after some of them."""
+        """Yield its bytes, in order. Raises `HawseError`, possibly after some of them."""
         while (item := await self.next()) is not None:
             if isinstance(item, UpstreamItem):
                 yield item.payload
 
     async def next(self) -> UpstreamItem | Event | None:
-        """Return the next bytes or event, None at the end. Raises `HawseError`. May be cancelled and called again."""
+        """Return the next bytes or event, or None at the end. Raises `HawseError`. Safe to cancel and call again."""
         while not self._items and not self._done:
             await self._change()
         if self._items:
@@ -199,7 +199,7 @@ class UpstreamCall:
         return self.link_ch
 
     def receive_data(self, data: Data) -> None:
-        if data.payload:  # an empty frame costs no credit, so it must not cost memory
+        if data.payload:  # an empty frame costs no credit, so it must not use memory
             self._items.append(UpstreamItem(data.kind, data.offset, bytes(data.payload)))
         self._changed.set()
 

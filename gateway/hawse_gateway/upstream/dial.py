@@ -1,4 +1,4 @@
-"""Connect to one runtime, over a Unix socket or TCP, and abandon a link whose runtime neither reads nor answers."""
+"""Connect to a runtime over a Unix socket or TCP, and abandon a link whose runtime neither reads nor responds."""
 
 import asyncio
 import math
@@ -16,7 +16,7 @@ from hawse_gateway.providers.base import Endpoint, MachineAddress, TcpAddress
 from hawse_gateway.providers.pinned import pinned_context
 
 PING_INTERVAL: Final = 10.0  # s
-SILENCE_TIMEOUT: Final = 30.0  # s without a message after which a runtime counts as stuck
+SILENCE_TIMEOUT: Final = 30.0  # s without a message until a runtime counts as stuck
 
 
 class LinkOwner(Protocol):
@@ -31,10 +31,10 @@ class LinkOwner(Protocol):
 
 
 class MachineConnector(Protocol):
-    """Knows the machines that are connected to this gateway (`hawse_gateway.providers.joined.machines`)."""
+    """Knows the machines connected to this gateway (`hawse_gateway.providers.joined.machines`)."""
 
     async def connect(self, unit: str, make: "Callable[[], RuntimeLink]") -> "RuntimeLink":
-        """Wait until the machine of a unit can carry a link, and return the link that `make` makes."""
+        """Wait until the machine of a unit can carry a link, and return the link created by `make`."""
         ...
 
 
@@ -44,8 +44,8 @@ class RuntimeLink(StreamLink):
     Attributes:
         ready: Done when the runtime has sent `welcome`. Fails with the link's error, or with the runtime's refusal.
         lost: Set when the link is closed.
-        abilities: What the runtime announced in `welcome`.
-        alone_since: When the last other runtime of the sandbox had ended, by the clock of the loop. Infinite: unknown.
+        abilities: The abilities announced in `welcome`.
+        alone_since: When the sandbox's last other runtime had ended, by the loop's clock. Infinite if unknown.
     """
 
     def __init__(
@@ -66,12 +66,12 @@ class RuntimeLink(StreamLink):
 
     @property
     def silence(self) -> float:
-        """Seconds since the last message."""
+        """The seconds since the last message."""
         return self._clock() - self._last_received
 
     @property
     def alone(self) -> float:
-        """Seconds for which no other runtime has been in the sandbox; below 0 if that is not known."""
+        """The seconds since another runtime was in the sandbox; below 0 if unknown."""
         return self._clock() - self.alone_since
 
     def ping(self) -> None:
@@ -82,7 +82,7 @@ class RuntimeLink(StreamLink):
         peer = credentials(transport)
         if self._uid is not None and (peer is None or peer.uid != self._uid):
             refusal = "the process that listens on the runtime's socket belongs to another user"
-            self.ready.set_exception(HawseError("unavailable", refusal))  # it gets neither `hello` nor the token
+            self.ready.set_exception(HawseError("unavailable", refusal))  # it receives neither `hello` nor the token
             cast(asyncio.Transport, transport).abort()
             return
         super().connection_made(transport)
@@ -95,7 +95,7 @@ class RuntimeLink(StreamLink):
             self.abilities = event.abilities
             self.ready.set_result(None)
         elif isinstance(event, Error):
-            # Not the runtime's code: `unauthenticated` would mean that the token of the client is wrong.
+            # Not the runtime's code: `unauthenticated` would mean that the client's token is wrong.
             refusal = f"the runtime refused the gateway's connection: {event.code}: {event.message}"
             self.ready.set_exception(HawseError("unavailable", refusal))
 
@@ -121,16 +121,16 @@ async def dial(
     """Connect to a runtime and wait for its `welcome`.
 
     Args:
-        endpoint: Where the runtime listens, and the token it expects in `hello`.
+        endpoint: The runtime's address, and the token it expects in `hello`.
         owner: Receives the link's events.
-        keystrokes: While somebody types, input is sent in small portions.
-        machines: The machines that have joined. None: there are none.
+        keystrokes: While somebody types, input is sent in small pieces.
+        machines: The machines that have joined. None if machines cannot join.
 
     Raises:
         OSError: The address does not accept connections, or the runtime closed the connection.
         RemoteProtocolError: The runtime does not speak the protocol.
-        HawseError: `unavailable` if the runtime refused the connection, for example because of a wrong token, or if
-            the server at its address is not the runtime.
+        HawseError: `unavailable` if the runtime refused the connection, for example because of a wrong token, or if the
+            server at its address is not the runtime.
     """
     loop = asyncio.get_running_loop()
 
@@ -140,7 +140,7 @@ async def dial(
     address = endpoint.address
     if isinstance(address, MachineAddress):
         if machines is None:
-            raise HawseError("unavailable", "machines cannot join this gateway any more")
+            raise HawseError("unavailable", "this gateway no longer accepts machines")
         return await _welcomed(await machines.connect(address.unit, make))
     if isinstance(address, TcpAddress):
         context = None if endpoint.certificate is None else pinned_context(endpoint.certificate)
@@ -155,7 +155,7 @@ async def dial(
 
 
 async def dial_server(accept: Callable[[], asyncio.BaseProtocol], owner: LinkOwner) -> RuntimeLink:
-    """Connect to a server in this process, over a socket pair. Raises `OSError` without free descriptors."""
+    """Connect to a server in this process over a socket pair. Raises `OSError` if no descriptors are free."""
     loop = asyncio.get_running_loop()
     ours, theirs = socket.socketpair()
     await loop.connect_accepted_socket(accept, theirs)
@@ -173,7 +173,7 @@ async def _welcomed(link: RuntimeLink) -> RuntimeLink:
 
 
 async def watch(link: RuntimeLink, *, interval: float = PING_INTERVAL, silence: float = SILENCE_TIMEOUT) -> None:
-    """Return when the link is lost. Close a link that stays silent although it is pinged.
+    """Return when the link is lost. Abort a link that stays silent despite pings.
 
     Args:
         link: A link that is ready.

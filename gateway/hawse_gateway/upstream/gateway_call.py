@@ -1,4 +1,4 @@
-"""A call that the gateway itself makes on a link, and of which it needs only whether it succeeded."""
+"""A call of the gateway itself that only reports whether it succeeded."""
 
 import asyncio
 from typing import Any
@@ -12,7 +12,7 @@ from hawse_gateway.core.context import CallContext
 
 
 class GatewayCall:
-    """To a link it is what the `ChannelBridge` of a client is. `done` is set when it has ended, or raises its error."""
+    """A link treats it like a client's `ChannelBridge`. `done` is set when it has ended, or raises its error."""
 
     def __init__(self, params: Params[Any]) -> None:
         self.call = Call(ch=1, method=spec_of(type(params)).name, params=to_raw(params))
@@ -27,7 +27,7 @@ class GatewayCall:
         return self.link_ch
 
     def receive_data(self, data: Data) -> None:
-        """Ignored: the methods that are called here send no bytes."""
+        """Ignored: the methods called here send no bytes."""
 
     def receive_message(self, message: Event | Result | Error) -> None:
         if isinstance(message, Error):

@@ -1,7 +1,7 @@
 """The input of one channel for the runtime: bytes, `end` and `cancel`, in order.
 
-The link's writer takes it, in turn with all other channels of the sandbox. The bound is the input window; a client for
-which too much input waits is not read from.
+The link's writer drains it, in turn with all other channels of the sandbox. Its size is limited by the input window: a
+client with too much waiting input is not read from.
 """
 
 from collections import deque
@@ -10,7 +10,7 @@ from typing import Final
 
 from hawse.wire import Cancel, Connection, Data, End, Kind
 
-OVERHEAD: Final = 256  # bytes that a waiting message costs in addition to its payload
+OVERHEAD: Final = 256  # bytes that a waiting message costs, besides its payload
 
 
 class InputQueue:
@@ -31,7 +31,7 @@ class InputQueue:
         return bool(self._items)
 
     def put(self, item: Data | End | Cancel) -> None:
-        """Keep an item. The payload of a frame is not copied: it must be a view of immutable bytes."""
+        """Queue an item. A frame's payload is not copied, so it must be a view of immutable bytes."""
         self._items.append(item)
         self._changed(cost(item))
 

@@ -1,4 +1,4 @@
-"""The links to all sandboxes, and the gateway's own methods, which are called in the same way."""
+"""The links to all sandboxes, and to the gateway's own methods, which are called in the same way."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
@@ -29,23 +29,23 @@ class EndpointSource(Protocol):
 
         Args:
             sandbox: The id of the sandbox.
-            report: Is called with the progress, if it is started.
-            start: Whether it is started if it does not run. If it is not, the result is None then.
+            report: Called with the progress of the start.
+            start: Whether to start a sandbox that is not running. If False, the result is None in that case.
 
         Raises:
-            HawseError: Why there is no endpoint.
+            HawseError: There is no endpoint.
         """
         ...
 
     async def configuration(self, sandbox: str) -> RuntimeConfigure | None:
-        """Return what the runtime is sent before any other call. None: nothing."""
+        """Return the configuration that the runtime is sent before any other call, if any."""
         ...
 
 
 class Links:
     """The links of all sandboxes, and the link to the gateway's own methods.
 
-    The gateway serves its own methods to itself over a socket pair, so that a call of either kind is forwarded in the
+    The gateway serves its own methods to itself over a socket pair, so that calls of either kind are forwarded in the
     same way: with a key, a deadline, events, bytes and credit.
     """
 
@@ -62,29 +62,29 @@ class Links:
         alone_for: Callable[[str], Awaitable[float]] | None = None,
         shared: bool = False,
     ) -> None:
-        """Create the table, without links.
+        """Create a table without links.
 
         Args:
             sandboxes: Starts sandboxes and knows their endpoints.
-            tasks: The parent of all tasks of the links, and of the gateway's own calls.
+            tasks: The parent of all tasks of links, and of the gateway's own calls.
             methods: Objects whose handlers (`hawse.rpc.handles`, `serves`) are the gateway's own methods.
-            observer: Is notified of all calls.
+            observer: Notified of all calls.
             owns: Returns whether a sandbox belongs to a caller.
-            limits: Limits the calls of each user. It must be notified of the calls as well. None: there is no limit.
-            machines: The machines that have joined. None: there are none.
-            alone_for: Returns the seconds for which no runtime but the present one has been in a sandbox; 0 if that is
-                not known. Raises `HawseError`. None: it never is.
+            limits: Limits the calls of each user. It must also observe the calls. None disables the limits.
+            machines: The machines that have joined. None if machines cannot join.
+            alone_for: Returns the seconds since another runtime was in a sandbox, or 0 if unknown. Raises `HawseError`.
+                None if it is never known.
             shared: Whether other gateways serve the same sandboxes.
         """
         self._alone_for = alone_for
         self._machines = machines
-        self.keystrokes = Keystrokes()  # of all clients
+        self.keystrokes = Keystrokes()  # shared by all clients
         self._limits = limits
         self._observer = observer
         self._owns = owns
         self._sandboxes = sandboxes
         self._tasks = tasks
-        # A `SandboxLink` lives as long as its task or one of its calls: a name that a client made up costs nothing.
+        # A `SandboxLink` lives as long as its task or one of its calls: a made-up name costs nothing.
         self._links: WeakValueDictionary[str, SandboxLink] = WeakValueDictionary()
         self._running: set[asyncio.Task[None]] = set()  # calls of the gateway's own methods
         self.dispatcher = Dispatcher(self._start, IdempotencyTable(shared=shared))
@@ -95,7 +95,7 @@ class Links:
         self.gateway = SandboxLink("gateway", connect, tasks, gateway=True, observer=observer, owns=owns, limits=limits)
 
     def get(self, sandbox: str | None) -> SandboxLink:
-        """Return the link of a sandbox, or of the gateway itself for None.
+        """Return the link of a sandbox, or the gateway's own for None.
 
         Whether the sandbox exists is checked when a call needs the link.
         """
@@ -114,11 +114,11 @@ class Links:
         return link
 
     def ready(self) -> list[SandboxLink]:
-        """Return the links to sandboxes that are connected now. None is connected for it."""
+        """Return the links to sandboxes that are connected now. Does not connect any."""
         return [link for link in self._links.values() if link.ready]
 
     def retry_waiting(self) -> None:
-        """Connect where calls wait: a sandbox may have been started otherwise than by a call."""
+        """Connect where calls wait: a sandbox may have been started by something other than a call."""
         for link in list(self._links.values()):
             link.retry()
 
@@ -130,7 +130,7 @@ class Links:
             task.cancel()
 
     async def configure(self, sandbox: str) -> None:
-        """Send its configuration to the runtime of a sandbox, if there is a link to it, and wait for the result."""
+        """Send the sandbox's configuration to its runtime, if linked, and wait for the result."""
         link = self._links.get(sandbox)
         if link is not None and (params := await self._sandboxes.configuration(sandbox)) is not None:
             await link.request(params)
@@ -151,9 +151,9 @@ class Links:
             if self._alone_for is not None:
                 link.alone_since = asyncio.get_running_loop().time() - await self._alone_for(sandbox)
         except HawseError as error:
-            if error.code != "unknown_method":  # a runtime of an earlier version has no configuration
+            if error.code != "unknown_method":  # an older runtime has no configuration
                 link.abort()
-                raise ConnectionRefusedError(str(error)) from error  # it ends, or goes to sleep: try the next one
+                raise ConnectionRefusedError(str(error)) from error  # it is ending or going to sleep: try the next one
         except BaseException:
             link.abort()
             raise

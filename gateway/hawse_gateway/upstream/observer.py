@@ -1,4 +1,4 @@
-"""What is notified of the calls on the links: limits, audit log, spans. It must return at once and never raise."""
+"""Observers of the calls on links: limits, audit log, spans. They must return at once and never raise."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -21,16 +21,16 @@ class ObservedCall(Protocol):
 
 
 class CallObserver(Protocol):
-    """Is notified once of the beginning of each call that its caller may make, and once of its end."""
+    """Notified once when a permitted call starts, and once when it ends."""
 
     def began(self, call: ObservedCall, sandbox: str | None) -> None:
-        """A call has begun. `sandbox` is None for a method of the gateway itself."""
+        """A call has started. `sandbox` is None for a method of the gateway itself."""
 
     def ended(self, call: ObservedCall, outcome: str, result: Result | None = None) -> None:
-        """A call has ended, with `ok` or the code of an error. It is called again for a call that has ended before."""
+        """A call has ended with `ok` or an error code. May be called again for a call that has already ended."""
 
     def refused(self, call: ObservedCall, sandbox: str | None, error: HawseError) -> None:
-        """The caller may not make the call."""
+        """The caller is not allowed to make the call."""
 
 
 class Unobserved:

@@ -1,4 +1,4 @@
-"""The calls that the gateway itself makes to runtimes, beside forwarding those of clients."""
+"""Calls to runtimes that the gateway makes itself, instead of forwarding them for clients."""
 
 import asyncio
 import logging
@@ -16,20 +16,20 @@ from hawse_gateway.upstream.sandbox_link import SandboxLink
 
 log = logging.getLogger(__name__)
 
-ANSWER_TIMEOUT: Final = 5.0  # s for a runtime to answer
+ANSWER_TIMEOUT: Final = 5.0  # s for a runtime to respond
 
 
 class LinkedRuntimeCalls:
-    """Makes calls on links. `links` may be called while the application runs."""
+    """Makes calls on links. Call `links` only while the application runs."""
 
     def __init__(self, links: Callable[[], Links]) -> None:
         self._links = links
 
     async def activity(self, sandbox: str, sleep_after: float) -> RuntimeActivityResult | None:
-        """Ask a runtime for how long it has been idle; one that is idle for `sleep_after` refuses calls from then on.
+        """Ask a runtime how long it has been idle. If idle for at least `sleep_after`, it refuses calls from then on.
 
         Returns:
-            None if it did not answer.
+            None if it did not respond.
         """
         try:
             async with asyncio.timeout(ANSWER_TIMEOUT):
@@ -45,18 +45,18 @@ class LinkedRuntimeCalls:
             return None
 
     async def configure(self, sandbox: str) -> None:
-        """Send the configuration of a sandbox that runs to its runtime.
+        """Send the configuration of a running sandbox to its runtime.
 
-        If there is no link, it is made: another gateway may have one, and would not send it.
+        If there is no link, connect one: another gateway may have a link, but would not send the configuration.
         """
         links = self._links()
         link = links.get(sandbox)
         if not link.ready:
-            await self._connect(link)  # which may have begun before the change
+            await self._connect(link)  # a connection attempt may have started before the change
         await links.configure(sandbox)
 
     async def _connect(self, link: SandboxLink) -> None:
-        """Make a link. If that is not possible, the next one begins with the configuration."""
+        """Connect a link. If that fails, the next link starts with the configuration."""
         try:
             async with asyncio.timeout(ANSWER_TIMEOUT):
                 async with UpstreamCall(link, "runtime.activity", RuntimeActivity(), principal=GATEWAY) as request:

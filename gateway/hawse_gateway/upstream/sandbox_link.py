@@ -38,20 +38,20 @@ from hawse_gateway.upstream.observer import CallObserver, Unobserved
 
 log = logging.getLogger(__name__)
 
-RETRY_DELAYS = (0.05, 0.2, 0.5)  # s between attempts of one connect: a runtime that is starting or ending
-OVERDUE = 0.5  # s after its timeout until the gateway ends a call: the runtime should have done so
-CONGESTED: Final = 1 << 20  # bytes of unwritten control messages above which the gateway does not read from clients
+RETRY_DELAYS = (0.05, 0.2, 0.5)  # s between connection attempts while a runtime is starting or ending
+OVERDUE = 0.5  # s after its timeout until the gateway ends a call that the runtime should have ended
+CONGESTED: Final = 1 << 20  # bytes of unwritten control messages above which clients are not read from
 
 
 REQUEST_TIMEOUT: Final = 10.0  # s for a call of the gateway itself
 
 
-# Makes one attempt. Returns None if the sandbox does not run, and none of the waiting calls starts it.
+# Makes one attempt. Returns None if the sandbox is not running and no waiting call starts it.
 Connect = Callable[["SandboxLink"], Awaitable[RuntimeLink | None]]
 
 
 class UpstreamCaller(Protocol):
-    """A call on a link: the `ChannelBridge` of a client's channel, or an `UpstreamCall` of the gateway itself."""
+    """A call on a link: the `ChannelBridge` of a client's channel, or an `UpstreamCall` of the gateway."""
 
     call: Call
     principal: Principal
@@ -65,7 +65,7 @@ class UpstreamCaller(Protocol):
     def receive_message(self, message: Event | Result | Error) -> None: ...
 
     def receive_progress(self, event: Event) -> None:
-        """Take an event of the gateway itself, while the call waits for its sandbox."""
+        """Handle an event of the gateway itself while the call waits for its sandbox."""
 
     def receive_credit(self, credit: Credit) -> None: ...
 
@@ -95,10 +95,10 @@ class SandboxLink:
             sandbox: The id of the sandbox, for the log.
             connect: Makes one attempt to connect.
             tasks: The parent of the task that connects and watches the link.
-            gateway: Whether it is the link to the gateway's own methods.
-            observer: Is notified of the calls.
+            gateway: Whether it leads to the gateway's own methods.
+            observer: Notified of the calls.
             owns: Returns whether a sandbox belongs to a caller.
-            limits: Limits the calls of each user. It must be notified of the calls as well. None: there is no limit.
+            limits: Limits the calls of each user. It must also observe the calls. None disables the limits.
         """
         self._limits = limits
         self._observer = observer or Unobserved()
@@ -107,22 +107,22 @@ class SandboxLink:
         self.sandbox = sandbox
         self._connect_once = connect
         self._tasks = tasks
-        self._task: asyncio.Task[None] | None = None  # connects, then watches the link; None: there is no link
+        self._task: asyncio.Task[None] | None = None  # connects, then watches the link; None if there is no link
         self.link: RuntimeLink | None = None  # set while it accepts calls
         self._callers: dict[int, UpstreamCaller] = {}  # by the link's channel
         self._changed = False  # whether the sandbox may have been started since the last attempt to connect
-        self._waiting: dict[UpstreamCaller, float] = {}  # for a link, with the time when they began to wait
-        self._timers: dict[UpstreamCaller, asyncio.TimerHandle] = {}  # of calls that have a timeout
+        self._waiting: dict[UpstreamCaller, float] = {}  # waiting for a link, with the time since when
+        self._timers: dict[UpstreamCaller, asyncio.TimerHandle] = {}  # of calls with a timeout
         self._drained: dict[Callable[[], None], None] = {}  # an ordered set
         self._log = logging.LoggerAdapter(log, {"sandbox": sandbox})
 
     # ---- for callers
 
     def open(self, caller: UpstreamCaller) -> None:
-        """Start the call, now or when there is a link.
+        """Start the call, now or once there is a link.
 
-        A call that its principal may not make fails with `forbidden`, one to a sandbox that is unknown, or in which the
-        principal has no right, with `not_found`.
+        A call that its principal is not allowed to make fails with `forbidden`. A call to an unknown sandbox, or one
+        where the principal has no rights, fails with `not_found`.
         """
         place = None if self._own_methods else self.sandbox
         try:
@@ -151,8 +151,8 @@ class SandboxLink:
 
         Args:
             caller: The call.
-            cancel: Whether to cancel it in the runtime. False if the gateway ends: the loss of the link cancels it, and
-                the runtime can distinguish that from a client that has left.
+            cancel: Whether to cancel it in the runtime. False when the gateway shuts down: losing the link cancels it,
+                and the runtime can distinguish that from a client that has left.
         """
         self._stop_waiting(caller)
         if self._callers.get(caller.link_ch) is caller:
@@ -163,7 +163,7 @@ class SandboxLink:
 
     @property
     def ready(self) -> bool:
-        """Whether there is a link now."""
+        """Whether the link is connected."""
         return self.link is not None
 
     @property
@@ -191,14 +191,14 @@ class SandboxLink:
             caller.receive_progress(Event(ch=caller.call.ch, name=STARTING, value=to_raw(value)))
 
     async def request(self, params: Params[Any], link: RuntimeLink | None = None) -> None:
-        """Make a call of the gateway itself, and wait until it has succeeded.
+        """Make a call of the gateway itself and wait until it succeeds.
 
         Args:
             params: The method and its parameters.
-            link: A link to this sandbox that does not accept other calls yet. None: the present one, if there is one.
+            link: A link to this sandbox that does not accept other calls yet. Default: the current one, if connected.
 
         Raises:
-            HawseError: The error of the call, or `unavailable` if it was not answered.
+            HawseError: The error of the call, or `unavailable` if there was no response.
         """
         link = link or self.link
         if link is None:
@@ -218,11 +218,11 @@ class SandboxLink:
 
     @property
     def starts(self) -> bool:
-        """Whether a call waits that starts a sandbox that sleeps: one that does more than watch."""
+        """Whether a waiting call would start a sleeping sandbox: one that does more than watch."""
         return any(not _passive(caller.call) for caller in self._waiting)
 
     def retry(self) -> None:
-        """Connect if a call waits: the sandbox may have been started by another gateway, or by `sandbox.start`."""
+        """Connect if a call waits: another gateway or `sandbox.start` may have started the sandbox."""
         if not self._waiting or self.link is not None:
             return
         self._changed = True
@@ -286,8 +286,8 @@ class SandboxLink:
                 link = await self._connect()
                 if link is None:
                     if self.starts or self._changed:
-                        continue  # that call, or that change, came meanwhile
-                    return  # the calls that only watch wait until another call starts the sandbox
+                        continue  # that call or change came in the meantime
+                    return  # calls that only watch wait until another call starts the sandbox
                 self.link = link
                 self._log.info("= link %s ready", self.sandbox)
                 try:
@@ -296,17 +296,17 @@ class SandboxLink:
                 finally:
                     link.abort()
         except HawseError as error:
-            if error.code != "not_found":  # any client may ask for a sandbox that does not exist
+            if error.code != "not_found":  # any client can ask for a sandbox that does not exist
                 self._log.warning("! sandbox %s: %s", self.sandbox, error)
             self._refuse(error)
-        except Exception:  # a bug here ends this attempt, not the gateway
+        except Exception:  # a bug ends this attempt, not the gateway
             self._log.exception("! link %s", self.sandbox)
             self._refuse(HawseError("internal"))
         finally:
             self._task = None
 
     async def _connect(self) -> RuntimeLink | None:
-        """Return None if the sandbox sleeps, and no call starts it. Raises `HawseError` after a few attempts."""
+        """Return None if the sandbox sleeps and no call starts it. Raises `HawseError` after a few attempts."""
         delays = list(RETRY_DELAYS)
         while True:
             try:
@@ -324,7 +324,7 @@ class SandboxLink:
             number = caller.start(link, waited)
         except HawseError as error:
             self._fail(caller, error)
-        except LocalProtocolError:  # a bug here ends this call, not the link of all others
+        except LocalProtocolError:  # a bug ends this call, not everybody's link
             self._log.exception("! link %s", self.sandbox)
             self._fail(caller, HawseError("internal"))
         else:
@@ -333,7 +333,7 @@ class SandboxLink:
                 delay = max(timeout - waited, 0.0) + OVERDUE
                 self._timers[caller] = asyncio.get_running_loop().call_later(delay, self._abandon_overdue, caller)
             if number == CHANNEL_MAX:
-                link.abort(ConnectionResetError("the channel numbers are used up"))
+                link.abort(ConnectionResetError("the link has used up its channel numbers"))
 
     def _start_waiting(self, link: RuntimeLink) -> None:
         now = asyncio.get_running_loop().time()
@@ -346,7 +346,7 @@ class SandboxLink:
         self._fail(caller, HawseError("deadline_exceeded", "the sandbox did not start in time"))
 
     def _abandon_overdue(self, caller: UpstreamCaller) -> None:
-        """End a call that the runtime has neither answered nor ended at its deadline: it may be stuck."""
+        """End a call that the runtime neither answered nor ended by its deadline, because it may be stuck."""
         self._timers.pop(caller)
         if self.link is not None and self._callers.pop(caller.link_ch, None) is not None:
             self.link.connection.cancel(caller.link_ch)
@@ -373,6 +373,6 @@ class SandboxLink:
 
 
 def _passive(call: Call) -> bool:
-    """Whether a call is a stream that only watches: it reports nothing while the sandbox sleeps."""
+    """Return whether a call only watches a stream, which is silent while the sandbox sleeps."""
     spec = METHODS.get(call.method)
     return spec is not None and spec.passive and spec.stream

@@ -1,5 +1,5 @@
 """Sign-in with an OpenID provider, and its JSON Web Tokens as bearer tokens. Loaded only with `--oidc-issuer`.
 
-`provider` fetches documents, `tokens` verifies, `users` decides who the user is and what it may do, `login` has the
-routes. `service` connects them.
+`provider` fetches documents, `tokens` verifies, `users` maps claims to users and rights, `login` has the routes.
+`service` connects them.
 """

@@ -1,4 +1,4 @@
-"""JSON Web Tokens of the provider in `Authorization: Bearer`. A token that was verified is remembered until it ends."""
+"""The provider's JSON Web Tokens in `Authorization: Bearer`. Verified tokens are cached until they expire."""
 
 import hashlib
 import logging
@@ -17,7 +17,7 @@ from hawse_gateway.store.clock import Clock
 
 log = logging.getLogger(__name__)
 
-REMEMBERED: Final = 4096  # tokens: one that is forgotten is verified again
+REMEMBERED: Final = 4096  # tokens; a forgotten one is verified again
 
 
 class BearerTokens:
@@ -26,28 +26,28 @@ class BearerTokens:
     def __init__(
         self, provider: Provider, verifier: Verifier, users: Users, audience: str, *, clock: Clock | None = None
     ) -> None:
-        """Start without tokens.
+        """Create an empty cache.
 
         Args:
             provider: Issues the tokens.
             verifier: Verifies them.
-            users: Says whom they identify.
-            audience: What tokens must be for.
-            clock: Measures the time until they end. None: that of this machine.
+            users: Maps claims to users.
+            audience: The required audience of tokens.
+            clock: Measures when tokens expire. Default: this machine's clock.
         """
         self._provider = provider
         self._verifier = verifier
         self._users = users
         self._audience = audience
         self._clock = clock or Clock()
-        self._known: OrderedDict[str, Identity] = OrderedDict()  # by id, the one that was not used for longest first
-        provider.on_keys = self._known.clear  # a key that the provider has withdrawn does not count any more
+        self._known: OrderedDict[str, Identity] = OrderedDict()  # by id, least recently used first
+        provider.on_keys = self._known.clear  # tokens signed with a withdrawn key are no longer valid
 
     def find(self, secret: str) -> Identity | None:
-        """Return who presents a token; None if it is not valid.
+        """Return who presents a token, or None if it is invalid.
 
         Raises:
-            HawseError: `forbidden` if its user has no role here; `unavailable` while a new key is fetched.
+            HawseError: `forbidden` if its user has no role here; `unavailable` while a new key is being fetched.
         """
         id = EXTERNAL + hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
         if (found := self.identity(id)) is not None:
@@ -56,11 +56,11 @@ class BearerTokens:
             claims = self._verifier.verify(secret, self._audience)
         except UnknownKeyError as error:
             if self._provider.key_is_unknown():
-                text = "the keys of the identity provider are being read"
+                text = "fetching the identity provider's keys"
                 raise HawseError("unavailable", text, details={"retry_after": RETRY}) from error
             return None
         except InvalidTokenError as error:
-            log.info("< a JSON Web Token is refused: %s", error)
+            log.info("< refused a JSON Web Token: %s", error)
             return None
         principal = msgspec.structs.replace(self._users.principal(claims), credential=id)
         now = self._clock.now()

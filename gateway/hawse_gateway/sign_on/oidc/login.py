@@ -1,8 +1,8 @@
-"""`/v1/login`: sign-in of a browser with the provider (authorization code with PKCE), which ends in a session.
+"""`/v1/login`: browser sign-in with the provider (authorization code with PKCE), which creates a session.
 
-What a login needs until the browser returns is in a cookie, so that any gateway can complete it, and logins that are
-never completed cost no memory. The provider is a site of its own: the cookie is `SameSite=Lax`. Programs at other ports
-of the host can read and set it, so the page compares its own `proof`, which is in the `state` and not in the cookie.
+The state of a pending login is in a cookie, so that any gateway can complete it and abandoned logins cost no memory.
+The provider is on another site, so the cookie is `SameSite=Lax`. Programs at other ports of the host can read and set
+it. The page therefore compares its own `proof`, which is in the `state` but not in the cookie.
 """
 
 import base64
@@ -34,10 +34,10 @@ log = logging.getLogger(__name__)
 BEGIN: Final = "/v1/login"
 CALLBACK: Final = "/v1/login/callback"
 SCOPES: Final = "openid profile email"
-COOKIE_LIFETIME: Final = 600  # s for the user to sign in at the provider
+COOKIE_LIFETIME: Final = 600  # s for the user to sign in with the provider
 SECRET_BYTES: Final = 32
-AT_ONCE: Final = 32  # requests to the provider for logins: each needs a socket, and no credential
-PARAMETER_MAX: Final = 4096  # characters of what the provider adds to the address
+AT_ONCE: Final = 32  # concurrent requests to the provider: each needs a socket, and no credential
+PARAMETER_MAX: Final = 4096  # characters of the parameters that the provider adds
 
 PAGE: Final = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Sign-in failed</title>
 <h1>Sign-in failed</h1><p>{text}</p><p><a href="/">Try again</a></p></html>
@@ -48,15 +48,15 @@ class LoginAudit(Protocol):
     """The audit log."""
 
     def connection(self, action: str, principal: Principal | None, address: str, outcome: str = "ok") -> None:
-        """A user has signed in (`login`), or failed to."""
+        """Record that a user has signed in (`login`) or failed to."""
 
 
 class OidcClient(NamedTuple):
-    """This gateway at the provider.
+    """This gateway as a client of the provider.
 
     Attributes:
         id: Its client id.
-        secret: Its secret. None: it is a public client.
+        secret: Its secret. None for a public client.
         lifetime: Seconds until users have to sign in again.
     """
 
@@ -66,9 +66,9 @@ class OidcClient(NamedTuple):
 
 
 class _Pending(NamedTuple):
-    """A login that was started: the value of its cookie."""
+    """A pending login: the value of its cookie."""
 
-    state: str  # its digest
+    state: str  # a digest of the state
     nonce: str
     verifier: str
     path: str
@@ -108,11 +108,11 @@ class LoginEndpoints:
         Args:
             provider: Signs users in.
             verifier: Verifies its ID tokens.
-            users: Says whom they identify.
-            client: This gateway at the provider.
+            users: Maps claims to users.
+            client: This gateway as a client of the provider.
             access_policy: Slows down addresses whose logins fail.
-            credentials: Gets the logins and sessions.
-            audit: Is notified of logins.
+            credentials: The table that stores logins and sessions.
+            audit: Notified of logins.
         """
         self._provider = provider
         self._verifier = verifier
@@ -128,13 +128,14 @@ class LoginEndpoints:
         return [Route(BEGIN, self._begin, methods=["GET"]), Route(CALLBACK, self._complete, methods=["GET"])]
 
     async def _begin(self, request: Request) -> Response:
-        """Send the browser to the provider. `return` in the query is the page it comes back to, `proof` the page's."""
+        """Send the browser to the provider. In the query, `return` is the page to come back to, `proof` the page's
+        proof."""
         path, proof = request.query_params.get("return", "/"), request.query_params.get("proof", "")
         try:
             if not valid_return(path):
                 raise HawseError("invalid_params", "`return` must be a page of this gateway, such as /?sandbox=local")
             if not valid_proof(proof):
-                return redirect(path)  # the page starts logins
+                return redirect(path)  # the page starts the login
             metadata = self._provider.known()
         except HawseError as error:
             return _failed(error)
@@ -158,7 +159,7 @@ class LoginEndpoints:
         return response
 
     async def _complete(self, request: Request) -> Response:
-        """Complete a login with what the provider has added to the address."""
+        """Complete a login with the parameters that the provider has added."""
         address = address_of(request.scope)
         try:
             response, principal = await self._sign_in(request)
@@ -177,7 +178,7 @@ class LoginEndpoints:
         if given.get("iss", self._provider.issuer) != self._provider.issuer or (
             "iss" not in given and self._provider.known().names_itself
         ):
-            raise HawseError("unauthenticated", "the answer is not that of the identity provider")  # RFC 9207
+            raise HawseError("unauthenticated", "the response is not from the identity provider")  # RFC 9207
         claims = await self._exchange(request, given.get("code", ""), pending)
         principal = self._users.principal(claims)
         subject = hashlib.sha256(f"{self._provider.issuer}\n{claims['sub']}".encode()).hexdigest()
@@ -187,19 +188,19 @@ class LoginEndpoints:
         return response, row.principal
 
     def _pending(self, request: Request, given: Mapping[str, str]) -> _Pending:
-        """Return the login that this browser has started. Raises `HawseError`."""
+        """Return the pending login of this browser. Raises `HawseError`."""
         state, cookie = _digest(given.get("state", "")), _cookie_name(request)
         for name, value in cookies.pairs(request.scope["headers"]):
             pending = _Pending.decode(value) if name == cookie else None
             if pending is not None and hmac.compare_digest(pending.state.encode(), state.encode()):
                 return pending
         self._access_policy.wrong(request.scope)
-        raise HawseError("unauthenticated", "this browser has started no such login, or too long ago")
+        raise HawseError("unauthenticated", "this browser has not started this login, or the login has expired")
 
     async def _exchange(self, request: Request, code: str, pending: _Pending) -> Mapping[str, Any]:
         """Return the verified claims of the user. Raises `HawseError`."""
         if self._busy >= AT_ONCE:
-            text = "too many users sign in at once"
+            text = "too many users are signing in: try again"
             raise HawseError("limit_exceeded", text, details={"retry_after": 1.0})
         form = {
             "grant_type": "authorization_code",
@@ -213,23 +214,23 @@ class LoginEndpoints:
             try:
                 return self._verifier.verify_login(token, self._client.id, pending.nonce)
             except UnknownKeyError:
-                await self._provider.refresh()  # it is a new one
+                await self._provider.refresh()  # it may be a new one
                 return self._verifier.verify_login(token, self._client.id, pending.nonce)
         except (ProviderFailedError, InvalidTokenError) as error:
-            log.warning("! a login has failed: %s", error)
+            log.warning("! login failed: %s", error)
             self._access_policy.wrong(request.scope)
-            raise HawseError("unauthenticated", "the identity provider has not confirmed the login") from error
+            raise HawseError("unauthenticated", "the identity provider did not confirm the login") from error
         finally:
             self._busy -= 1
 
 
 def _callback(request: Request) -> str:
-    """Return the address that the provider sends browsers back to. `Host` was checked."""
+    """Return the address that the provider sends browsers back to. `Host` has been checked."""
     return f"{request.url.scheme}://{request.headers['host']}{CALLBACK}"
 
 
 def _cookie_name(request: Request) -> str:
-    """The name has the port, since browsers send a cookie to all ports of a host."""
+    """Return the name of the cookie. It contains the port, since browsers send a cookie to all ports of a host."""
     secure = request.url.scheme == "https"
     return f"{'__Host-' if secure else ''}hawse-login-{request.url.port or (443 if secure else 80)}"
 

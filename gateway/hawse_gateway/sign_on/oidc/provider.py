@@ -1,6 +1,6 @@
-"""What the gateway fetches from an OpenID provider: its metadata, its keys, and the tokens of a login.
+"""Requests to an OpenID provider: its metadata, its keys, and the tokens of a login.
 
-Answers are bounded in size and time, and redirects are not followed.
+Responses are limited in size and time, and redirects are not followed.
 """
 
 import asyncio
@@ -21,30 +21,30 @@ from hawse_gateway.core.cancellation import cancellation_kept
 
 log = logging.getLogger(__name__)
 
-ANSWER_SIZE: Final = 256 << 10  # bytes of one answer
+ANSWER_SIZE: Final = 256 << 10  # bytes of one response
 TIMEOUT: Final = 10.0  # s of one request
-KEYS: Final = 64  # of the provider: a bound on what an unknown token makes the gateway look at
-REFRESH: Final = 300.0  # s between two reads of the keys
-RETRY: Final = 5.0  # s until another attempt after a failure, and between reads because of unknown keys
-KEY_TYPES: Final = ("RSA", "EC", "OKP")  # no symmetric keys: the gateway knows no secret of the provider
+KEYS: Final = 64  # of the provider: bounds the work that an unknown token causes
+REFRESH: Final = 300.0  # s between two fetches of the keys
+RETRY: Final = 5.0  # s until a retry after a failure, and between fetches because of unknown keys
+KEY_TYPES: Final = ("RSA", "EC", "OKP")  # no symmetric keys: the gateway shares no secret with the provider
 RSA_BITS: Final = 2048  # RFC 7518, 3.3
 
 Key = Any  # joserfc's
 
 
 class ProviderFailedError(Exception):
-    """The provider gave no usable answer."""
+    """The provider gave no usable response."""
 
 
 class Metadata(NamedTuple):
-    """What the gateway uses of the provider's metadata (OpenID Connect Discovery 1.0, 3).
+    """The parts of the provider's metadata that the gateway uses (OpenID Connect Discovery 1.0, 3).
 
     Attributes:
-        authorization: The URL that a browser is sent to.
+        authorization: The URL that browsers are sent to.
         token: The URL that exchanges a code for tokens.
         keys: The URL of the key set.
-        basic: Whether the client's secret is sent in `Authorization` rather than in the form.
-        names_itself: Whether the answer to a browser has `iss` (RFC 9207).
+        basic: Whether to send the client's secret in `Authorization` rather than in the form.
+        names_itself: Whether the response to a browser contains `iss` (RFC 9207).
     """
 
     authorization: str
@@ -59,19 +59,19 @@ class Provider:
 
     Attributes:
         issuer: Its identifier.
-        metadata: None until it was reached.
-        keys: Its public keys by their id.
-        on_keys: Is called when the keys have changed.
+        metadata: None until the provider was reached.
+        keys: Its public keys by id.
+        on_keys: Called when the keys have changed.
     """
 
     def __init__(
         self, issuer: str, *, tls: ssl.SSLContext | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """Prepare a provider. Nothing is fetched.
+        """Create it without fetching anything.
 
         Args:
-            issuer: Its identifier, an `https` URL, or an `http` URL of this machine.
-            tls: Checks its certificate. None: the authorities that the system trusts do.
+            issuer: Its identifier: an `https` URL, or an `http` URL on this machine.
+            tls: Checks its certificate. Default: the system's certificate authorities.
             clock: Returns seconds and never decreases.
         """
         self.issuer = issuer
@@ -81,11 +81,11 @@ class Provider:
         self._tls = tls
         self._clock = clock
         self._wake = asyncio.Event()
-        self._reading = asyncio.Lock()  # so that an older answer does not replace a newer one
+        self._reading = asyncio.Lock()  # so that an older response does not replace a newer one
         self._read_at: float | None = None
 
     async def run(self) -> None:
-        """Read metadata and keys, again every `REFRESH` seconds, and soon after an unknown key was used."""
+        """Fetch metadata and keys every `REFRESH` seconds, and soon after an unknown key was used."""
         while True:
             self._wake.clear()
             try:
@@ -93,7 +93,7 @@ class Provider:
                     await self.refresh()
             except ProviderFailedError as error:
                 log.warning("! the OpenID provider %s: %s", self.issuer, error)
-                await asyncio.sleep(RETRY)  # also if a login waits for it: requests must not multiply here
+                await asyncio.sleep(RETRY)  # even if a login waits for it: requests must not multiply here
                 continue
             try:
                 async with asyncio.timeout(REFRESH):
@@ -102,7 +102,7 @@ class Provider:
                 pass
 
     def key_is_unknown(self) -> bool:
-        """Read the keys again soon, unless that was done just now; return whether they are read."""
+        """Schedule a fetch of the keys, unless they were just fetched; return whether they are being fetched."""
         recently = self._read_at is not None and self._clock() - self._read_at < RETRY
         if not recently:
             self._wake.set()
@@ -116,7 +116,7 @@ class Provider:
         return self.metadata
 
     async def refresh(self) -> None:
-        """Read metadata and keys. Raises `ProviderFailedError`."""
+        """Fetch metadata and keys. Raises `ProviderFailedError`."""
         async with self._reading, self._client() as http:
             url = self.issuer.rstrip("/") + "/.well-known/openid-configuration"
             self.metadata = self._metadata(await _fetch(http, "GET", url))
@@ -127,15 +127,15 @@ class Provider:
                 self.on_keys()
 
     async def exchange(self, form: Mapping[str, str], client_id: str, client_secret: str | None) -> str:
-        """Exchange a code for an ID token, and return that.
+        """Exchange a code for an ID token, and return it.
 
         Args:
             form: The parameters of the request (RFC 6749, 4.1.3).
-            client_id: The id of this gateway at the provider.
-            client_secret: Its secret. None: it is a public client.
+            client_id: This gateway's id at the provider.
+            client_secret: Its secret. None for a public client.
 
         Raises:
-            ProviderFailedError: The provider refused, or gave no ID token.
+            ProviderFailedError: The provider refused, or returned no ID token.
         """
         metadata, auth, data = self.known(), None, {**form, "client_id": client_id}
         if client_secret is not None and metadata.basic:
@@ -146,7 +146,7 @@ class Provider:
             answer = await _fetch(http, "POST", metadata.token, data=data, auth=auth)
         token = answer.get("id_token")
         if not isinstance(token, str):
-            raise ProviderFailedError("its answer has no ID token")
+            raise ProviderFailedError("its response has no ID token")
         return token
 
     def _client(self) -> httpx.AsyncClient:
@@ -168,12 +168,12 @@ class Provider:
 
 def _url(given: object) -> str:
     if not isinstance(given, str) or not allowed_url(given):
-        raise ProviderFailedError(f"its metadata has a URL that is not https: {str(given)[:200]!r}")
+        raise ProviderFailedError(f"its metadata contains a URL that is not https: {str(given)[:200]!r}")
     return given
 
 
 def allowed_url(url: str) -> bool:
-    """Return whether a URL of the provider may be used: `https`, or `http` on this machine."""
+    """Return whether a URL of the provider is allowed: `https`, or `http` on this machine."""
     try:
         parts = urlsplit(url)
         name = parts.hostname
@@ -184,7 +184,7 @@ def allowed_url(url: str) -> bool:
 
 
 async def _fetch(http: httpx.AsyncClient, method: str, url: str, **options: Any) -> dict[str, Any]:
-    """Return the object in an answer. Raises `ProviderFailedError`."""
+    """Return the JSON object in a response. Raises `ProviderFailedError`."""
     body = bytearray()
     try:
         async with (
@@ -194,19 +194,19 @@ async def _fetch(http: httpx.AsyncClient, method: str, url: str, **options: Any)
             async for part in answer.aiter_bytes(ANSWER_SIZE):
                 body += part
                 if len(body) > ANSWER_SIZE:
-                    raise ProviderFailedError(f"{url} has answered with more than {ANSWER_SIZE} bytes")
+                    raise ProviderFailedError(f"{url}: the response exceeds {ANSWER_SIZE} bytes")
         found = json.loads(body) if answer.status_code == 200 else None
     except (httpx.HTTPError, TimeoutError, OSError) as error:
         raise ProviderFailedError(f"{url} cannot be reached: {str(error) or type(error).__name__}") from error
     except (ValueError, RecursionError) as error:
-        raise ProviderFailedError(f"{url} has not answered with JSON") from error
+        raise ProviderFailedError(f"{url}: the response is not JSON") from error
     if not isinstance(found, dict):
-        raise ProviderFailedError(f"{url} has answered with status {answer.status_code}")
+        raise ProviderFailedError(f"{url}: the response has status {answer.status_code}")
     return found
 
 
 def _keys(found: Mapping[str, Any]) -> dict[str, Key]:
-    """Return the keys of a JWK set that may verify a signature. Those that cannot be used are left out."""
+    """Return the usable signature keys of a JWK set. Others are skipped."""
     given = found.get("keys")
     if not isinstance(given, list):
         raise ProviderFailedError("its key set has no list of keys")
@@ -220,7 +220,7 @@ def _keys(found: Mapping[str, Any]) -> dict[str, Key]:
                 continue
             keys[str(one.get("kid", ""))] = key
         except (JoseError, ValueError, TypeError, KeyError, Warning) as error:
-            log.warning("! a key of the OpenID provider cannot be used: %s", error)
+            log.warning("! skipped an unusable key of the OpenID provider: %s", error)
     return keys
 
 

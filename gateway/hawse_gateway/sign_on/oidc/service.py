@@ -1,4 +1,4 @@
-"""Sign-in with an OpenID provider, as a whole: from the settings to the routes and the task that reads the keys."""
+"""Sign-in with an OpenID provider as a whole: the settings, the routes and the task that fetches the keys."""
 
 import asyncio
 import ssl
@@ -22,18 +22,18 @@ class SingleSignOn:
     """The provider of one gateway.
 
     Attributes:
-        provider: What is fetched from it.
+        provider: Fetches metadata and keys.
     """
 
     def __init__(self, settings: OidcSettings, credentials: Credentials) -> None:
-        """Create it; `running` reads the keys.
+        """Create it; `running` fetches the keys.
 
         Args:
-            settings: The provider, and the users that it may sign in.
-            credentials: Gets the logins, and accepts bearer tokens of the provider, if there is an audience.
+            settings: The provider, and the users it can sign in.
+            credentials: The table that stores logins. With an audience, it also accepts the provider's bearer tokens.
 
         Raises:
-            SettingsError: The settings cannot be used.
+            SettingsError: The settings are invalid.
         """
         if settings.issuer is None or not allowed_url(settings.issuer):
             raise SettingsError(f"--oidc-issuer {settings.issuer}: expected an https URL")
@@ -55,7 +55,7 @@ class SingleSignOn:
 
     @property
     def name(self) -> str | None:
-        """The name of the provider for people. None: it signs no browsers in."""
+        """The display name of the provider. None if it does not sign in browsers."""
         return None if self._settings.client_id is None else urlsplit(self.provider.issuer).netloc
 
     def routes(self, access_policy: AccessPolicy, audit: LoginAudit) -> list[Route]:
@@ -63,7 +63,7 @@ class SingleSignOn:
 
         Args:
             access_policy: Slows down addresses whose logins fail.
-            audit: Is notified of logins.
+            audit: Notified of logins.
         """
         if self._settings.client_id is None:
             return []
@@ -80,7 +80,7 @@ class SingleSignOn:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Keep the keys of the provider fresh."""
+        """Keep the provider's keys up to date."""
         async with asyncio.TaskGroup() as tasks:
             reading = tasks.create_task(self.provider.run(), name="keys of the OpenID provider")
             yield

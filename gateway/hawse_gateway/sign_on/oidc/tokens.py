@@ -11,20 +11,20 @@ from joserfc.jws import JWSRegistry
 
 from hawse_gateway.sign_on.oidc.provider import Provider
 
-TOKEN_SIZE: Final = 16 << 10  # characters: half of what a request's headers may have
-LEEWAY: Final = 60  # s that the clocks of the provider and of the gateway may differ
-# Asymmetric ones only. `none` and HMAC, for which a public key could be taken for a secret, are never accepted.
+TOKEN_SIZE: Final = 16 << 10  # characters: half of the limit for a request's headers
+LEEWAY: Final = 60  # s of allowed difference between the provider's and the gateway's clocks
+# Only asymmetric algorithms. `none` and HMAC (where a public key could be used as a secret) are never accepted.
 ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "Ed25519")
 
 Claims = Mapping[str, Any]
 
 
 class InvalidTokenError(Exception):
-    """A token is not valid. The message says why, for the log; it contains nothing of the token."""
+    """A token is invalid. The message is the reason, for the log; it contains no part of the token."""
 
 
 class UnknownKeyError(InvalidTokenError):
-    """A token is signed with a key that the gateway does not know, or not yet."""
+    """A token is signed with a key that the gateway does not know, or does not know yet."""
 
 
 class Verifier:
@@ -67,16 +67,16 @@ class Verifier:
 
         Args:
             token: The ID token.
-            client_id: The id of the gateway at the provider.
-            nonce: What the gateway sent at the begin of the login.
+            client_id: The gateway's id at the provider.
+            nonce: The nonce sent at the start of the login.
 
         Raises:
-            InvalidTokenError: It is not valid, or of another login.
+            InvalidTokenError: It is invalid, or belongs to another login.
         """
         claims = self.verify(token, client_id)
         given = claims.get("nonce")
         if not isinstance(given, str) or not hmac.compare_digest(given.encode(), nonce.encode()):
-            raise InvalidTokenError("it is for another login: the nonce differs")
+            raise InvalidTokenError("it belongs to another login: the nonce differs")
         audiences = claims["aud"] if isinstance(claims["aud"], list) else [claims["aud"]]
         authorized = claims.get("azp")
         if authorized not in (None, client_id) or (len(audiences) > 1 and authorized is None):
@@ -84,7 +84,7 @@ class Verifier:
         return claims
 
     def _key(self, message: Any) -> Any:
-        """Return the key that a token names; the only key, if it names none."""
+        """Return the key that a token names, or the only key if it names none."""
         keys, id = self._provider.keys, message.headers().get("kid")
         if id is None and len(keys) == 1:
             return next(iter(keys.values()))

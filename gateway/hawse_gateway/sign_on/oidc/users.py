@@ -1,4 +1,4 @@
-"""Who the claims of a token identify, and what the user may do. No I/O."""
+"""Maps the claims of a token to a user and its rights. No I/O."""
 
 import hashlib
 import re
@@ -11,10 +11,10 @@ from hawse_gateway.auth import principals
 
 ANYBODY: Final = "*"
 OWN_PREFIX: Final = "own:"
-NAME_MAX: Final = 128  # characters of a name for people
-HASHED: Final = "oidc-"  # begins ids that are made of a hash
+NAME_MAX: Final = 128  # characters of a display name
+HASHED: Final = "oidc-"  # prefix of ids derived from a hash
 _USER: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@+|:-]{0,127}")
-_OTHERS: Final = (HASHED, "link-", "token-")  # begin the ids of other principals
+_OTHERS: Final = (HASHED, "link-", "token-")  # prefixes of the ids of other principals
 _RESERVED: Final = frozenset({principals.OWNER.id, principals.GATEWAY.id, principals.PREVIEW.id, "stranger", "nobody"})
 
 
@@ -22,9 +22,9 @@ class RoleRule(NamedTuple):
     """Gives a role to users.
 
     Attributes:
-        value: The value that the claim of roles must have. `ANYBODY`: all users.
+        value: The required value of the role claim. `ANYBODY` matches all users.
         role: The role.
-        own: Whether it is for the user's own sandboxes only.
+        own: Whether it only applies to the user's own sandboxes.
     """
 
     value: str
@@ -49,9 +49,9 @@ class Users:
         """Create the rules.
 
         Args:
-            rules: All that match a user give it their rights.
-            user_claim: The claim that is the id of the user. It must never be given to another user.
-            role_claim: The claim that rules are compared with, a text or a list; `a.b` is the member `b` of `a`.
+            rules: A user gets the rights of every matching rule.
+            user_claim: The claim with the user's id. An id must never be reassigned to another user.
+            role_claim: The claim that rules are compared with, a string or a list; `a.b` is member `b` of `a`.
         """
         self._rules = list(rules)
         self._user_claim = user_claim
@@ -68,7 +68,7 @@ class Users:
             for name in ROLES[rule.role]
         )
         if not rights:
-            raise HawseError("forbidden", "this gateway gives your account no role")
+            raise HawseError("forbidden", "your account has no role at this gateway")
         names = (claims.get(name) for name in ("name", "preferred_username", "email"))
         name = next((name for name in names if isinstance(name, str) and name.isprintable() and name), id)
         return Principal(id=id, name=name[:NAME_MAX], kind="user", rights=tuple(rights))
@@ -78,7 +78,7 @@ class Users:
         if not isinstance(value, str) or not value:
             raise HawseError("forbidden", f"your account has no {self._user_claim!r}")
         if self._user_claim == "email" and claims.get("email_verified") is not True:
-            raise HawseError("forbidden", "the address of your account is not verified")
+            raise HawseError("forbidden", "your account's email address is not verified")
         if _USER.fullmatch(value) and value.lower() not in _RESERVED and not value.startswith(_OTHERS):
             return value
         return HASHED + hashlib.sha256(value.encode("utf-8", "surrogatepass")).hexdigest()[:20]
