@@ -55,7 +55,7 @@ async def test_a_user_without_a_role_is_refused_and_may_try_again(browser: Brows
         await page.get_by_role("link", name="Sign in with 127.0.0.1:").click()
         await page.get_by_label("User").fill("bob")
         await page.get_by_role("button", name="Continue").click()
-        await page.get_by_text("this gateway gives your account no role").wait_for()
+        await page.get_by_text("your account has no role at this gateway").wait_for()
         await page.get_by_role("link", name="Try again").click()
         await page.get_by_role("link", name="Sign in with 127.0.0.1:").wait_for()
     finally:

@@ -209,7 +209,7 @@ async def test_backups_in_a_bucket_are_restored_and_deleted(tmp_path: Path, monk
             await hw.backups.restore(backup.id)
             assert seen(workspace(stack)) == before
             s3.fails = {"complete"}
-            with pytest.raises(hawse.HawseError, match="io_error: the store of backups refuses"):
+            with pytest.raises(hawse.HawseError, match="io_error: the backup store refused"):
                 await hw.backups.create("local")
             assert len(await hw.backups.list()) == 1
             await hw.backups.delete(backup.id)

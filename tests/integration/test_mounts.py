@@ -292,7 +292,7 @@ async def test_what_cannot_be_mounted_is_a_typed_error_and_leaves_nothing(stack:
         with pytest.raises(HawseError, match="cannot contain another") as raised:
             await hw.sandbox("box").mounts.create("shared", "one/two")
         await hw.sandbox("box").mounts.create("shared", "two")
-        with pytest.raises(HawseError, match="may have 2 mounts"):
+        with pytest.raises(HawseError, match="at most 2 mounts"):
             await hw.sandbox("box").mounts.create("shared", "three")
         await box.processes.start("exec sleep 100", cwd="two")
         [_, two] = await hw.sandbox("box").mounts.list()

@@ -320,7 +320,7 @@ async def test_without_isolation_it_is_unavailable_and_copies_nothing(tmp_path: 
         box = hw.sandbox()
         await box.exec("mkdir t && echo 1 > t/a", check=True)
         backup = await box.backups.create("t")
-        with pytest.raises(HawseError, match=r"bubblewrap: .*; the mode `copy` works") as raised:
+        with pytest.raises(HawseError, match=r"bubblewrap: .*; use the mode `copy`") as raised:
             await box.backups.restore(backup.id, path="o", mode="overlay")
         assert raised.value.code == "unavailable"
         assert (await box.exec("ls")).text == "t\n"

@@ -1,1 +1,1 @@
-"""Backups at the gateway: where archives are stored, what is known about them, and the `backup.*` methods."""
+"""Backups at the gateway: archive stores, backup records, and the `backup.*` methods."""

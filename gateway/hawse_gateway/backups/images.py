@@ -1,7 +1,7 @@
-"""Images of backups for overlays: squashfs, made of archives when they are first needed, on the disk of this machine.
+"""Backup images for overlays: squashfs on this machine's disk, built from archives on first use.
 
-They are a cache with a bound. What a mount shows, and what is being used, stays. Several gateways of one machine may
-share the directory: a gateway that uses an image has a shared lock on it, and one that deletes it an exclusive one.
+They are a cache of limited size. Mounted images and images in use are kept. Gateways on one machine can share the
+directory: a gateway that uses an image holds a shared lock on it, and one that deletes it an exclusive lock.
 """
 
 import asyncio
@@ -31,31 +31,30 @@ from hawse_gateway.limits.fair_turns import SIGN, FairTurns
 log = logging.getLogger(__name__)
 
 PROGRAM: Final = (sys.executable, "-I", "-m", "hawse_gateway.backups.squashfs")
-OWNER: Final = 1000  # of the files, as sandboxes count users: that of their programs
-PART: Final = ".part-"  # begins the name of an image that is being made
+OWNER: Final = 1000  # of the files, as sandboxes number users: the user of their programs
+PART: Final = ".part-"  # prefix of the name of an image being built
 REPORT: Final = 4 << 20  # bytes of the archive between two reports
-PLACES: Final = 2  # images that are made at once: it uses the processors
-UNPACKED: Final = 4  # times the size of all images that an archive may have when it is unpacked: holes take time, too
-CPU_TIME: Final = 300  # s of processor time for an image, and one more
-CPU_RATE: Final = 1 << 20  # for each of so many bytes of its archive
-PRINTED_MAX: Final = 16 << 10  # bytes of what the process prints, for the operator
-MODE: Final = 0o444  # the process that serves an image is of another user, and must not change it
+PLACES: Final = 2  # images built at once: building uses the processors
+UNPACKED: Final = 4  # maximum unpacked size, in multiples of the size of all images: holes take time, too
+CPU_TIME: Final = 300  # s of processor time for an image, plus one more
+CPU_RATE: Final = 1 << 20  # for each of this many bytes of its archive
+PRINTED_MAX: Final = 16 << 10  # bytes of the process's output kept for the operator
+MODE: Final = 0o444  # another user's process serves the image, and must not change it
 
 Report = Callable[[BackupProgress], None]
 Moved = Callable[[], None]
 
 
 class BackupImages:
-    """The images.
+    """The cache of images.
 
     Args:
-        root: Their directory, which only the user of the gateway may enter: the name of an image is the id of its
-            backup.
-        read: Yields the bytes of the archive of a backup.
-        mounted: Returns the ids of the backups that mounts show.
-        size: Bytes of all images.
-        keep_free: Bytes of the disk that are left.
-        user_of: Returns the user that the superuser becomes to make the image of a backup.
+        root: Its directory, accessible only to the gateway's user: the name of an image is the id of its backup.
+        read: Yields the bytes of a backup's archive.
+        mounted: Returns the ids of the mounted backups.
+        size: The maximum number of bytes of all images.
+        keep_free: Bytes to leave free on the disk.
+        user_of: Returns the user that the superuser switches to when building a backup's image.
     """
 
     def __init__(
@@ -75,21 +74,21 @@ class BackupImages:
         self._keep_free = keep_free
         self._user_of = user_of
         self._turns = FairTurns(PLACES)
-        self._making: dict[str, asyncio.Event] = {}  # by backup; set when it has ended
+        self._making: dict[str, asyncio.Event] = {}  # by backup; set when building has ended
 
     @asynccontextmanager
     async def held(self, info: BackupInfo, user: str, report: Report, moved: Moved) -> AsyncIterator[None]:
-        """Have the image of a backup, which is made if there is none; it stays during the block.
+        """Hold the image of a backup during the block. Builds the image if necessary.
 
         Args:
             info: The backup.
-            user: The id of the user who needs it: users take turns.
-            report: Is called with the progress.
-            moved: Is called for each part of the archive.
+            user: The id of the user who needs it; users take turns.
+            report: Called with the progress.
+            moved: Called for each part of the archive.
 
         Raises:
             HawseError: `unavailable` without mksquashfs, `io_error` if the archive is damaged, `no_space`, and
-                `limit_exceeded` if the images would have too many bytes, or the archive takes too long.
+                `limit_exceeded` if the images would be too large or building takes too long.
         """
         path = self._root / info.id
         while (fd := _hold(path)) is None:
@@ -111,7 +110,7 @@ class BackupImages:
 
     @contextmanager
     def _announced(self, id: str) -> Iterator[None]:
-        """Let others wait for an image instead of making it, too."""
+        """Let others wait for an image instead of building it as well."""
         making = self._making[id] = asyncio.Event()
         try:
             yield
@@ -120,21 +119,22 @@ class BackupImages:
             making.set()
 
     async def discard(self, backup: str) -> None:
-        """Delete the image of a backup, unless it is used or a mount shows it."""
+        """Delete the image of a backup, unless it is in use or mounted."""
         await self._delete(backup)
 
     async def sweep(self, existing: Collection[str]) -> None:
-        """Delete what is left of gateways that were killed, and images that neither a mount nor a backup needs.
+        """Delete leftovers of killed gateways, and images that neither a mount nor a backup needs.
 
         Args:
-            existing: The ids of all backups, and of those that are being made.
+            existing: The ids of all backups, including those being created.
         """
         for name in await asyncio.to_thread(_names, self._root):
             if name not in existing:
                 await self._delete(name)
 
     async def _make(self, info: BackupInfo, path: Path, report: Report, moved: Moved) -> int | None:
-        """Make an image; return a descriptor with a shared lock on it. None if another gateway has deleted it."""
+        """Build an image and return a descriptor with a shared lock on it, or None if another gateway has deleted
+        it."""
         program = squashfs.find()
         user = self._user_of(info.id) if os.getuid() == 0 else None
         with store_errors():
@@ -153,7 +153,7 @@ class BackupImages:
             with store_errors():
                 await in_thread(lambda: _commit(fd, part, path))
             await self._make_room(path)
-            kept = _lock(fd, fcntl.LOCK_SH)  # between the two locks, it has none
+            kept = _lock(fd, fcntl.LOCK_SH)  # between the two locks, it is unlocked
         except BaseException:
             part.unlink(missing_ok=True)
             os.close(fd)
@@ -165,7 +165,7 @@ class BackupImages:
         return fd
 
     async def _convert(self, info: BackupInfo, image: int, plan: Plan, report: Report, moved: Moved) -> None:
-        """Let a process make the image of the archive, whose checksum is verified meanwhile."""
+        """Let a process build the image from the archive, while verifying its checksum."""
         process = await start_process(
             *PROGRAM,
             msgspec.json.encode(plan).decode(),
@@ -186,8 +186,8 @@ class BackupImages:
         finally:
             await kill_process(process)
         if code == squashfs.TOO_LARGE:
-            text = f"unpacked, the backup has more than {UNPACKED * self._size} bytes with the holes in its files"
-            raise HawseError("limit_exceeded", f"{text}: the mode `copy` works", admitted="yes")
+            text = f"unpacked, the backup exceeds {UNPACKED * self._size} bytes, including the holes in its files"
+            raise HawseError("limit_exceeded", f"{text}: use the mode `copy`", admitted="yes")
         if digest != info.sha256:
             text = f"the archive is damaged: its SHA-256 is {digest}, not {info.sha256}"
             raise HawseError("io_error", text, admitted="yes")
@@ -198,11 +198,11 @@ class BackupImages:
             if b"No space left" in printed:
                 raise _no_space()
             if code == -signal.SIGXCPU or b"SIGXCPU" in printed:
-                raise HawseError("limit_exceeded", "the image of the backup takes too long to make", admitted="yes")
-            raise HawseError("io_error", "the image of the backup could not be made", admitted="yes")
+                raise HawseError("limit_exceeded", "building the image of the backup takes too long", admitted="yes")
+            raise HawseError("io_error", "the image of the backup could not be built", admitted="yes")
 
     async def _send(self, info: BackupInfo, pipe: asyncio.StreamWriter, report: Report, moved: Moved) -> str:
-        """Send the archive; return its SHA-256. A process that does not take it any more has failed."""
+        """Send the archive and return its SHA-256. A process that stops reading has failed."""
         digest = hashlib.sha256()
         sent = reported = 0
         report(BackupProgress(phase="converting"))
@@ -225,23 +225,23 @@ class BackupImages:
         return digest.hexdigest()
 
     async def _make_room(self, new: Path) -> None:
-        """Delete the images that were not used for the longest time, but no more than needed.
+        """Delete the least recently used images, but no more than needed.
 
         Raises:
-            HawseError: `limit_exceeded`, when the new one is deleted as well.
+            HawseError: `limit_exceeded`. The new image is then deleted as well.
         """
         found = await asyncio.to_thread(_sizes, self._root)
         total = sum(size for _, size, _ in found)
         for _, size, name in sorted(found):
             if total > self._size and name != new.name and await self._delete(name):
-                log.info("= image of backup %s is deleted: others need the room", name)
+                log.info("= image of backup %s deleted to make room for others", name)
                 total -= size
         if total > self._size:
             await asyncio.to_thread(new.unlink)
             raise self._too_large()
 
     async def _delete(self, name: str) -> bool:
-        """Delete an image, unless it is used or a mount shows it. Return whether it was deleted."""
+        """Delete an image, unless it is in use or mounted. Return whether it was deleted."""
         path = self._root / name
         fd = _open(path, fcntl.LOCK_EX)
         if fd is None:
@@ -257,11 +257,11 @@ class BackupImages:
             os.close(fd)
 
     def _too_large(self) -> HawseError:
-        return HawseError("limit_exceeded", f"the images for overlays would have more than {self._size} bytes")
+        return HawseError("limit_exceeded", f"the images for overlays would exceed {self._size} bytes")
 
 
 def _no_space() -> HawseError:
-    return HawseError("no_space", "the disk of the gateway has no room for the image of the backup", admitted="yes")
+    return HawseError("no_space", "the gateway's disk has no space for the image of the backup", admitted="yes")
 
 
 async def _read(pipe: asyncio.StreamReader) -> bytes:
@@ -279,7 +279,7 @@ def _names(root: Path) -> list[str]:
 
 
 def _sizes(root: Path) -> list[tuple[float, int, str]]:
-    """Return when each image was last used, the bytes that it has on the disk, and its name."""
+    """Return the last use of each image, its size on disk in bytes, and its name."""
     found = []
     for name in _names(root):
         with suppress(FileNotFoundError):
@@ -294,7 +294,7 @@ def _free(root: Path) -> int:
 
 
 def _create(root: Path, user: int | None) -> tuple[int, Path]:
-    """Create the file of an image, which `user` may write; return a descriptor with an exclusive lock, and its path."""
+    """Create an image file that `user` can write; return a descriptor with an exclusive lock, and its path."""
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
     while True:
         part = root / f"{PART}{secrets.token_hex(8)}"
@@ -308,11 +308,11 @@ def _create(root: Path, user: int | None) -> tuple[int, Path]:
             part.unlink(missing_ok=True)
             os.close(fd)
             raise
-        os.close(fd)  # another gateway has taken it for what a killed one has left, and deletes it
+        os.close(fd)  # another gateway took it for a leftover of a killed gateway, and deletes it
 
 
 def _commit(fd: int, part: Path, path: Path) -> None:
-    """Make an image complete, durable, and only readable."""
+    """Make an image complete, durable and read-only."""
     os.fchown(fd, os.getuid(), os.getgid())
     os.fchmod(fd, MODE)
     os.fsync(fd)
@@ -325,7 +325,7 @@ def _commit(fd: int, part: Path, path: Path) -> None:
 
 
 def _hold(path: Path) -> int | None:
-    """Return a descriptor with a shared lock on an image, which was used now. None if there is none."""
+    """Return a descriptor with a shared lock on an image, and mark it as used, or None if it does not exist."""
     fd = _open(path, fcntl.LOCK_SH)
     if fd is not None:
         try:
@@ -337,7 +337,7 @@ def _hold(path: Path) -> int | None:
 
 
 def _open(path: Path, lock: int) -> int | None:
-    """Return a descriptor with a lock on a file. None if there is none, or if others use or delete it."""
+    """Return a descriptor with a lock on a file, or None if it does not exist, or is in use or being deleted."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -352,7 +352,7 @@ def _open(path: Path, lock: int) -> int | None:
 
 
 def _lock(fd: int, lock: int) -> bool:
-    """Lock a file. Return whether it could be locked and was not deleted."""
+    """Lock a file. Return whether it was locked and had not been deleted."""
     try:
         fcntl.flock(fd, lock | fcntl.LOCK_NB)
     except BlockingIOError:

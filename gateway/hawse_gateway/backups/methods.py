@@ -1,4 +1,4 @@
-"""The handlers of `backup.*` at the gateway, and the jobs of those that take long."""
+"""The gateway's handlers of `backup.*`, and the jobs of the slow ones."""
 
 import asyncio
 import logging
@@ -40,10 +40,10 @@ log = logging.getLogger(__name__)
 
 JOBS: Final = 16  # at once: each uses the network and the disk
 JOBS_OF_EACH: Final = 4  # at once, of one user
-JOBS_KEPT: Final = 4  # of JOBS, for users that have none in progress
+JOBS_KEPT: Final = 4  # of JOBS, reserved for users without a job in progress
 RETRY_AFTER: Final = 10.0  # s
-RESUME_TIMEOUT: Final = 60.0  # s that a job with a key continues without a call, which may be repeated
-SWEEP_INTERVAL: Final = 60.0  # s between two deletions of what has expired
+RESUME_TIMEOUT: Final = 60.0  # s that a job with a key continues without a call, in case the call is repeated
+SWEEP_INTERVAL: Final = 60.0  # s between two deletions of expired backups
 
 Work = Callable[[Report], Awaitable[BackupInfo | BackupRestoreResult]]
 
@@ -55,7 +55,7 @@ class BackupMethods:
         transfers: Does the work.
         records: The rows.
         tasks: The parent of the jobs.
-        space: The limits of users. None: the defaults.
+        space: The limits of users. None uses the defaults.
         resume_timeout: Seconds that a job with a key continues without a call.
     """
 
@@ -80,7 +80,7 @@ class BackupMethods:
         self._keyed: WeakValueDictionary[str, BackupJob] = WeakValueDictionary()
 
     async def close(self) -> None:
-        """Cancel all jobs, and wait until nothing is left of them."""
+        """Cancel all jobs and wait until they have ended."""
         tasks = [job.task for job in self._jobs if job.task is not None]
         for job in list(self._jobs):
             job.cancel()
@@ -88,12 +88,12 @@ class BackupMethods:
             await asyncio.wait(tasks)
 
     async def sweep(self) -> None:
-        """Delete what has expired, again and again."""
+        """Delete expired backups periodically."""
         while True:
             try:
                 with cancellation_kept():
                     await self._transfers.sweep()
-            except Exception as error:  # whatever it is, the next attempt may succeed
+            except Exception as error:  # whatever the reason, the next attempt may succeed
                 log.warning("! backups: %r", error)
             await asyncio.sleep(SWEEP_INTERVAL)
 
@@ -116,11 +116,11 @@ class BackupMethods:
         self._create(call, params, BackupCreate(sandbox=params.id, name=params.name, ttl=params.ttl))
 
     async def check(self, snapshot: str, caller: Principal) -> None:
-        """Raise `HawseError` (`not_found`) if a backup does not exist, or the caller may not use it."""
+        """Raise `HawseError` (`not_found`) unless a backup exists and the caller is allowed to use it."""
         await self._records.get(snapshot, caller)
 
     async def fill(self, snapshot: str, sandbox: str, caller: Principal) -> None:
-        """Make the workspace of a sandbox what is in a backup, of whichever directory that is."""
+        """Replace a sandbox's workspace with the contents of a backup of any directory."""
         record = await self._records.get(snapshot, caller)
         params = BackupRestore(backup=snapshot, sandbox=sandbox, path=".")
         with self._slot(caller):
@@ -185,10 +185,11 @@ class BackupMethods:
 
     @contextmanager
     def _slot(self, caller: Principal) -> Iterator[None]:
-        """Count a job in progress. Raises `capacity_exceeded` if there are too many, of the caller or of all."""
+        """Count a job in progress. Raises `capacity_exceeded` if the caller has too many, or there are too many in
+        all."""
         own, free = self._slots[caller.id], JOBS - self._slots.total()
         if own >= JOBS_OF_EACH:
-            raise _busy(f"{caller.id!r} has {own} backups or restores in progress, which is the limit")
+            raise _busy(f"{caller.id!r} has reached the limit of {own} backups and restores in progress")
         if free <= (JOBS_KEPT if own else 0):
             raise _busy(f"{self._slots.total()} backups or restores are in progress")
         with in_progress(self._slots, caller.id):
@@ -197,7 +198,7 @@ class BackupMethods:
     def _ended(self, job: "BackupJob", slot: ExitStack) -> None:
         slot.close()
         self._jobs.discard(job)
-        if job.result is None:  # it was cancelled before it began
+        if job.result is None:  # it was cancelled before it started
             job.end(HawseError("cancelled", "the work was cancelled"))
 
 
@@ -206,7 +207,7 @@ def _busy(text: str) -> HawseError:
 
 
 class BackupJob:
-    """A backup or a restore in progress, and the calls that wait for it."""
+    """A backup or restore in progress, and the calls that wait for it."""
 
     def __init__(self, outcome: Outcome) -> None:
         self.progress: BackupProgress | None = None  # the latest
@@ -217,7 +218,7 @@ class BackupJob:
         self._timer: asyncio.TimerHandle | None = None
 
     async def run(self, work: Work) -> None:
-        """Do the work, and complete the outcome."""
+        """Do the work and set the outcome."""
         try:
             self.end(await work(self._report))
         except asyncio.CancelledError:
@@ -226,7 +227,7 @@ class BackupJob:
             self.end(typed(error))
 
     def end(self, result: BackupInfo | BackupRestoreResult | HawseError) -> None:
-        """Complete the outcome."""
+        """Set the outcome."""
         self.result = result
         self._stop_timer()
         if isinstance(self.result, HawseError):
@@ -236,7 +237,7 @@ class BackupJob:
         self._wake()
 
     def cancel(self) -> None:
-        """Cancel the work, once: a second cancellation would interrupt the removal of what it has left."""
+        """Cancel the work, only once: a second cancellation would interrupt its cleanup."""
         if self.task is not None and self.result is None and not self.task.cancelling():
             self.task.cancel()
 
@@ -245,7 +246,7 @@ class BackupJob:
         self._stop_timer()
 
     def detach(self, call: "JobStream", patience: float) -> None:
-        """A call has closed. Without another one, the job is cancelled, with a key only after `patience` seconds."""
+        """Remove a closed call. A job without calls is cancelled; with a key, only after `patience` seconds."""
         self._calls.discard(call)
         if self._calls or self.result is not None:
             return
@@ -269,7 +270,7 @@ class BackupJob:
 
 
 class JobStream(OutputOnlyStream):
-    """Serves one call: the latest progress when there is credit, and then the result."""
+    """Serves one call: sends the latest progress when there is credit, and then the result."""
 
     def __init__(self, call: ServerCall, job: BackupJob, patience: float) -> None:
         super().__init__(call)

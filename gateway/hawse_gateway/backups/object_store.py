@@ -1,7 +1,7 @@
-"""Archives in S3-compatible object storage, with obstore: multipart uploads that are completed or aborted.
+"""Archives in S3-compatible object storage, with obstore. Multipart uploads are either completed or aborted.
 
-The credentials, the region and the endpoint are those of the environment of the gateway (AWS_*), as other programs take
-them. It is imported only if it is used: it needs a package that is optional.
+The credentials, region and endpoint come from the usual variables (AWS_*) of the gateway's environment. The module
+needs an optional package, so it is only imported if it is used.
 """
 
 import asyncio
@@ -20,27 +20,27 @@ from hawse.wire import HawseError
 
 log = logging.getLogger(__name__)
 
-PART: Final = 8 << 20  # bytes of one part: 10,000 of them are 80 GB
+PART: Final = 8 << 20  # bytes of one part; the maximum of 10,000 parts holds 80 GB
 PARTS_AT_ONCE: Final = 2
-BLOCK: Final = 1 << 20  # bytes that are read at a time
-RETRIES: Final = 4  # of one request that failed
-RETRY_TIME: Final = 20.0  # s in which it is tried again
+BLOCK: Final = 1 << 20  # bytes read at a time
+RETRIES: Final = 4  # of one failed request
+RETRY_TIME: Final = 20.0  # s of retrying it
 REQUEST_TIME: Final = 60.0  # s for one request: a part over a slow line
-ABORT_TIME: Final = 10.0  # s for the store to forget an upload that is not wanted any more
-TEXT_MAX: Final = 300  # characters of an error of the store in the log
+ABORT_TIME: Final = 10.0  # s for the store to abort an upload
+TEXT_MAX: Final = 300  # characters of the store's error in the log
 _REFUSED: Final = (exceptions.PermissionDeniedError, exceptions.UnauthenticatedError, exceptions.NotFoundError)
 
 
 class ObjectStore:
-    """A bucket, or what is below a prefix in it.
+    """A bucket, or the objects below a prefix in it.
 
     Args:
         url: `s3://BUCKET` or `s3://BUCKET/PREFIX`.
-        environment: Variables with the credentials. None: those of this process.
-        retry_time: Seconds in which a request that failed is tried again.
+        environment: Variables with the credentials. Default: this process's environment.
+        retry_time: Seconds of retrying a failed request.
 
     Raises:
-        ValueError: The URL or a variable cannot be used.
+        ValueError: The URL or a variable is invalid.
     """
 
     def __init__(self, url: str, environment: dict[str, str] | None = None, *, retry_time: float = RETRY_TIME) -> None:
@@ -72,21 +72,21 @@ class ObjectStore:
 
     @asynccontextmanager
     async def writing(self, id: str) -> AsyncIterator["Upload"]:
-        """Write an archive, as `BackupStore.writing` describes it."""
+        """Write an archive, as described at `BackupStore.writing`."""
         failure: BaseException | None = None
         async with asyncio.TaskGroup() as tasks:
             upload = Upload()
             tasks.create_task(upload.run(self._store, id), name=f"upload {id}")
             try:
                 yield upload
-            except BaseException as error:  # it is raised outside of the group, which would wrap it
+            except BaseException as error:  # raised outside the group, which would wrap it
                 failure = error
             await upload.abandon()
         if failure is not None:
             raise failure
 
     async def read(self, id: str) -> AsyncGenerator[bytes, None]:
-        """Yield an archive, as `BackupStore.read` describes it."""
+        """Yield an archive, as described at `BackupStore.read`."""
         with _errors():
             found = await obstore.get_async(self._store, id)
             blocks = aiter(found.stream(min_chunk_size=BLOCK))
@@ -107,14 +107,14 @@ class ObjectStore:
 
 
 class _AbandonedError(Exception):
-    """The upload was given up. Its source raises this, so that obstore aborts the upload."""
+    """The upload was abandoned. Its source raises this error to make obstore abort it."""
 
 
 class Upload:
-    """The `BackupWriter` of a store: hands blocks to an upload that runs in a task."""
+    """The `BackupWriter` of a store: passes blocks to an upload that runs in a task."""
 
     def __init__(self) -> None:
-        self._block: bytes | None = None  # waits for the upload
+        self._block: bytes | None = None  # waiting for the upload
         self._complete = False
         self._abandoned = False
         self._ended = False
@@ -133,16 +133,16 @@ class Upload:
         self._check()
 
     async def abandon(self) -> None:
-        """Wait until the upload has ended; abort it if it was not committed."""
+        """Wait until the upload has ended. Abort it if it was not committed."""
         await self._set(abandoned=True)
         try:
             async with asyncio.timeout(ABORT_TIME), self._changed:
                 await self._changed.wait_for(lambda: self._ended)
         except TimeoutError:
-            log.warning("! the store of backups does not end an upload")
+            log.warning("! the backup store does not abort an upload")
 
     async def run(self, store: S3Store, path: str) -> None:
-        """Upload what is written, until it is complete or abandoned."""
+        """Upload the written blocks until the upload is complete or abandoned."""
         try:
             await obstore.put_async(
                 store, path, self._blocks(), use_multipart=True, chunk_size=PART, max_concurrency=PARTS_AT_ONCE
@@ -185,18 +185,18 @@ class Upload:
 
 @contextmanager
 def _errors() -> Iterator[None]:
-    """Raise an error of the store as one of the call. One that a repeat does not help against is `io_error`.
+    """Convert a store's error to the call's error: `io_error` if a retry cannot help.
 
-    The text of the store is for the operator only: it may contain names of hosts, keys and requests.
+    The store's text is for the operator only: it may contain host names, keys and requests.
     """
     try:
         yield
     except (*_REFUSED, FileNotFoundError, PermissionError) as error:
-        log.warning("! the store of backups refuses: %s", _text(error))
-        raise HawseError("io_error", "the store of backups refuses the request", admitted="unknown") from error
+        log.warning("! the backup store refused: %s", _text(error))
+        raise HawseError("io_error", "the backup store refused the request", admitted="unknown") from error
     except (exceptions.BaseError, OSError, TimeoutError) as error:
-        log.warning("! the store of backups: %s", _text(error))
-        raise HawseError("unavailable", "the store of backups is not available", admitted="unknown") from error
+        log.warning("! the backup store: %s", _text(error))
+        raise HawseError("unavailable", "the backup store is unavailable", admitted="unknown") from error
 
 
 def _text(error: BaseException) -> str:

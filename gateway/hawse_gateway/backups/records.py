@@ -1,4 +1,4 @@
-"""What the gateway knows about each backup: rows of its store, which several gateways may share."""
+"""Backup records: rows of the store, which several gateways can share."""
 
 import asyncio
 import logging
@@ -28,18 +28,18 @@ from hawse_gateway.store.clock import Clock, Moment
 log = logging.getLogger(__name__)
 
 TABLE: Final = "backups"
-LEASE: Final = 60.0  # s after which an unfinished backup of a gateway that was killed is deleted by another one
+LEASE: Final = 60.0  # s until another gateway deletes an unfinished backup of a killed gateway
 
 
 class BackupRecord(msgspec.Struct, kw_only=True):
     """A row.
 
     Attributes:
-        info: What is known about it.
-        begun: When its creation began.
-        expires: When it is deleted; None: never.
+        info: The backup's description.
+        begun: When its creation started.
+        expires: When it is deleted. None: never.
         ready: Whether its archive is complete.
-        reserved: Bytes that its archive may have while it is written.
+        reserved: Bytes reserved for its archive while it is being written.
     """
 
     info: BackupInfo
@@ -50,17 +50,17 @@ class BackupRecord(msgspec.Struct, kw_only=True):
 
     @property
     def used(self) -> int:
-        """Bytes of the store that count for it."""
+        """The bytes of the store that count for it."""
         return self.info.size if self.ready else self.reserved
 
 
 class BackupRecords:
-    """The rows. Methods raise `HawseError` `unavailable` if the store cannot be used.
+    """The rows. Methods raise `HawseError` `unavailable` if the store is unavailable.
 
     Args:
         store: The store.
-        clock: Measures until when backups are kept. None: that of this machine.
-        lease: Seconds for which a gateway that creates a backup says that it still does.
+        clock: Measures when backups expire. Default: this machine's clock.
+        lease: Seconds until the lease of a gateway that creates a backup expires, unless renewed.
     """
 
     def __init__(self, store: Store, clock: Clock | None = None, *, lease: float = LEASE) -> None:
@@ -74,29 +74,29 @@ class BackupRecords:
 
     @asynccontextmanager
     async def creating(self, record: BackupRecord) -> AsyncIterator[None]:
-        """Add the row of a backup, which this gateway creates during the block: see `abandoned`."""
+        """Add the row of a backup that this gateway creates during the block: see `abandoned`."""
         with store_errors_unavailable():
             lease = await self._store.acquire(_lease_of(record), self._holder, self._lease)
         if lease is None:
-            raise HawseError("unavailable", f"another gateway creates the backup {record.info.id!r}")
+            raise HawseError("unavailable", f"another gateway is creating the backup {record.info.id!r}")
         failure: BaseException | None = None
         async with asyncio.TaskGroup() as tasks:
             renewing = tasks.create_task(self._renew(lease), name=lease.name)
             try:
                 await self.add(record)
                 yield
-            except BaseException as error:  # it is raised outside of the group, which would wrap it
+            except BaseException as error:  # raised outside the group, which would wrap it
                 failure = error
             renewing.cancel()
-        with suppress(StoreError):  # it expires
+        with suppress(StoreError):  # it expires by itself
             await self._store.release(lease)
         if failure is not None:
             raise failure
 
     async def abandoned(self, record: BackupRecord) -> bool:
-        """Return whether the gateway that was creating a backup has ended before it was complete.
+        """Return whether the gateway that was creating a backup ended before completing it.
 
-        The leases of a gateway that was the only one end when it is started again, those of others after a time.
+        The leases of a single gateway end when it is restarted, those of several gateways when they expire.
         """
         if record.ready:
             return False
@@ -107,7 +107,7 @@ class BackupRecords:
             row = await self._store.get(TABLE, record.info.id)
             await self._store.release(lease)
         latest = None if row is None else _decoded(record.info.id, row)
-        return latest is not None and not latest.ready  # it may have become complete meanwhile
+        return latest is not None and not latest.ready  # it may have become complete in the meantime
 
     async def _renew(self, lease: Lease) -> None:
         held = True
@@ -119,18 +119,18 @@ class BackupRecords:
                 log.warning("! %s: %s", lease.name, error)
 
     async def update(self, record: BackupRecord) -> None:
-        """Write a record that was added before. Raises `cancelled` if it was deleted meanwhile."""
+        """Write a record that was added before. Raises `cancelled` if it has been deleted."""
         with store_errors_unavailable():
             row = await self._store.get(TABLE, record.info.id)
         if row is None:
-            raise HawseError("cancelled", "the backup was deleted meanwhile", admitted="yes")
+            raise HawseError("cancelled", "the backup was deleted in the meantime", admitted="yes")
         try:
             await self._put(record, row.version)
         except ConflictError:
-            raise HawseError("cancelled", "the backup was deleted meanwhile", admitted="yes") from None
+            raise HawseError("cancelled", "the backup was deleted in the meantime", admitted="yes") from None
 
     async def get(self, id: str, caller: Principal) -> BackupRecord:
-        """Return a backup that is complete. One that the caller may not use does not exist for it: `not_found`."""
+        """Return a complete backup. Raises `not_found` if the caller is not allowed to use it."""
         with store_errors_unavailable():
             row = await self._store.get(TABLE, id)
         record = None if row is None else _decoded(id, row)
@@ -139,7 +139,7 @@ class BackupRecords:
         return record
 
     async def all(self) -> Mapping[str, BackupRecord]:
-        """Return all rows, by id. One that cannot be decoded, such as that of a later version, is passed over."""
+        """Return all rows by id. Rows that cannot be decoded, for example from a newer version, are skipped."""
         with store_errors_unavailable():
             rows = await self._store.rows(TABLE)
         found = {id: _decoded(id, row) for id, row in rows.items()}
@@ -151,12 +151,12 @@ class BackupRecords:
             while (row := await self._store.get(TABLE, id)) is not None:
                 try:
                     await self._store.write(Delete(TABLE, id, row.version))
-                except ConflictError:  # it was written meanwhile
+                except ConflictError:  # it was written in the meantime
                     continue
                 return
 
     def expired(self, record: BackupRecord) -> bool:
-        """Return whether its time is over."""
+        """Return whether it has expired."""
         return record.expires is not None and self.clock.until(record.expires) <= 0
 
     async def _put(self, record: BackupRecord, version: int) -> None:
@@ -177,10 +177,10 @@ def _decoded(id: str, row: Row) -> BackupRecord | None:
 
 
 def may_use(caller: Principal, backup: BackupInfo) -> bool:
-    """Return whether a caller may read, restore and delete a backup.
+    """Return whether a caller is allowed to read, restore and delete a backup.
 
-    It may if it has made it, or if it may operate the sandbox of the backup. That a sandbox with this id belongs to it
-    is not enough: it may be a later one.
+    Its creator is, and callers who may operate its sandbox. Owning a sandbox with this id is not enough: it may be a
+    later one.
     """
     own = backup.owner == caller.id
     return own or allows(in_sandbox(caller.rights, backup.sandbox, own=False), OPERATE)

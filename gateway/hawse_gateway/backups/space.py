@@ -1,7 +1,7 @@
-"""How many bytes of the store backups may have: those of each user, and all of them together.
+"""Limits on the bytes of backups in the store: per user, and in total.
 
-A backup reserves room in its row while it is written, and reads the rows of the others afterwards. So gateways that
-share a store never exceed a limit together: of two writes, the gateway of the later one sees both.
+A backup reserves space in its row while it is being written, and reads the other rows afterwards. Gateways that share a
+store therefore never exceed a limit together: of two writes, the later gateway sees both.
 """
 
 from collections.abc import Iterable
@@ -13,23 +13,23 @@ from hawse.wire import Principal
 from hawse_gateway.backups.records import BackupRecord, BackupRecords
 from hawse_gateway.limits.quotas import limit_exceeded
 
-STEP_MIN: Final = 16 << 20  # bytes that are reserved at a time: each reservation writes a row
+STEP_MIN: Final = 16 << 20  # bytes reserved at a time: each reservation writes a row
 STEP_MAX: Final = 256 << 20
-STEP_LAST: Final = 1 << 20  # when there is little room: another backup may need the rest
-OF_IMAGES: Final = 20 << 30  # bytes of the images of overlays, unless `--overlays-size` says otherwise
-OF_ALL: Final = 100 << 30  # bytes, unless `--backups-size` says otherwise
-OF_EACH_USER: Final = 10 << 30  # bytes, unless `--limit user:storage` says otherwise
-BACKUPS_OF_EACH_USER: Final = 1000  # unless `--limit user:backups` says otherwise
+STEP_LAST: Final = 1 << 20  # when little space is left: another backup may need the rest
+OF_IMAGES: Final = 20 << 30  # bytes of overlay images, unless set with `--overlays-size`
+OF_ALL: Final = 100 << 30  # bytes, unless set with `--backups-size`
+OF_EACH_USER: Final = 10 << 30  # bytes, unless set with `--limit user:storage`
+BACKUPS_OF_EACH_USER: Final = 1000  # unless set with `--limit user:backups`
 
 
 class BackupSpace:
-    """The limits. A user with every right has only that of all.
+    """The limits. For users with every right, only the total counts.
 
     Args:
         records: The rows.
-        total: Bytes of all backups.
-        each: Bytes of the backups of each user.
-        count: How many backups each user may have.
+        total: The maximum number of bytes of all backups.
+        each: The maximum number of bytes of each user's backups.
+        count: The maximum number of backups of each user.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class BackupSpace:
         self._count = count
 
     async def usage(self, caller: Principal) -> BackupUsageResult:
-        """Return what a user has, and its limits."""
+        """Return a user's usage and limits."""
         own = [record for record in (await self._records.all()).values() if record.info.owner == caller.id]
         unlimited = ALL in caller.rights
         return BackupUsageResult(
@@ -57,20 +57,20 @@ class BackupSpace:
         )
 
     async def check_count(self, caller: Principal, creating: int) -> None:
-        """Raise `limit_exceeded` if a user has too many backups with the `creating` that are being made."""
+        """Raise `limit_exceeded` if a user has too many backups, including the `creating` in progress."""
         if ALL in caller.rights:
             return
         records = (await self._records.all()).values()
         count = sum(record.info.owner == caller.id and record.ready for record in records)
         if count + creating > self._count:
-            raise limit_exceeded(f"the user {caller.id!r} has {self._count} backups, which is the limit: delete one")
+            raise limit_exceeded(f"the user {caller.id!r} has reached the limit of {self._count} backups: delete one")
 
     async def reserve(self, record: BackupRecord, caller: Principal, size: int) -> None:
-        """Reserve room for an archive of `size` bytes so far, and some more if there is.
+        """Reserve space for an archive of `size` bytes so far, and for some more if available.
 
         Args:
-            record: The row of the backup, which is written.
-            caller: Who makes it.
+            record: The row of the backup, which is updated.
+            caller: The user who creates it.
             size: Bytes.
 
         Raises:
@@ -85,18 +85,18 @@ class BackupSpace:
                 record.reserved = wanted
                 await self._records.update(record)
                 room, full = await self._room(record, caller)
-                if room >= wanted:  # nothing else has been reserved meanwhile
+                if room >= wanted:  # nothing else has been reserved in the meantime
                     return
         raise limit_exceeded(f"{full}: delete some")
 
     async def _room(self, record: BackupRecord, caller: Principal) -> tuple[int, str]:
-        """Return the bytes that a backup may have beside all others, and what it exceeds with more."""
+        """Return the bytes left for a backup beside all others, and the limit that more would exceed."""
         others = [other for id, other in (await self._records.all()).items() if id != record.info.id]
-        room = self._total - _sum(others), f"the backups of this gateway would have more than {self._total} bytes"
+        room = self._total - _sum(others), f"the backups of this gateway would exceed {self._total} bytes"
         if ALL in caller.rights:
             return room
         own = self._each - _sum(other for other in others if other.info.owner == caller.id)
-        return min(room, (own, f"the backups of {caller.id!r} would have more than {self._each} bytes"))
+        return min(room, (own, f"the backups of {caller.id!r} would exceed {self._each} bytes"))
 
 
 def _sum(records: Iterable[BackupRecord]) -> int:

@@ -1,7 +1,7 @@
-"""`python -m hawse_gateway.backups.squashfs`: make a squashfs image of the archive on standard input.
+"""`python -m hawse_gateway.backups.squashfs`: build a squashfs image from the archive on standard input.
 
-The archive is what programs of a sandbox wanted it to be, so this process confines itself before it reads the first
-byte, and mksquashfs with it. All entries get one owner, since the image is for the user of a sandbox.
+A sandbox's programs control the contents of the archive, so this process confines itself and mksquashfs before it reads
+the first byte. All entries get one owner, since the image is for a sandbox's user.
 """
 
 import gzip
@@ -27,30 +27,30 @@ from hawse_gateway.core.confinement import confine, die_with
 
 IMAGE_FD: Final = 100  # the image, an empty file
 SYSTEM: Final = "/usr/bin:/usr/sbin:/bin:/sbin:/usr/local/bin"
-BLOCK: Final = 256 << 10  # bytes of the archive at a time
-HEAD: Final = 1 << 20  # bytes of the archive that contain its first entry
-MODE: Final = 0o755  # of the top directory, if the archive does not say it
-LEVEL: Final = 3  # of zstd: mksquashfs takes 15, which is ten times slower and a few percent smaller
+BLOCK: Final = 256 << 10  # bytes of the archive read at a time
+HEAD: Final = 1 << 20  # bytes at the start of the archive that contain its first entry
+MODE: Final = 0o755  # of the top directory, unless the archive contains it
+LEVEL: Final = 3  # of zstd: mksquashfs defaults to 15, which is ten times slower and a few percent smaller
 MEMORY: Final = 1 << 30  # bytes of address space of each process
-QUEUES: Final = "128M"  # of it for what mksquashfs has read and not written yet
-PROCESSORS: Final = 2  # that it uses: each has its own buffers
-LINE_MAX: Final = 1000  # bytes of a line that mksquashfs prints
-LINES_KEPT: Final = 10  # of them: less than a pipe takes
-TOO_LARGE: Final = 3  # the exit code for an archive that is too large when it is unpacked
-NICENESS: Final = 5  # a caller waits for it, but calls of other users matter more
+QUEUES: Final = "128M"  # of it, for data that mksquashfs has read and not written yet
+PROCESSORS: Final = 2  # used by mksquashfs: each has separate buffers
+LINE_MAX: Final = 1000  # bytes of one line of mksquashfs's output
+LINES_KEPT: Final = 10  # of them: less than a pipe holds
+TOO_LARGE: Final = 3  # the exit code for an archive whose unpacked size is too large
+NICENESS: Final = 5  # a caller waits for it, but other users' calls matter more
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """What to do.
+    """The work to do.
 
     Attributes:
         program: The path of mksquashfs.
         format: The format of the archive.
         owner: The user and group of all files.
-        size: Bytes that the image may have.
-        unpacked: Bytes that the archive may have when it is unpacked, with the holes in its files.
-        cpu: Seconds of processor time that each process may take.
-        user: The user and group that the superuser becomes. None: no other.
+        size: The maximum size of the image in bytes.
+        unpacked: The maximum unpacked size of the archive in bytes, including holes in its files.
+        cpu: The maximum seconds of processor time of each process.
+        user: The user and group that the superuser switches to. None keeps the current user.
     """
 
     program: str
@@ -63,16 +63,14 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find(places: Sequence[str | None] = (None, SYSTEM)) -> str:
-    """Return the path of mksquashfs, in the first of `places` that has it; None is the PATH of this process.
+    """Return the path of mksquashfs in the first of `places` that has it. None stands for this process's PATH.
 
     Raises:
-        HawseError: `unavailable`, which says what to install.
+        HawseError: `unavailable`; the message states which package to install.
     """
     path = next(filter(None, (shutil.which("mksquashfs", path=place) for place in places)), None)
     if path is None:
-        text = (
-            "overlays need mksquashfs on the machine of the gateway: apt install squashfs-tools; the mode `copy` works"
-        )
+        text = "overlays need mksquashfs on the gateway's machine: apt install squashfs-tools, or use the mode `copy`"
         raise HawseError("unavailable", text, retryable=False)
     return os.path.realpath(path)
 
@@ -81,7 +79,7 @@ def main() -> int:
     plan = msgspec.json.decode(sys.argv[1], type=Plan)
     os.dup2(int(sys.argv[2]), IMAGE_FD)
     os.nice(NICENESS)
-    zstd.is_available()  # which loads it: afterwards nothing else can be loaded
+    zstd.is_available()  # loads the library: afterwards nothing else can be loaded
     confine(user=plan.user, memory=MEMORY, file_size=plan.size, cpu=plan.cpu, write=[IMAGE_FD])
     try:
         return _make(plan)
@@ -90,7 +88,7 @@ def main() -> int:
 
 
 def _make(plan: Plan) -> int:
-    """Make the image; return the exit code. Raises `_TooLargeError`."""
+    """Build the image and return the exit code. Raises `_TooLargeError`."""
     blocks = _bounded(decompressed(sys.stdin.buffer, plan.format), plan.unpacked)
     head = b""
     while len(head) < HEAD and (block := next(blocks, b"")):
@@ -116,7 +114,7 @@ def _make(plan: Plan) -> int:
                 for block in blocks:
                     pipe.write(block)
         except BrokenPipeError:
-            pass  # it has printed why
+            pass  # mksquashfs has printed the reason
         except BaseException:
             child.kill()
             raise
@@ -130,11 +128,11 @@ def _make(plan: Plan) -> int:
 
 
 class _TooLargeError(Exception):
-    """The archive is too large when it is unpacked."""
+    """The unpacked size of the archive is too large."""
 
 
 def _bounded(blocks: Iterator[bytes], most: int) -> Iterator[bytes]:
-    """Pass on an archive until what is in it is larger than `most` bytes. Raises `_TooLargeError`."""
+    """Pass on an archive until its contents exceed `most` bytes. Raises `_TooLargeError`."""
     sizes = TarSizes()
     for block in blocks:
         sizes.feed(block)
@@ -144,14 +142,14 @@ def _bounded(blocks: Iterator[bytes], most: int) -> Iterator[bytes]:
 
 
 def _read_tail(pipe: IO[bytes], tail: list[bytes]) -> None:
-    """Read all that mksquashfs prints, which may be a line for each entry, and keep the end of it."""
+    """Read all output of mksquashfs, which may have a line for each entry, and keep the end of it."""
     for line in iter(lambda: pipe.readline(LINE_MAX), b""):
         tail.append(line)
         del tail[:-LINES_KEPT]
 
 
 def arguments(plan: Plan, mode: int) -> list[str]:
-    """Return the command that reads a tar from its standard input. `mode`: of the top directory."""
+    """Return the command that reads a tar from standard input. `mode` is the top directory's."""
     owner = str(plan.owner)
     return [
         *(plan.program, "-", f"/proc/self/fd/{IMAGE_FD}", "-tar", "-noappend", "-no-recovery", "-exit-on-error"),
@@ -178,7 +176,7 @@ def decompressed(archive: IO[bytes], format: BackupFormat) -> Iterator[bytes]:
 
 
 def top_mode(head: bytes) -> int:
-    """Return the mode of the directory whose archive begins with `head`: mksquashfs passes its entry over."""
+    """Return the mode of the top directory in an archive that starts with `head`: mksquashfs ignores its entry."""
     try:
         with tarfile.open(fileobj=io.BytesIO(head), mode="r:", encoding="utf-8", errors="surrogateescape") as tar:
             first = tar.next()

@@ -1,4 +1,4 @@
-"""Where the archives of backups are: a directory or a bucket. An archive is there completely or not at all."""
+"""Stores of backup archives: a directory or a bucket. Archives are visible completely or not at all."""
 
 import asyncio
 import errno
@@ -12,14 +12,14 @@ from typing import BinaryIO, Final, Protocol
 from hawse.wire import HawseError
 from hawse_gateway.core.cancellation import in_thread
 
-BLOCK: Final = 1 << 20  # bytes that are read at a time
-KEEP_FREE: Final = 512 << 20  # bytes of its disk that archives leave: the gateway writes its rows and logs there
-PART: Final = ".part"  # ends the name of an archive that is being written
+BLOCK: Final = 1 << 20  # bytes read at a time
+KEEP_FREE: Final = 512 << 20  # bytes to leave free on the disk, which also holds the gateway's rows and logs
+PART: Final = ".part"  # suffix of the name of an archive being written
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 
 
 class BackupWriter(Protocol):
-    """An archive that is being written. Methods raise `HawseError`: `no_space` or `unavailable`."""
+    """An archive being written. Methods raise `HawseError`: `no_space` or `unavailable`."""
 
     async def write(self, data: bytes) -> None:
         """Append bytes."""
@@ -29,32 +29,32 @@ class BackupWriter(Protocol):
 
 
 class BackupStore(Protocol):
-    """Archives by the ids of backups. Methods raise `HawseError`: `no_space` or `unavailable`."""
+    """Archives by backup id. Methods raise `HawseError`: `no_space` or `unavailable`."""
 
     def writing(self, id: str) -> AbstractAsyncContextManager[BackupWriter]:
-        """Write an archive. What is not committed when the block ends is removed."""
+        """Write an archive. It is removed when the block ends, unless it was committed."""
         ...
 
     def read(self, id: str) -> AsyncGenerator[bytes, None]:
-        """Yield the bytes of an archive. One that does not exist is `io_error`."""
+        """Yield the bytes of an archive. A missing archive is an `io_error`."""
         ...
 
     async def delete(self, id: str) -> None:
-        """Delete an archive, and what is left of one that was not committed. A missing one is not an error."""
+        """Delete an archive, and leftovers of one that was not committed. Does nothing if it is missing."""
 
 
 def open_store(place: str) -> BackupStore:
     """Return the store at a place: `s3://BUCKET/PREFIX`, or the path of a directory.
 
     Raises:
-        ValueError: The place cannot be used.
+        ValueError: The place is invalid.
     """
     if "://" not in place:
         return DirectoryStore(Path(place))
     try:
         object_store = import_module(
             "hawse_gateway.backups.object_store"
-        )  # only then: it needs a package that is optional
+        )  # imported only here: it needs an optional package
     except ModuleNotFoundError as error:
         raise ValueError(f"{place} needs {error.name}: pip install 'hawse[s3]'") from error
     found: BackupStore = object_store.ObjectStore(place)
@@ -63,23 +63,23 @@ def open_store(place: str) -> BackupStore:
 
 @contextmanager
 def store_errors() -> Iterator[None]:
-    """Raise an `OSError` of the store as an error of the call."""
+    """Convert a store's `OSError` to the call's error."""
     try:
         yield
     except FileNotFoundError as error:
-        raise HawseError("io_error", "the archive is missing in the store of backups", admitted="yes") from error
+        raise HawseError("io_error", "archive not found in the backup store", admitted="yes") from error
     except OSError as error:
         code = "no_space" if error.errno in _FULL else "unavailable"
-        text = f"the store of backups: {error.strerror or error}"
+        text = f"the backup store: {error.strerror or error}"
         raise HawseError(code, text, admitted="unknown", details={"errno": error.errno}) from error
 
 
 class DirectoryStore:
-    """A directory with a file for each archive. It is created when it is needed, for its owner only.
+    """A directory with one file per archive. It is created on first use, accessible only to its owner.
 
     Args:
         directory: Its path.
-        keep_free: Bytes of the disk that archives leave.
+        keep_free: Bytes to leave free on the disk.
     """
 
     def __init__(self, directory: Path, *, keep_free: int = KEEP_FREE) -> None:
@@ -119,14 +119,14 @@ class FileWriter:
 
     Args:
         path: The path of the archive.
-        keep_free: Bytes of the disk that are left.
+        keep_free: Bytes to leave free on the disk.
     """
 
     def __init__(self, path: Path, *, keep_free: int = 0) -> None:
         self._keep_free = keep_free
         self._path = path
         self._part = path.with_name(path.name + PART)
-        self._fd = -1  # until it is open
+        self._fd = -1  # set once opened
 
     async def open(self) -> None:
         with store_errors():

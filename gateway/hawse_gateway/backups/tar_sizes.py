@@ -1,13 +1,13 @@
-"""How large an archive becomes when it is unpacked, read from its headers while it passes by.
+"""The unpacked size of an archive, read from its headers as it passes by.
 
-A tar of 864 bytes may have 50 sparse files of 1 TiB each: all of their zeros are read by what unpacks it. It knows
-ustar, pax and GNU headers, and the sparse files of GNU tar and of pax. In what is no tar it finds nothing: the program
-that unpacks it reports that.
+A tar of 864 bytes can contain 50 sparse files of 1 TiB each, whose zeros all have to be read when it is unpacked. The
+module supports ustar, pax and GNU headers, and the sparse files of GNU tar and pax. It finds nothing in data that is
+not a tar; the unpacking program reports that.
 """
 
 from typing import Final
 
-RECORD: Final = 512  # bytes of a header, and of the unit to which the data of an entry is filled up
+RECORD: Final = 512  # bytes of a header, and the multiple that an entry's data is padded to
 PAX_MAX: Final = 1 << 20  # bytes of the pax header of one entry
 _PAX: Final = (b"x", b"g", b"X")
 _SPARSE: Final = b"S"  # a sparse file of GNU tar
@@ -16,24 +16,24 @@ _REAL: Final = (b"GNU.sparse.realsize", b"GNU.sparse.size")
 
 
 class TarSizes:
-    """Counts while blocks of the archive are passed to `feed`.
+    """Counts the blocks of an archive passed to `feed`.
 
     Attributes:
-        total: Bytes of the archive so far, and of the holes in its files.
+        total: Bytes of the archive so far, including the holes in its files.
     """
 
     def __init__(self) -> None:
         self.total = 0
-        self._rest = b""  # of a record, or of a pax header, that has not come completely
+        self._rest = b""  # start of an incomplete record or pax header
         self._skip = 0  # bytes until the next header
-        self._pax = 0  # bytes of the pax header that comes next, with what fills it up; 0: a header comes
-        self._extended = False  # more of the map of a sparse file comes
-        self._after_map = 0  # bytes of data after that
+        self._pax = 0  # bytes of the following pax header with padding; 0 if a header follows
+        self._extended = False  # more of a sparse file's map follows
+        self._after_map = 0  # bytes of data after the map
         self._real: int | None = None  # from a pax header, for the next entry
         self._size: int | None = None
 
     def feed(self, block: bytes) -> None:
-        """Count a block. Its size is arbitrary."""
+        """Count a block of any size."""
         self.total += len(block)
         at = 0
         if self._rest:
@@ -71,7 +71,7 @@ class TarSizes:
         elif self._real is not None:
             self.total += max(0, self._real - size)
         self._skip = data
-        if kind not in b"KL":  # a long name, of the entry that follows
+        if kind not in b"KL":  # a long name of the next entry
             self._real = self._size = None
 
     def _read_map(self, record: bytes) -> None:
@@ -80,7 +80,8 @@ class TarSizes:
             self._skip = self._after_map
 
     def _read_pax(self, header: bytes) -> None:
-        """Read the records `LENGTH NAME=VALUE\\n`. Of several, the last one counts."""
+        """Read the records `LENGTH NAME=VALUE\
+        `. The last one with a given name counts."""
         at = 0
         while (space := header.find(b" ", at, at + 20)) > 0 and header[at:space].isdigit():
             length = int(header[at:space])
@@ -96,7 +97,7 @@ class TarSizes:
 
 
 def _number(field: bytes) -> int:
-    """Return a number of a header: octal digits, or, if the first bit is set, the bytes of an integer."""
+    """Return a number in a header: octal digits or, if the first bit is set, the bytes of an integer."""
     if field[0] & 0x80:
         return int.from_bytes(bytes([field[0] & 0x7F]) + field[1:]) if field[0] == 0x80 else 0
     try:

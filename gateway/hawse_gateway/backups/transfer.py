@@ -36,10 +36,10 @@ from hawse_gateway.upstream.sandbox_link import SandboxLink
 log = logging.getLogger(__name__)
 
 ATTEMPTS: Final = 3  # of a transfer whose link to the sandbox is lost
-CLEANUP_TIMEOUT: Final = 10.0  # s for the removal of what a transfer that failed has left
+CLEANUP_TIMEOUT: Final = 10.0  # s to clean up after a failed transfer
 PROGRESS_BYTES: Final = 4 << 20  # bytes between two reports
-STALL_TIMEOUT: Final = 300.0  # s without a byte or an event: the longest step without one removes the old tree
-WORK_TIMEOUT: Final = 12 * 3600.0  # s for a whole transfer: a sandbox may send a byte now and then for ever
+STALL_TIMEOUT: Final = 300.0  # s without a byte or an event: the longest such step removes the old tree
+WORK_TIMEOUT: Final = 12 * 3600.0  # s for a whole transfer: a sandbox could send an occasional byte forever
 
 Report = Callable[[BackupProgress], None]
 Moved = Callable[[], None]
@@ -56,14 +56,14 @@ class BackupTransfers:
     """Creates, restores and deletes backups.
 
     Args:
-        links: May be called while the application runs.
-        store: Where the archives are.
+        links: Callable while the application runs.
+        store: The store of the archives.
         records: The rows.
         owns: Returns whether a sandbox belongs to a caller.
-        space: The limits of bytes. None: the defaults.
-        overlays: Restores without a copy. None: there are none.
-        stall_timeout: Seconds without a byte or an event after which a transfer fails.
-        work_timeout: Seconds after which it fails anyway.
+        space: The limits of bytes. None uses the defaults.
+        overlays: Restores without copying. None disables overlays.
+        stall_timeout: Seconds without a byte or an event until a transfer fails.
+        work_timeout: Seconds until a transfer fails in any case.
     """
 
     def __init__(
@@ -88,11 +88,11 @@ class BackupTransfers:
         self._records = records
 
     async def create(self, params: BackupCreate, caller: Principal, report: Report) -> BackupInfo:
-        """Make a backup. If it fails or is cancelled, nothing is left of it.
+        """Create a backup. If this fails or is cancelled, nothing is left behind.
 
         Raises:
-            HawseError: `limit_exceeded` for more bytes than allowed, `deadline_exceeded` if nothing happens for too
-                long, `io_error` for a sandbox that violates the protocol, and what the sandbox and the store report.
+            HawseError: `limit_exceeded` if there are too many bytes, `deadline_exceeded` if the transfer stalls,
+                `io_error` if the sandbox violates the protocol, and errors of the sandbox and the store.
         """
         overlays = self._needed() if params.overlay else None
         now = self._records.clock.now()
@@ -124,10 +124,11 @@ class BackupTransfers:
     async def restore(
         self, params: BackupRestore, record: BackupRecord, caller: Principal, report: Report
     ) -> BackupRestoreResult:
-        """Restore a backup. If it fails or is cancelled, the sandbox is as it was.
+        """Restore a backup. If this fails or is cancelled, the sandbox is unchanged.
 
         Raises:
-            HawseError: `not_found` or `forbidden` if the caller may not operate the sandbox; the others as `create`.
+            HawseError: `not_found` or `forbidden` if the caller may not operate the sandbox; otherwise the same as
+                `create`.
         """
         sandbox = params.sandbox or record.info.sandbox
         check(principal_in(caller, sandbox, own=self._owns(caller, sandbox)), OPERATE)
@@ -140,17 +141,16 @@ class BackupTransfers:
             return await _repeated(lambda: self._unpack(link, params, record.info, caller, report, moved))
 
     async def delete(self, id: str) -> None:
-        """Delete an archive, its row, and its image unless a mount shows it."""
+        """Delete an archive, its row and, unless it is mounted, its image."""
         await self._store.delete(id)
         await self._records.remove(id)
         if self._overlays is not None:
             await self._overlays.discard(id)
 
     async def sweep(self) -> None:
-        """Delete what nothing needs any more. What fails is tried again next time.
+        """Delete everything that is no longer needed. Failures are retried next time.
 
-        That are the backups whose time is over, the parts of those that a gateway was creating when it was killed, and
-        images.
+        This includes expired backups, parts of backups that a gateway was creating when it was killed, and images.
         """
         for id, record in (await self._records.all()).items():
             try:
@@ -171,7 +171,7 @@ class BackupTransfers:
 
     @asynccontextmanager
     async def _watched(self) -> AsyncIterator[Moved]:
-        """Yield a function that each byte and event has to call. Without a call for too long, the block is cancelled.
+        """Yield a function to call for each byte and event. If it is not called for too long, the block is cancelled.
 
         Raises:
             HawseError: `deadline_exceeded`.
@@ -191,7 +191,7 @@ class BackupTransfers:
             if not stalled.expired():
                 raise
             text = f"nothing moved for {self._stall_timeout:g} s"
-            if stalled.when() == end:  # the clock of a loop may be a moment behind its timers
+            if stalled.when() == end:  # the loop's clock may be slightly behind its timers
                 text = f"it took more than {self._work_timeout:g} s"
             raise HawseError("deadline_exceeded", f"the backup was given up: {text}", admitted="yes") from None
 
@@ -201,7 +201,7 @@ class BackupTransfers:
         source = BackupPack(
             path=params.path, exclude=params.exclude, gitignore=params.gitignore, compression=params.compression
         )
-        report(BackupProgress(phase="packing"))  # the sandbox reports at intervals, a small directory never
+        report(BackupProgress(phase="packing"))  # the sandbox reports at intervals; for a small directory, never
         digest, size = hashlib.sha256(), 0
         link = self._links().get(params.sandbox)
         async with (
@@ -219,9 +219,9 @@ class BackupTransfers:
                     _pass_on(item, report)
             packed = _answer(await call.result(), BackupPackResult)
             if packed.sha256 != digest.hexdigest() or packed.size != size:
-                raise HawseError("io_error", "the archive arrived with another size or SHA-256", admitted="yes")
+                raise HawseError("io_error", "the received archive has the wrong size or SHA-256", admitted="yes")
             if packed.format not in get_args(BackupFormat):
-                raise HawseError("io_error", "the sandbox made an archive of an unknown format", admitted="yes")
+                raise HawseError("io_error", "the sandbox created an archive of an unknown format", admitted="yes")
             await writer.commit()
             moved()
         return packed
@@ -286,12 +286,12 @@ def _answer(value: Any, kind: type[T]) -> T:
 
 @contextmanager
 def _of_sandbox() -> Iterator[None]:
-    """Raise `io_error` for what is not valid: whatever runs in the sandbox may have sent it."""
+    """Raise `io_error` for invalid answers: any program in the sandbox may have sent them."""
     try:
         yield
     except msgspec.MsgspecError as error:
-        log.warning("! a sandbox sent an answer that is not valid: %s", error)
-        raise HawseError("io_error", "the sandbox sent an answer that is not valid", admitted="unknown") from None
+        log.warning("! a sandbox sent an invalid answer: %s", error)
+        raise HawseError("io_error", "the sandbox sent an invalid answer", admitted="unknown") from None
 
 
 async def _perform(link: SandboxLink, method: str, params: Any, caller: Principal) -> None:
@@ -300,19 +300,19 @@ async def _perform(link: SandboxLink, method: str, params: Any, caller: Principa
 
 
 async def _repeated(attempt: Callable[[], Awaitable[T]]) -> T:
-    """Repeat a transfer whose link to the sandbox was lost: it has left nothing."""
+    """Repeat a transfer whose link to the sandbox was lost: nothing of it is left."""
     for _ in range(ATTEMPTS - 1):
         try:
             return await attempt()
         except HawseError as error:
             if error.code != "interrupted":
                 raise
-            log.info("! a transfer is repeated: %s", error)
+            log.info("! repeating a transfer: %s", error)
     return await attempt()
 
 
 async def _cleaned(work: Awaitable[None]) -> None:
-    """Remove what a transfer has left. A failure is logged only: the error of the transfer matters more."""
+    """Clean up after a transfer. A failure is only logged: the transfer's error matters more."""
     try:
         async with asyncio.timeout(CLEANUP_TIMEOUT):
             await work

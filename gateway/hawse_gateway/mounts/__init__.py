@@ -1,1 +1,1 @@
-"""Mounts: buckets and directories of the host at paths in sandboxes, served by rclone outside of them."""
+"""Mounts: buckets and host directories at paths in sandboxes, served by rclone outside the sandbox."""

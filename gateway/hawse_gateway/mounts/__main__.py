@@ -1,10 +1,10 @@
-"""`python -m hawse_gateway.mounts`: mounts a FUSE file system in a sandbox and becomes the program that serves it.
+"""`python -m hawse_gateway.mounts`: mount a FUSE file system in a sandbox and become the program that serves it.
 
-The gateway starts it, with the plan on standard input. A child enters the sandbox, since a process that has done so
-could not run rclone outside. rclone inherits the FUSE device, and a mount of its own that keeps the file system alive:
-so it can upload what was written also when the sandbox has ended. When rclone ends, however it does, the kernel ends
-the connection, and programs get errors (ENOTCONN). squashfuse, which serves the image below an overlay, does not keep
-it: it ends with the sandbox.
+The gateway starts it with the plan on standard input. A child process enters the sandbox, since a process inside could
+not run rclone outside. rclone inherits the FUSE device and a separate mount that keeps the file system alive, so it can
+finish uploading written files even after the sandbox has ended. Whenever rclone ends, the kernel closes the connection,
+and programs get errors (ENOTCONN). squashfuse, which serves the image below an overlay, does not keep it alive: it ends
+with the sandbox.
 """
 
 import errno
@@ -19,9 +19,9 @@ from hawse_gateway.mounts import namespaces, overlay
 from hawse_gateway.mounts.plan import CACHE_FD, DIRECTORY_FD, FUSE_FD, IMAGE_FD, READY, Plan
 
 FAILED = 2
-ERROR_SIZE = 4096  # bytes of the report of a child
+ERROR_SIZE = 4096  # bytes of a child's report
 OUTPUT = 1
-LOG_SIZE = 1 << 20  # bytes of a file that squashfuse may write: its log
+LOG_SIZE = 1 << 20  # bytes of a file that squashfuse can write: its log
 
 
 def main() -> int:
@@ -33,7 +33,7 @@ def main() -> int:
             return check(plan)
         serve(plan)
     except OSError as error:
-        print(f"the mount was not made: {error}", file=sys.stderr)
+        print(f"the mount failed: {error}", file=sys.stderr)
         report(error)
     return FAILED
 
@@ -44,7 +44,7 @@ def report(error: OSError) -> None:
 
 
 def unmount(plan: Plan) -> int:
-    """Remove the mount from the sandbox, also one whose process has ended. Raises `OSError`."""
+    """Remove the mount from the sandbox, even if its process has ended. Raises `OSError`."""
     inside = plan.inside
     assert inside is not None
     points = namespaces.mount_points(inside.pid, plan.id)
@@ -60,7 +60,7 @@ def unmount(plan: Plan) -> int:
 
 
 def check(plan: Plan) -> int:
-    """Find out whether programs use the mount. Raises `OSError`: `EBUSY` if they do."""
+    """Check whether programs use the mount. Raises `OSError`: `EBUSY` if they do."""
     inside = plan.inside
     assert inside is not None
     if points := namespaces.mount_points(inside.pid, plan.id):
@@ -84,7 +84,7 @@ def serve(plan: Plan) -> None:
         os.dup2(os.open(plan.image, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), IMAGE_FD)
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)
-    os.dup2(null, OUTPUT)  # the child that waits until it is ready has its own
+    os.dup2(null, OUTPUT)  # the child that waits for readiness has a separate one
     os.chdir("/")
     os.umask(0o022)
     if plan.image is not None:
@@ -101,7 +101,7 @@ def serve(plan: Plan) -> None:
 def mount(plan: Plan) -> list[int]:
     """Return the FUSE device and, for rclone, a descriptor that keeps the file system alive. Raises `OSError`.
 
-    The child that has made it stays until it is served, reports that, and ends.
+    The child that mounted it waits until it is served, reports that, and ends.
     """
     ours, theirs = socket.socketpair()
     with ours:
@@ -110,17 +110,17 @@ def mount(plan: Plan) -> list[int]:
                 ours.close()
                 _in_child(plan, theirs)
             os._exit(0)
-        os.waitpid(first, 0)  # the second one is no child of rclone, which would not wait for it
+        os.waitpid(first, 0)  # the second child does not belong to rclone, which would not wait for it
         theirs.close()
         message, fds, _, _ = socket.recv_fds(ours, ERROR_SIZE, 2)
         if not fds:
             number, _, text = message.decode(errors="replace").partition(" ")
-            raise OSError(int(number) if number.isdigit() else errno.EIO, text or "the mount was not made")
+            raise OSError(int(number) if number.isdigit() else errno.EIO, text or "the mount failed")
         return fds
 
 
 def _in_child(plan: Plan, parent: socket.socket) -> None:
-    """Make the mount, send the descriptors, wait until it is served, and report that. Does not return."""
+    """Mount it, send the descriptors, wait until it is served, and report that. Does not return."""
     try:
         proc = os.open("/proc", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
@@ -130,7 +130,7 @@ def _in_child(plan: Plan, parent: socket.socket) -> None:
             os._exit(FAILED)
         socket.send_fds(parent, [b"0"], [fuse] if plan.image is not None else [fuse, other])
         parent.close()
-        os.close(fuse)  # only the program that serves it has the device: the connection ends with it
+        os.close(fuse)  # only the program that serves it has the device: the connection ends with the program
         try:
             if plan.image is not None:
                 made = overlay.attach(made, other, plan.id, proc)
@@ -147,11 +147,11 @@ def _in_child(plan: Plan, parent: socket.socket) -> None:
 
 
 def _make(plan: Plan) -> tuple[int, int, int]:
-    """Make the FUSE file system. Raises `OSError`.
+    """Create the FUSE file system. Raises `OSError`.
 
     Returns:
-        The device; the mount, which is attached unless it is an image; and for an image the directory at which its
-        overlay is to appear, else another mount of the file system, attached nowhere.
+        The device; the mount, attached unless it is an image; and for an image the directory for its overlay, otherwise
+            another mount of the file system, not attached anywhere.
     """
     if plan.inside is None:
         namespaces.isolate()
@@ -169,7 +169,7 @@ def _make(plan: Plan) -> tuple[int, int, int]:
 
 
 def _look(made: int, *, listing: bool) -> None:
-    """Wait for an answer of the file system. Raises `OSError`."""
+    """Wait until the file system responds. Raises `OSError`."""
     root = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=made)
     try:
         if listing:

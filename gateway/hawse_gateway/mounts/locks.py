@@ -1,4 +1,4 @@
-"""Locks of mounts, which several gateways of one machine share: a file for each mount (flock(2))."""
+"""Locks of mounts, shared by the gateways on one machine: a file for each mount (flock(2))."""
 
 import asyncio
 import fcntl
@@ -10,7 +10,7 @@ from typing import Final
 
 from hawse_gateway.core.keyed_locks import KeyedLocks
 
-POLL: Final = 0.1  # s between looks whether another gateway works on a mount, which is no event
+POLL: Final = 0.1  # s between checks whether another gateway works on a mount: there is no event for it
 
 
 class MountLocks:
@@ -22,13 +22,13 @@ class MountLocks:
 
     @asynccontextmanager
     async def exclusive(self, id: str) -> AsyncIterator[None]:
-        """Wait until neither this gateway nor another one works on a mount, and keep them from it.
+        """Wait until no gateway works on a mount, and keep others from working on it.
 
         Raises:
-            OSError: The file cannot be made.
+            OSError: The file cannot be created.
         """
         async with self._own[id]:
-            # No event tells that it is free, and a wait in a thread could not be cancelled.
+            # No event reports that it is free, and a wait in a thread could not be cancelled.
             while (fd := _locked(self._folder / id)) is None:  # noqa: ASYNC110
                 await asyncio.sleep(POLL)
             try:
@@ -37,13 +37,13 @@ class MountLocks:
                 os.close(fd)
 
     def remove(self, id: str) -> None:
-        """Remove the file of a mount that is gone. The caller has its lock; who waits for it makes another file."""
+        """Remove the file of a deleted mount. The caller holds its lock; waiting callers create another file."""
         with suppress(FileNotFoundError):
             (self._folder / id).unlink()
 
 
 def _locked(path: Path) -> int | None:
-    """Return a descriptor with a lock on a file. None: another gateway has it, or has just removed the file."""
+    """Return a descriptor with a lock on a file, or None if another gateway has it or has just removed the file."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     locked = False

@@ -1,4 +1,4 @@
-"""The handlers of `mount.*`, and the endpoints of sandboxes that have mounts."""
+"""The handlers of `mount.*`, and the endpoints of sandboxes with mounts."""
 
 import posixpath
 import secrets
@@ -27,22 +27,22 @@ from hawse_gateway.sandboxes.lifecycle import Sandboxes
 from hawse_gateway.sandboxes.records import read
 from hawse_gateway.store.base import Store, store_errors_unavailable
 
-WORKSPACE: Final = "/workspace"  # in the sandboxes of all providers that have mounts
+WORKSPACE: Final = "/workspace"  # in the sandboxes of all providers that support mounts
 ID_BYTES: Final = 6
-NAME_MAX: Final = 255  # bytes, of Linux
-DEPTH_MAX: Final = 16  # directories of a path
+NAME_MAX: Final = 255  # bytes, a limit of Linux
+DEPTH_MAX: Final = 16  # directories in a path
 
 
 @dataclass(frozen=True, kw_only=True)
 class MountOptions:
-    """How a gateway makes mounts.
+    """The mount options of a gateway.
 
     Attributes:
         settings: The operator's settings.
-        root: The directory of the files of all mounts.
-        locks: The directory of their locks.
-        images: The directory of the images of backups.
-        images_size: Bytes that they may have together.
+        root: The directory for the files of all mounts.
+        locks: The directory for their locks.
+        images: The directory for backup images.
+        images_size: The maximum total size of the images in bytes.
     """
 
     settings: MountSettings
@@ -56,9 +56,9 @@ class MountOptions:
         """Read the operator's file. Raises `SettingsError`.
 
         Args:
-            file: The file. None: there are no named buckets and directories.
+            file: The file. None if there are no named buckets and directories.
             state: The state directory.
-            images_size: Bytes that the images of backups may have together.
+            images_size: The maximum total size of backup images in bytes.
         """
         settings = MountSettings() if file is None else read_mount_settings(file)
         return cls(
@@ -71,11 +71,11 @@ class MountOptions:
 
 
 class MountedSandboxes:
-    """Sandboxes whose mounts are made before anything else happens in them: an `EndpointSource` of links.
+    """Sandboxes whose mounts are ready before anything else happens in them: an `EndpointSource` of links.
 
     Args:
         sandboxes: The sandboxes.
-        keeper: Makes the mounts.
+        keeper: Creates the mounts.
     """
 
     def __init__(self, sandboxes: Sandboxes, keeper: MountKeeper) -> None:
@@ -83,7 +83,7 @@ class MountedSandboxes:
         self._keeper = keeper
 
     async def ensure(self, sandbox: str, report: Report | None = None, *, start: bool = True) -> Endpoint | None:
-        """Return the endpoint of a sandbox, as `Sandboxes.ensure`."""
+        """Return the endpoint of a sandbox, like `Sandboxes.ensure`."""
         endpoint = await self._sandboxes.ensure(sandbox, report, start=start)
         if endpoint is not None:
             await self._keeper.ensure(sandbox)
@@ -99,9 +99,9 @@ class MountMethods:
     Args:
         store: The rows.
         sandboxes: The sandboxes.
-        keeper: Makes the mounts.
+        keeper: Creates the mounts.
         settings: The operator's settings.
-        limit: How many mounts a user without every right may have in all sandboxes. None: any number.
+        limit: The maximum number of mounts of a user without every right, in all sandboxes. None: unlimited.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class MountMethods:
             check_named(self._settings, params.bucket, caller)
         else:
             if ALL not in caller.rights:
-                text = "only users with every right may mount a bucket with credentials of their own"
+                text = "only users with every right can mount a bucket with their own credentials"
                 raise HawseError("forbidden", text, details={"path": "$.credentials"})
             given_source(params.bucket, prefix, params.credentials)
         info = self._info(params.sandbox, path, caller, bucket=params.bucket, prefix=prefix, read_only=params.read_only)
@@ -139,17 +139,17 @@ class MountMethods:
     async def create_overlay(
         self, backup: str, sandbox: str, path: str, caller: Principal, image: AbstractAsyncContextManager[None]
     ) -> MountInfo:
-        """Mount a backup, with a layer above for what is changed.
+        """Mount a backup with a writable layer above it.
 
         Args:
             backup: The id of the backup.
-            sandbox: The id of the sandbox, in which the caller has the right `operate`.
+            sandbox: The id of the sandbox, where the caller has the right `operate`.
             path: The path of the mount.
-            caller: Whose mount it is.
-            image: Has the image of the backup while it is entered.
+            caller: The owner of the mount.
+            image: Holds the image of the backup while it is entered.
 
         Raises:
-            HawseError: As `mount.create`, and `unavailable` where nothing can be mounted.
+            HawseError: The same as `mount.create`, and `unavailable` where mounts are not possible.
         """
         info = self._info(sandbox, mount_path(path), caller, backup=backup)
         squashfuse.check_available()
@@ -157,7 +157,7 @@ class MountMethods:
             try:
                 await self._keeper.check(sandbox)
             except HawseError as error:
-                text = f"{error.message}; the mode `copy` works"
+                text = f"{error.message}; use the mode `copy`"
                 raise HawseError(error.code, text, retryable=error.retryable) from error
             async with image:
                 return await self._add(info, None)
@@ -168,7 +168,7 @@ class MountMethods:
 
     @asynccontextmanager
     async def _room(self, info: MountInfo, caller: Principal) -> AsyncIterator[None]:
-        """Start the sandbox of a new mount, and count the mount. Raises `HawseError` if there is no room for it."""
+        """Start the sandbox of a new mount, and count the mount. Raises `HawseError` if a limit is reached."""
         with in_progress(self._creating, info.sandbox), in_progress(self._creators, caller.id):
             await self._sandboxes.ensure(info.sandbox)
             await self._check_room(info.sandbox, info.path, caller)
@@ -191,7 +191,7 @@ class MountMethods:
         if record is None or record.info.sandbox != params.sandbox:
             raise HawseError("not_found", f"sandbox {params.sandbox!r} has no mount {params.mount!r}")
         if record.info.backup is not None:
-            await self._sandboxes.ensure(params.sandbox)  # what was changed is among its files
+            await self._sandboxes.ensure(params.sandbox)  # the changes are among its files
         await self._keeper.delete(record, force=params.force, discard=params.discard)
         await self._keeper.wait_until_removed(params.mount, params.timeout)
         return Nothing()
@@ -205,23 +205,23 @@ class MountMethods:
         return rows.sandbox.value.generation
 
     async def _check_room(self, sandbox: str, path: str, caller: Principal) -> None:
-        """Raise `HawseError`: `limit_exceeded` for too many mounts, `conflict` for one inside of another."""
+        """Raise `HawseError`: `limit_exceeded` for too many mounts, `conflict` for a mount inside another."""
         everything = await self._records.all()
         own = [record.info for record in everything.values() if record.info.sandbox == sandbox]
-        creating = self._creating[sandbox] - 1  # beside this one
+        creating = self._creating[sandbox] - 1  # besides this one
         if len(own) + creating >= self._settings.per_sandbox:
-            text = f"a sandbox may have {self._settings.per_sandbox} mounts: delete one"
+            text = f"at most {self._settings.per_sandbox} mounts in a sandbox: delete one"
             raise HawseError("limit_exceeded", text)
         if len(everything) + self._creating.total() > self._settings.total:
-            raise HawseError("limit_exceeded", f"this gateway may have {self._settings.total} mounts")
+            raise HawseError("limit_exceeded", f"at most {self._settings.total} mounts at this gateway")
         if self._limit is not None and ALL not in caller.rights:
             theirs = sum(record.info.owner == caller.id for record in everything.values())
             if theirs + self._creators[caller.id] > self._limit:
-                text = f"the user {caller.id!r} has {self._limit} mounts, which is the limit: delete one"
+                text = f"the user {caller.id!r} has reached the limit of {self._limit} mounts: delete one"
                 raise HawseError("limit_exceeded", text)
         for other in own:
             if f"{path}/".startswith(f"{other.path}/") or f"{other.path}/".startswith(f"{path}/"):
-                text = f"mount {other.id!r} is at {other.path!r}: one mount cannot contain another"
+                text = f"mount {other.id!r} is at {other.path!r}: a mount cannot contain another one"
                 raise HawseError("conflict", text, details={"mount": other.id})
 
 
@@ -243,7 +243,7 @@ def mount_path(path: str) -> str:
     except UnicodeEncodeError:
         long = True
     if long or not path.isprintable():
-        text = f"{given[:80]!r} has a name that is too long, or has characters that the path of a mount cannot have"
+        text = f"{given[:80]!r} contains a name that is too long, or characters not allowed in the path of a mount"
         raise HawseError("invalid_params", text, details={"path": "$.path"})
     return "/".join(parts)
 

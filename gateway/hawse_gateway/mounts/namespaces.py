@@ -1,7 +1,7 @@
 """Mount a FUSE file system in the mount namespace of a running sandbox (docs/decisions/0235).
 
-The calling process enters the namespaces of the sandbox, so it must be a short-lived one with a single thread. It walks
-to the mount point with descriptors and follows no symbolic link, since programs of the sandbox may change any of them.
+The calling process enters the sandbox's namespaces, so it must be short-lived and single-threaded. It walks to the
+mount point with descriptors and follows no symbolic links, since programs in the sandbox can change any of them.
 """
 
 import errno
@@ -29,9 +29,9 @@ _WALK = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def mount_points(pid: int, id: str) -> list[str]:
-    """Return where a process sees the mount `id` (proc_pid_mountinfo(5)). One that has ended sees it nowhere.
+    """Return where a process sees the mount `id` (proc_pid_mountinfo(5)). A process that has ended sees it nowhere.
 
-    It is not always where it was mounted: programs may rename the directories above it.
+    This can differ from the original place: programs can rename the directories above it.
     """
     try:
         text = Path(f"/proc/{pid}/mountinfo").read_bytes()
@@ -51,13 +51,13 @@ def _unescaped(match: re.Match[bytes]) -> bytes:
 
 
 def enter(inside: Inside) -> int:
-    """Enter the namespaces of a sandbox, as its user; return the descriptor of /dev/fuse, opened in them.
+    """Enter a sandbox's namespaces as its user, and return the descriptor of /dev/fuse, opened there.
 
-    The kernel mounts only a device that was opened in the user namespace of the mount. The device itself is that of the
-    host: a sandbox has none.
+    The kernel only mounts a device opened in the user namespace of the mount. The device itself is the host's: a
+    sandbox has none.
 
     Raises:
-        OSError: It has ended, or this process may not enter it.
+        OSError: It has ended, or this process is not allowed to enter it.
     """
     process = os.pidfd_open(inside.pid)
     try:
@@ -68,29 +68,29 @@ def enter(inside: Inside) -> int:
     finally:
         os.close(process)
     libc.setfsgid(inside.user)
-    libc.setfsuid(inside.user)  # what is created belongs to the user of the programs
+    libc.setfsuid(inside.user)  # new files belong to the user of the programs
     return fuse
 
 
 def become_mounter() -> None:
-    """Access files with the capabilities of this process again, which `enter` takes away from the superuser.
+    """Access files with this process's capabilities again, which `enter` takes away from the superuser.
 
-    In another user namespace it has kept them, and its user may not exist there, so that nothing changes.
+    In another user namespace it has kept them; its user may not exist there, so nothing changes.
     """
     libc.setfsuid(os.geteuid())
     libc.setfsgid(os.getegid())
 
 
 def open_point(inside: Inside, *, create: bool = True, allowed: Container[str] = ()) -> int:
-    """Return a descriptor of the empty directory at which a mount is to appear.
+    """Return a descriptor of the empty directory that a mount will cover.
 
     Args:
         inside: The place.
-        create: Whether it is created if it is missing.
-        allowed: Names that it may contain nevertheless.
+        create: Whether to create a missing directory.
+        allowed: Names that it may contain anyway.
 
     Raises:
-        OSError: `ENOTEMPTY`, `EBUSY` if another file system is mounted there, or what else keeps it from being opened.
+        OSError: `ENOTEMPTY`, `EBUSY` if another file system is mounted there, or any error when opening it.
     """
     point = os.open(inside.workspace, _WALK)
     device = os.fstat(point).st_dev
@@ -112,7 +112,7 @@ def open_point(inside: Inside, *, create: bool = True, allowed: Container[str] =
 
 
 def open_parent(point: str, workspace: str) -> tuple[int, str]:
-    """Return a descriptor of the directory above a place below the workspace, and the name of the place there.
+    """Return a descriptor of the parent directory of a place below the workspace, and the place's name in it.
 
     Raises:
         OSError: It cannot be opened, or is not below the workspace.
@@ -127,7 +127,7 @@ def open_parent(point: str, workspace: str) -> tuple[int, str]:
 
 
 def _into(directory: int, name: str) -> int:
-    """Return a descriptor of a directory in another one, which is closed. Raises `OSError`."""
+    """Return a descriptor of a directory in another one, and close the latter. Raises `OSError`."""
     try:
         return os.open(name, _WALK, dir_fd=directory)
     finally:
@@ -135,13 +135,13 @@ def _into(directory: int, name: str) -> int:
 
 
 def create_fuse(fuse: int, id: str, user: int, *, read_only: bool) -> int:
-    """Return a mount of a FUSE file system, which is attached nowhere yet. Raises `OSError`.
+    """Return a mount of a FUSE file system that is not attached yet. Raises `OSError`.
 
     Args:
         fuse: The descriptor of /dev/fuse.
         id: The id of the mount.
-        user: The user and group in its options. All users may use it: the sandbox is the boundary.
-        read_only: Whether nothing can be written.
+        user: The user and group in its options. All users can access it: the sandbox is the boundary.
+        read_only: Whether it is read-only.
     """
     options = {"source": NAME + id, "subtype": "hawse", "fd": fuse, "rootmode": "40000"}
     options |= {"user_id": user, "group_id": user}
@@ -149,13 +149,13 @@ def create_fuse(fuse: int, id: str, user: int, *, read_only: bool) -> int:
 
 
 def create(kind: str, options: Mapping[str, object], flags: Sequence[str], *, read_only: bool = False) -> int:
-    """Return a mount of a new file system, which is attached nowhere yet. Raises `OSError`.
+    """Return a mount of a new file system that is not attached yet. Raises `OSError`.
 
     Args:
         kind: Its type.
-        options: Its options with a value.
-        flags: The others.
-        read_only: Whether nothing can be written.
+        options: Its options with values.
+        flags: Its options without values.
+        read_only: Whether it is read-only.
     """
     context = call(_FSOPEN, kind.encode(), _FSOPEN_CLOEXEC)
     try:
@@ -175,20 +175,20 @@ def attach(mount: int, point: int) -> None:
 
 
 def keep(mount: int) -> int:
-    """Return another mount of the file system of a mount, attached nowhere. Raises `OSError`.
+    """Return another mount of the same file system, not attached anywhere. Raises `OSError`.
 
-    While it is open, the file system lives, also when the sandbox has ended.
+    While it is open, the file system lives, even after the sandbox has ended.
     """
     return call(_OPEN_TREE, mount, b"", _CLONE_HERE)
 
 
 def detach(point: str, workspace: str, *, force: bool) -> None:
-    """Unmount what is mounted at a place below the workspace. The process must have entered the sandbox.
+    """Unmount the mount at a place below the workspace. The process must have entered the sandbox.
 
     Args:
         point: The path of the place, in the sandbox.
         workspace: The path of the workspace there.
-        force: Whether it is also removed while programs use it.
+        force: Whether to remove it while programs use it.
 
     Raises:
         OSError: `EBUSY` if programs use it.
@@ -197,24 +197,24 @@ def detach(point: str, workspace: str, *, force: bool) -> None:
 
 
 def check_unused(point: str, workspace: str) -> None:
-    """Find out whether programs use what is mounted at a place below the workspace.
+    """Check whether programs use the mount at a place below the workspace.
 
-    A mount that was found unused before, and was not used since, is unmounted (umount(2), MNT_EXPIRE).
+    A mount that was found unused before, and has not been used since, is unmounted (umount(2), MNT_EXPIRE).
 
     Args:
-        point: The path of the place, in the sandbox, which the process must have entered.
+        point: The path of the place in the sandbox. The process must have entered it.
         workspace: The path of the workspace there.
 
     Raises:
         OSError: `EBUSY` if programs use it.
     """
     name = _beside(point, workspace)
-    with suppress(BlockingIOError):  # EAGAIN: it is marked now
+    with suppress(BlockingIOError):  # EAGAIN: it is now marked
         check(libc.umount2(os.fsencode(name), _UMOUNT_NOFOLLOW | _MNT_EXPIRE), "check whether programs use it")
 
 
 def _beside(point: str, workspace: str) -> str:
-    """Go to the directory above a place below the workspace; return the name of the place there. Raises `OSError`."""
+    """Change to the parent directory of a place below the workspace; return the place's name. Raises `OSError`."""
     directory, name = open_parent(point, workspace)
     os.fchdir(directory)
     os.close(directory)
@@ -222,15 +222,15 @@ def _beside(point: str, workspace: str) -> str:
 
 
 def unmount(path: str, *, force: bool) -> None:
-    """Unmount what is mounted at a path. `force`: also while programs use it. Raises `OSError`."""
+    """Unmount the mount at a path; with `force`, even while programs use it. Raises `OSError`."""
     flags = _UMOUNT_NOFOLLOW | (_MNT_DETACH if force else 0)
     check(libc.umount2(os.fsencode(path), flags), "unmount")
 
 
 def isolate() -> None:
-    """Make a mount namespace of this process' own, in a user namespace if it is not the superuser. Raises `OSError`."""
+    """Enter a new mount namespace, in a user namespace unless run by the superuser. Raises `OSError`."""
     user, group = os.getuid(), os.getgid()
     check(libc.unshare(_CLONE_NEWNS | (_CLONE_NEWUSER if user else 0)), "unshare")
-    if user:  # the options of the file system name a user, which must exist
+    if user:  # the file system's options name a user, who must exist
         for name, text in (("setgroups", "deny"), ("uid_map", f"0 {user} 1"), ("gid_map", f"0 {group} 1")):
             Path(f"/proc/self/{name}").write_text(text)

@@ -1,8 +1,8 @@
-"""An overlay in the mount namespace of a sandbox: an image below, which stays as it is, and what is changed above.
+"""An overlay in the mount namespace of a sandbox: a read-only image below, and the changes above.
 
-What is changed is in a directory of the mount point itself, which the overlay covers. So it is part of the sandbox's
-files: it counts as they do, and is there again at the next start. The calling process has entered the sandbox, as
-`namespaces` describes it.
+The changes are in a directory of the mount point itself, which the overlay covers. They are therefore part of the
+sandbox's files, count like them, and are kept at the next start. The calling process has entered the sandbox, as
+described in `namespaces`.
 """
 
 import errno
@@ -19,58 +19,56 @@ _NO_OVERLAYS = (errno.EINVAL, errno.ENODEV, errno.EOPNOTSUPP, errno.EPERM)
 
 
 def changes(id: str) -> str:
-    """Return the name of the directory with the changes of the mount `id`, in its mount point."""
+    """Return the name of the directory with the changes of the mount `id`, below its mount point."""
     return f".hawse-{id}"
 
 
 def open_point(inside: Inside, id: str, *, new: bool) -> int:
-    """Return a descriptor of the directory at which an overlay is to appear.
+    """Return a descriptor of the directory that an overlay will cover.
 
     Args:
         inside: The place.
         id: The id of the mount.
-        new: Whether it is mounted for the first time: a missing directory is created. Later that is an error, since
+        new: Whether it is mounted for the first time: a missing directory is then created. Later it is an error, since
             the changes are missing with it.
 
     Raises:
-        OSError: As `namespaces.open_point`.
+        OSError: The same as `namespaces.open_point`.
     """
     try:
         return namespaces.open_point(inside, create=new, allowed=(changes(id),))
     except FileNotFoundError:
-        text = "the directory was moved or deleted: move it back, or create an empty one, without what was changed"
+        text = "the directory was moved or deleted: move it back, or create an empty one, which loses the changes"
         raise FileNotFoundError(errno.ENOENT, text) from None
 
 
 def attach(image: int, point: int, id: str, proc: int) -> int:
-    """Attach an overlay to a directory; return its mount.
+    """Attach an overlay to a directory and return its mount.
 
-    The kernel takes the layers by path, so they are named by descriptors: programs may change any path of the sandbox.
+    The kernel takes the layers by path, so they are named by descriptors: programs can change any path in the sandbox.
 
     Args:
-        image: The mount of the image, attached nowhere, which is served already. It is closed.
+        image: The mount of the image, not attached but already served. It is closed.
         point: The directory.
         id: The id of the mount.
-        proc: The descriptor of /proc, opened outside: that of the sandbox does not have this process.
+        proc: The descriptor of /proc, opened outside: the sandbox's /proc does not contain this process.
 
     Raises:
-        OSError: `ENOTSUP` if the kernel or the file system of the directory cannot do it, or what else keeps it.
+        OSError: `ENOTSUP` if the kernel or the directory's file system does not support it, or any other failure.
     """
     upper, work = _layers(image, point, id)
-    # Before Linux 6.15 a layer must be attached in the namespace. The overlay has a mount of its own of it.
+    # Before Linux 6.15, a layer must be attached in the namespace. The overlay keeps a separate mount of it.
     namespaces.attach(image, point)
     try:
         os.fchdir(proc)
         layers = {"lowerdir": image, "upperdir": upper, "workdir": work}
         options = {key: f"self/fd/{fd}" for key, fd in layers.items()}
-        options |= {"source": NAME + id, "index": "off"}  # the next mount of the image is another one for the kernel
+        options |= {"source": NAME + id, "index": "off"}  # to the kernel, the image's next mount is a different one
         overlay = namespaces.create("overlay", options, ("userxattr",))
     except OSError as error:
         if error.errno not in _NO_OVERLAYS:
             raise
-        text = (
-            f"the kernel, or the file system of the workspace, has no overlays ({error.strerror}): use the mode `copy`"
-        )
+        text = f"the kernel or the workspace's file system lacks overlays ({error.strerror}): use the mode `copy`"
         raise OSError(errno.ENOTSUP, text) from error
     finally:
         os.fchdir(image)
@@ -83,7 +81,7 @@ def attach(image: int, point: int, id: str, proc: int) -> int:
 
 
 def remove(place: str, workspace: str, id: str) -> None:
-    """Remove what was changed in an overlay that is not mounted any more. Raises `OSError`.
+    """Remove the changes of an overlay that is no longer mounted. Raises `OSError`.
 
     Args:
         place: The path of its mount point.
@@ -98,7 +96,7 @@ def remove(place: str, workspace: str, id: str) -> None:
 
 
 def _layers(image: int, point: int, id: str) -> tuple[int, int]:
-    """Return descriptors of the directories of the changes and of the kernel's work, which are created if missing."""
+    """Return descriptors of the directories for the changes and for the kernel's work; create missing ones."""
     home = _made(point, changes(id), 0o700)
     try:
         os.stat("upper", dir_fd=home, follow_symlinks=False)
@@ -108,7 +106,7 @@ def _layers(image: int, point: int, id: str) -> tuple[int, int]:
     upper, work = _made(home, "upper", 0o700), _made(home, "work", 0o700)
     os.close(home)
     namespaces.become_mounter()
-    if new:  # the top directory is that of the changes
+    if new:  # the changes include the top directory
         os.fchmod(upper, stat.S_IMODE(os.fstat(image).st_mode))
     return upper, work
 

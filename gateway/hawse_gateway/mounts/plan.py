@@ -1,17 +1,17 @@
-"""What the process of a mount is started with: JSON on its standard input, so that no file and no argument has it."""
+"""The input of a mount's process: JSON on standard input, so that it is in no file and no argument."""
 
 from typing import Final, Literal
 
 import msgspec
 
-READY: Final = b"ready\n"  # on the standard output of `python -m hawse_gateway.mounts`, when the work is done
-# Descriptors of rclone and squashfuse. rclone names directories by them (/proc/self/fd/N), since its user may not enter
-# those above them; the numbers are fixed, because rclone finds what its cache has by the path of what it serves.
+READY: Final = b"ready\n"  # on the standard output of `python -m hawse_gateway.mounts`, once the work is done
+# Descriptors of rclone and squashfuse. rclone refers to directories by them (/proc/self/fd/N), since its user cannot
+# enter their parents. The numbers are fixed, because rclone finds its cache by the path it serves.
 CACHE_FD: Final = 100
 DIRECTORY_FD: Final = 101
 FUSE_FD: Final = 102
 IMAGE_FD: Final = 103
-NAME: Final = "hawse-"  # begins the source of a mount in /proc/PID/mountinfo; its id follows
+NAME: Final = "hawse-"  # prefix of a mount's source in /proc/PID/mountinfo, followed by its id
 
 
 class Inside(msgspec.Struct, frozen=True, kw_only=True):
@@ -19,7 +19,7 @@ class Inside(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         pid: A process in the mount namespace of its programs.
-        user: The user and group of its programs, as its user namespace counts them.
+        user: The user and group of its programs, in its user namespace.
         workspace: The directory of the user's files there.
         path: The place, relative to the workspace.
     """
@@ -36,20 +36,20 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         id: The id of the mount.
         action: `mount`: become rclone or squashfuse, which serves the mount. `unmount`: remove it from the sandbox.
-            `check`: find out whether programs use it.
-        inside: Where it appears. None: nowhere, so that rclone only uploads what its cache has.
-        read_only: Whether nothing can be written.
-        check: Whether it is mounted for the first time: its root is listed, which asks the store, before it counts as
-            ready. A directory is made for an overlay then only.
-        force: Whether it is removed although programs use it.
-        discard: Whether what was changed in an overlay is removed with it.
-        cache: The directory of rclone's cache, which it has as `CACHE_FD`. None: it is not rclone.
-        directory: The directory that rclone serves, as `DIRECTORY_FD`. None: it serves a bucket.
-        image: The image that squashfuse serves, as `IMAGE_FD`, below an overlay. None: rclone serves the mount.
+            `check`: check whether programs use it.
+        inside: Where it appears. None if nowhere: rclone then only uploads the files in its cache.
+        read_only: Whether it is read-only.
+        check: Whether it is mounted for the first time. Its root is then listed, which queries the store, before it
+            counts as ready. The directory of an overlay is only created in this case.
+        force: Whether to remove it while programs use it.
+        discard: Whether to remove an overlay's changes with it.
+        cache: The directory of rclone's cache, passed as `CACHE_FD`. None for squashfuse.
+        directory: The directory that rclone serves, passed as `DIRECTORY_FD`. None if it serves a bucket.
+        image: The image that squashfuse serves below an overlay, passed as `IMAGE_FD`. None for rclone.
         memory: Bytes of the address space of squashfuse.
         argv: The program and its arguments.
-        env: The whole environment of rclone, with the credentials.
-        user: The user and group that the superuser becomes before the program runs. None: no other.
+        env: The complete environment of rclone, with the credentials.
+        user: The user and group that the superuser switches to before the program runs. None keeps the current user.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""The processes that serve mounts as the gateway sees them: started, found again by a later gateway, ended."""
+"""Manages the processes that serve mounts: starts them, finds them again after a restart, ends them."""
 
 import asyncio
 import errno
@@ -24,16 +24,16 @@ from hawse_gateway.providers.runtime_process import RuntimeProcess
 log = logging.getLogger(__name__)
 
 PROGRAM: Final = (sys.executable, "-I", "-m", "hawse_gateway.mounts")
-USER: Final = host_user.FIRST - 2  # of rclone for buckets, if the gateway is the superuser: no sandbox has it
-START_TIMEOUT: Final = 40.0  # s, in which the store is asked at the creation of a mount
-PROBE_TIMEOUT: Final = 15.0  # s, in which the store is asked whether it has a bucket
+USER: Final = host_user.FIRST - 2  # of rclone for buckets, if the gateway runs as the superuser: no sandbox uses it
+START_TIMEOUT: Final = 40.0  # s, including a query to the store when a mount is created
+PROBE_TIMEOUT: Final = 15.0  # s to ask the store whether it has a bucket
 UNMOUNT_TIMEOUT: Final = 10.0  # s
-DISCARD_TIMEOUT: Final = 60.0  # s, in which the changes of an overlay are deleted: it is tried again
+DISCARD_TIMEOUT: Final = 60.0  # s to delete the changes of an overlay: it is retried
 END_GRACE: Final = 3.0  # s from SIGTERM to SIGKILL
 KILL_TIMEOUT: Final = 5.0  # s
 REPORT_MAX: Final = 4096  # bytes
-LOG_MAX: Final = 1 << 20  # bytes of a log, above which it begins anew
-LOG_TAIL: Final = 2000  # bytes of it for the operator
+LOG_MAX: Final = 1 << 20  # bytes of a log before it is truncated
+LOG_TAIL: Final = 2000  # bytes of it shown to the operator
 _CODES: Final = {
     errno.ENOTEMPTY: "conflict",
     errno.EBUSY: "conflict",
@@ -51,18 +51,18 @@ class MountFolder:
     """The files of one mount in the state directory.
 
     Args:
-        home: The directory. Only the user of the gateway may enter the one above.
+        home: The directory. Only the gateway's user can enter its parent.
     """
 
     def __init__(self, home: Path) -> None:
         self.home = home
         self.cache = home / "cache"
         self.process = home / "process"  # of rclone or squashfuse
-        self.runtime = home / "runtime"  # the runtime id of the start of the sandbox that it is mounted in
+        self.runtime = home / "runtime"  # the runtime id of the sandbox's start that it is mounted in
         self.log = home / "log"
 
     def mounted_in(self) -> str | None:
-        """Return the runtime id of the start that it was started for. None: for no sandbox."""
+        """Return the runtime id of the start it was started for, or None if it serves no sandbox."""
         try:
             return self.runtime.read_text() or None
         except OSError:
@@ -80,20 +80,20 @@ class MountProcesses:
     def __init__(self, root: Path, settings: MountSettings) -> None:
         self._root = root
         self._settings = settings
-        self._children: dict[str, subprocess.Popen[bytes]] = {}  # started here; kept to be reaped
+        self._children: dict[str, subprocess.Popen[bytes]] = {}  # started here; kept in order to reap them
 
     def folder(self, id: str) -> MountFolder:
         return MountFolder(self._root / id)
 
     def ids(self) -> list[str]:
-        """Return the ids of the mounts that have files here. Blocks."""
+        """Return the ids of the mounts with files here. Blocks."""
         try:
             return sorted(os.listdir(self._root))
         except FileNotFoundError:
             return []
 
     def alive(self, id: str) -> bool:
-        """Return whether the process of a mount runs. Blocks for a moment."""
+        """Return whether the process of a mount is running. Blocks briefly."""
         if (child := self._children.get(id)) is not None and child.poll() is not None:
             del self._children[id]
         process = RuntimeProcess.load(self.folder(id).process)
@@ -109,18 +109,18 @@ class MountProcesses:
         read_only: bool,
         check: bool,
     ) -> None:
-        """Mount, and return when programs can use it.
+        """Mount, and return once programs can use it.
 
         Args:
             id: The id of the mount.
-            source: What it shows.
-            inside: Where it appears; None: nowhere, to upload what its cache has.
-            runtime: The runtime id of the start of the sandbox.
-            read_only: Whether nothing can be written.
-            check: Whether it is mounted for the first time: the store must answer, and have the bucket.
+            source: The bucket, directory or image.
+            inside: Where it appears. None if nowhere, to upload the files in its cache.
+            runtime: The runtime id of the sandbox's start.
+            read_only: Whether it is read-only.
+            check: Whether it is mounted for the first time: the store must then respond and have the bucket.
 
         Raises:
-            HawseError: `not_found` if there is no such bucket, `unavailable`, `conflict`, `not_directory`,
+            HawseError: `not_found` if the bucket does not exist, `unavailable`, `conflict`, `not_directory`,
                 `permission_denied`, `io_error`, `no_space`.
         """
         plan = Plan(id=id, action="mount", inside=inside, read_only=read_only, check=check)
@@ -132,21 +132,22 @@ class MountProcesses:
             else:
                 program = rclone.check_available()
                 if check and (missing := await self.missing(source)) is not None:
-                    raise HawseError("not_found", f"the mount was not made: {missing}")
+                    raise HawseError("not_found", f"the mount failed: {missing}")
                 await in_thread(lambda: self._start_rclone(program, plan, source, runtime or ""))
         except subprocess.TimeoutExpired:
             raise HawseError("unavailable", "an earlier process of the mount has not ended") from None
         except OSError as error:
-            raise _typed(error, "the mount was not made") from error
+            raise _typed(error, "the mount failed") from error
 
     async def missing(self, source: Source) -> str | None:
-        """Find out whether the bucket of a mount exists.
+        """Check whether the bucket of a mount exists.
 
         Args:
-            source: What the mount shows.
+            source: The source of the mount.
 
         Returns:
-            A clause that names the bucket. None: it exists, the store does not answer, or the mount shows no bucket.
+            A clause that names the bucket. None if it exists, the store does not respond, or the source is not a
+                bucket.
         """
         if source.bucket is None or (program := rclone.find()) is None:
             return None
@@ -154,7 +155,7 @@ class MountProcesses:
         return f"the store has no bucket {source.bucket!r}" if code == rclone.NO_BUCKET else None
 
     def _probe(self, command: list[str], source: Source) -> int | None:
-        """Return the exit code of a command of rclone. None: it did not end in time."""
+        """Return the exit code of an rclone command, or None if it did not end in time."""
         user = USER if os.getuid() == 0 else None
         try:
             return subprocess.run(
@@ -174,13 +175,13 @@ class MountProcesses:
             return None
 
     async def unmount(self, id: str, inside: Inside, *, force: bool, discard: bool = False) -> None:
-        """Remove a mount from a sandbox. One that is not there is not an error.
+        """Remove a mount from a sandbox. Does nothing if it is not there.
 
         Args:
             id: The id of the mount.
             inside: Where it is.
-            force: Whether it is removed although programs use it.
-            discard: Whether what was changed in an overlay is deleted.
+            force: Whether to remove it while programs use it.
+            discard: Whether to delete the changes of an overlay.
 
         Raises:
             HawseError: `conflict` if programs use it, else `unavailable`.
@@ -188,7 +189,7 @@ class MountProcesses:
         await self._change(Plan(id=id, action="unmount", inside=inside, force=force, discard=discard), inside)
 
     async def check_unused(self, id: str, inside: Inside) -> None:
-        """Find out whether a mount can be removed. One that is not there is not an error.
+        """Check whether a mount can be removed. Does nothing if it is not there.
 
         Args:
             id: The id of the mount.
@@ -200,7 +201,7 @@ class MountProcesses:
         await self._change(Plan(id=id, action="check", inside=inside), inside)
 
     async def _change(self, plan: Plan, inside: Inside) -> None:
-        """Let a process do something with a mount that exists. Raises `HawseError`."""
+        """Run a process that changes or checks an existing mount. Raises `HawseError`."""
         try:
             if not plan.discard and not await asyncio.to_thread(namespaces.mount_points, inside.pid, plan.id):
                 return
@@ -213,7 +214,7 @@ class MountProcesses:
             raise _typed(error, "the mount was not removed") from error
 
     async def end(self, id: str) -> None:
-        """End the process of a mount. What rclone has not uploaded stays in its cache. Raises `unavailable`."""
+        """End the process of a mount. Files that rclone has not uploaded stay in its cache. Raises `unavailable`."""
         folder = self.folder(id)
         process = await asyncio.to_thread(RuntimeProcess.load, folder.process)
         if process is not None and not await process.end(grace=END_GRACE, timeout=KILL_TIMEOUT):
@@ -231,7 +232,7 @@ class MountProcesses:
             pass
 
     def tail(self, id: str) -> str:
-        """Return the end of the log, for the operator, and begin it anew if it is long. Blocks."""
+        """Return the end of the log, for the operator, and truncate a long log. Blocks."""
         path = self.folder(id).log
         try:
             with path.open("rb+") as file:
@@ -253,7 +254,7 @@ class MountProcesses:
             _give(folder.cache, *user)
         if repaired := rclone.repair(folder.cache):
             log.warning(
-                "mount %s: rclone was killed while it noted %d files; they are uploaded", plan.id, len(repaired)
+                "mount %s: rclone was killed while recording %d files; they will be uploaded", plan.id, len(repaired)
             )
         user_inside = 0 if plan.inside is None else plan.inside.user
         size, read_only = self._settings.cache, plan.read_only
@@ -284,13 +285,13 @@ class MountProcesses:
         )
 
     def _prepared(self, id: str) -> MountFolder:
-        """Return the files of a mount, when an earlier process, which has ended, is reaped."""
+        """Return the files of a mount, after reaping an earlier process that has ended."""
         if (earlier := self._children.pop(id, None)) is not None:
             earlier.wait(KILL_TIMEOUT)
         return self.folder(id)
 
     def _serve(self, plan: Plan, runtime: str) -> None:
-        """Start the process of a mount, and wait until the mount can be used."""
+        """Start the process of a mount, and wait until the mount is usable."""
         id, folder = plan.id, self.folder(plan.id)
         with folder.log.open("ab") as output:
             child = self._children[id] = _popen(plan, output.fileno())
@@ -317,23 +318,23 @@ class MountProcesses:
 
 
 def _popen(plan: Plan, errors: int) -> subprocess.Popen[bytes]:
-    """Start the program with its plan in a file in memory, and without the variables of the gateway."""
+    """Start the program with its plan in a file in memory, and without the gateway's variables."""
     with open(os.memfd_create("plan"), "wb+") as stdin:
         stdin.write(msgspec.json.encode(plan))
-        stdin.seek(0)  # which also writes what is buffered
+        stdin.seek(0)  # also writes the buffered data
         return subprocess.Popen(
             PROGRAM, stdin=stdin, stdout=subprocess.PIPE, stderr=errors, cwd="/", env={}, start_new_session=True
         )
 
 
 def _wait_until_ready(child: subprocess.Popen[bytes], timeout: float) -> None:
-    """Raise `OSError` if the program does not report that its work is done."""
+    """Raise `OSError` unless the program reports that its work is done."""
     assert child.stdout is not None
     with child.stdout as pipe:
         readable = select.poll()
         readable.register(pipe, select.POLLIN)
         if not readable.poll(timeout * 1000):
-            raise TimeoutError(errno.ETIMEDOUT, f"there was no answer within {timeout:g} s")
+            raise TimeoutError(errno.ETIMEDOUT, f"no response within {timeout:g} s")
         answer = pipe.read1(REPORT_MAX)  # type: ignore[attr-defined]  # it is buffered
         if answer != READY:
             number, _, text = answer.decode(errors="replace").partition(" ")
@@ -353,7 +354,7 @@ def _owner(path: str) -> tuple[int, int]:
 
 
 def _give(directory: Path, user: int, group: int) -> None:
-    """Make a user the owner of a cache, unless it is that already."""
+    """Give a cache to a user, unless it is the owner already."""
     if directory.stat().st_uid == user:
         return
     for folder, directories, files in os.walk(directory):

@@ -1,4 +1,4 @@
-"""rclone as mounts run it: where it is, its arguments and environment, and what its cache still has to upload."""
+"""How mounts run rclone: its path, arguments and environment, and the pending uploads in its cache."""
 
 import json
 import os
@@ -15,14 +15,14 @@ from hawse_gateway.mounts.plan import CACHE_FD, DIRECTORY_FD, FUSE_FD
 from hawse_gateway.mounts.settings import Source
 
 CONNECT_TIMEOUT: Final = 5  # s
-IDLE_TIMEOUT: Final = 5  # s without a byte from the store
-ATTEMPTS: Final = 1  # of one request. Uploads are repeated by the cache until they succeed.
+IDLE_TIMEOUT: Final = 5  # s without data from the store
+ATTEMPTS: Final = 1  # of one request. The cache repeats uploads until they succeed.
 WRITE_BACK: Final = 1  # s from the last close of a file to its upload
-SEEN_AFTER: Final = 10  # s after which a change that others have made in the bucket is seen
-PART: Final = "8Mi"  # bytes of a part of an upload, of which `TRANSFERS` x `PARTS` are in memory
+SEEN_AFTER: Final = 10  # s until changes by others in the bucket become visible
+PART: Final = "8Mi"  # bytes of one part of an upload; up to `TRANSFERS` x `PARTS` parts are in memory
 TRANSFERS: Final = 2
 PARTS: Final = 2
-NO_BUCKET: Final = 3  # the exit code of rclone for a bucket, or a directory of other remotes, that does not exist
+NO_BUCKET: Final = 3  # rclone's exit code for a bucket (or a directory of other remotes) that does not exist
 NOTHING: Final = ".hawse-probe"
 REMOTE: Final = "STORE"  # the name of the remote in variables
 SYSTEM: Final = "/usr/bin:/bin:/usr/local/bin"
@@ -30,20 +30,20 @@ _VARIABLES: Final = ("PATH", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR", "HTTPS_PRO
 
 
 def find() -> str | None:
-    """Return the path of rclone, without symbolic links, since another user may not be able to follow them."""
+    """Return the path of rclone without symbolic links, since another user may be unable to follow them."""
     path = shutil.which("rclone") or shutil.which("rclone", path=SYSTEM)
     return None if path is None else os.path.realpath(path)
 
 
 def check_available() -> str:
-    """Return the path of rclone. Raises `HawseError` `unavailable`, which says what to install."""
+    """Return the path of rclone. Raises `HawseError` `unavailable`; the message states which package to install."""
     program = find()
     if program is None:
         raise HawseError(
-            "unavailable", "mounts need rclone on the machine of the gateway: apt install rclone", retryable=False
+            "unavailable", "mounts need rclone on the gateway's machine: apt install rclone", retryable=False
         )
     if not os.access("/dev/fuse", os.R_OK | os.W_OK):
-        text = "mounts need /dev/fuse on the machine of the gateway: modprobe fuse, and access for the gateway's user"
+        text = "mounts need /dev/fuse on the gateway's machine: modprobe fuse, and access for the gateway's user"
         raise HawseError("unavailable", text, retryable=False)
     return program
 
@@ -53,10 +53,10 @@ def arguments(program: str, source: Source, *, size: int, user: int, read_only: 
 
     Args:
         program: The path of rclone.
-        source: What the mount shows.
-        size: Bytes that its cache keeps of what is uploaded.
-        user: The owner of its files, as the user namespace of the sandbox counts users.
-        read_only: Whether nothing can be written.
+        source: The source of the mount.
+        size: Bytes of uploaded files that its cache keeps.
+        user: The owner of its files, in the sandbox's user namespace.
+        read_only: Whether it is read-only.
     """
     options = {
         "cache-dir": f"/proc/self/fd/{CACHE_FD}",
@@ -88,13 +88,13 @@ def arguments(program: str, source: Source, *, size: int, user: int, read_only: 
 
 
 def probe(program: str, source: Source) -> list[str]:
-    """Return the command that ends with `NO_BUCKET` if there is no bucket: to a mount, it looks like an empty one.
+    """Return a command that exits with `NO_BUCKET` if the bucket does not exist: as a mount, it would look empty.
 
-    It lists a directory that does not exist, since a listing of the whole bucket could take long.
+    It lists a directory that does not exist, since listing the whole bucket could take long.
 
     Args:
         program: The path of rclone.
-        source: What a mount shows: a bucket.
+        source: The source of a mount: a bucket.
     """
     limits = [f"--contimeout={CONNECT_TIMEOUT}s", f"--timeout={IDLE_TIMEOUT}s", f"--low-level-retries={ATTEMPTS}"]
     path = _path(msgspec.structs.replace(source, prefix=posixpath.join(source.prefix, NOTHING)))
@@ -102,11 +102,11 @@ def probe(program: str, source: Source) -> list[str]:
 
 
 def environment(source: Source, memory: int) -> dict[str, str]:
-    """Return the whole environment of rclone. Only its user and the superuser can read it (proc_pid_environ(5)).
+    """Return the complete environment of rclone. Only its user and the superuser can read it (proc_pid_environ(5)).
 
     Args:
-        source: What the mount shows.
-        memory: Bytes of memory that rclone keeps to.
+        source: The source of the mount.
+        memory: The soft limit on rclone's memory in bytes.
     """
     found = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
     found |= {"HOME": "/", "GOMEMLIMIT": str(memory), "GOMAXPROCS": "2"}
@@ -131,10 +131,10 @@ def environment(source: Source, memory: int) -> dict[str, str]:
 
 
 class Cached(NamedTuple):
-    """What a cache has.
+    """The contents of a cache.
 
     Attributes:
-        pending: Files that are not uploaded yet.
+        pending: The number of files not uploaded yet.
         size: Bytes on the disk.
     """
 
@@ -143,10 +143,10 @@ class Cached(NamedTuple):
 
 
 def look(cache: Path) -> Cached:
-    """Return what a cache has. It blocks, in proportion to the number of files in it.
+    """Return the contents of a cache. Blocks in proportion to its number of files.
 
-    rclone keeps the metadata of each file as JSON below `vfsMeta`, where `Dirty` is set from the first write until the
-    upload is complete. Metadata that cannot be read counts as such a file: see `repair`.
+    rclone keeps each file's metadata as JSON below `vfsMeta`, where `Dirty` is set from the first write until the
+    upload is complete. A file with unreadable metadata counts as pending: see `repair`.
     """
     pending = size = 0
     for folder, _, names in os.walk(cache):
@@ -158,21 +158,21 @@ def look(cache: Path) -> Cached:
                     found = _read(path)
                     pending += found is None or bool(found.get("Dirty"))
             except OSError:
-                continue  # it was removed meanwhile
+                continue  # it has been removed
     return Cached(pending, size)
 
 
 def repair(cache: Path) -> list[str]:
-    """Write the metadata anew that rclone was writing when it was killed, while no rclone uses the cache. Blocks.
+    """Rewrite metadata that rclone was writing when it was killed, while no rclone uses the cache. Blocks.
 
-    rclone empties the file of the metadata before it writes it, and removes a file whose metadata it cannot read. A
-    file with holes is left to it: parts that rclone had not read from the store would become zeros there.
+    rclone empties the metadata file before it writes it, and removes a file whose metadata is unreadable. Files with
+    holes are left to rclone: parts not yet read from the store would become zeros there.
 
     Args:
         cache: The directory of the cache. Its files keep their owners.
 
     Returns:
-        The paths of the files, below `vfs` in the cache, that are uploaded now.
+        The paths, below `vfs` in the cache, of the files that will now be uploaded.
 
     Raises:
         OSError: The metadata cannot be written.
@@ -201,7 +201,7 @@ def _complete(path: Path) -> bool:
 
 
 def _metadata(status: os.stat_result) -> dict[str, object]:
-    """Return what rclone writes of a file that is complete in its cache and not uploaded."""
+    """Return the metadata rclone writes for a file that is complete in its cache and not uploaded."""
     modified = datetime.fromtimestamp(status.st_mtime, UTC).isoformat().replace("+00:00", "Z")
     return {
         "ModTime": modified,

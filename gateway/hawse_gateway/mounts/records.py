@@ -1,4 +1,4 @@
-"""What the gateway knows about each mount: rows of its store. Credentials that a caller has given are in them."""
+"""Mount records: rows of the store, including credentials given by callers."""
 
 import logging
 from collections.abc import Mapping
@@ -18,12 +18,13 @@ class MountRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """A row.
 
     Attributes:
-        info: What is known about it, without its state.
-        generation: The generation of the sandbox: a later one with the same id does not have the mount.
-        credentials: What the caller has given. None: `info.bucket` is a name in the settings, or it is an overlay.
-        deleting: Whether it is deleted when everything is uploaded.
-        force: Whether it is then removed although programs use it.
-        discard: Whether it is deleted although not everything is uploaded.
+        info: The mount's description, without its state.
+        generation: The generation of the sandbox: a later sandbox with the same id does not have the mount.
+        credentials: Credentials given by the caller. None if `info.bucket` is a name in the settings, or for an
+            overlay.
+        deleting: Whether to delete it once everything is uploaded.
+        force: Whether to remove it then even while programs use it.
+        discard: Whether to delete it even if not everything is uploaded.
     """
 
     info: MountInfo
@@ -35,7 +36,7 @@ class MountRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class MountRecords:
-    """The rows. Methods raise `HawseError` `unavailable` if the store cannot be used.
+    """The rows. Methods raise `HawseError` `unavailable` if the store is unavailable.
 
     Args:
         store: The store.
@@ -49,7 +50,7 @@ class MountRecords:
             await self._store.write(Put(TABLE, record.info.id, msgspec.json.encode(record), ABSENT))
 
     async def note_deleting(self, id: str, *, force: bool, discard: bool) -> bool:
-        """Write that a mount is to be deleted. Return False if it does not exist any more."""
+        """Record that a mount is to be deleted. Return False if it no longer exists."""
         while True:
             with store_errors_unavailable():
                 row = await self._store.get(TABLE, id)
@@ -63,7 +64,7 @@ class MountRecords:
                     await self._store.write(Put(TABLE, id, msgspec.json.encode(new), row.version))
                     return True
                 except ConflictError:
-                    continue  # it was changed meanwhile
+                    continue  # it was changed in the meantime
 
     async def get(self, id: str) -> MountRecord | None:
         with store_errors_unavailable():
@@ -71,23 +72,23 @@ class MountRecords:
         return None if row is None else _decoded(id, row)
 
     async def all(self) -> Mapping[str, MountRecord]:
-        """Return all rows, by id. One that cannot be decoded, such as that of a later version, is passed over."""
+        """Return all rows by id. Rows that cannot be decoded, for example from a newer version, are skipped."""
         with store_errors_unavailable():
             rows = await self._store.rows(TABLE)
         found = {id: _decoded(id, row) for id, row in rows.items()}
         return {id: record for id, record in found.items() if record is not None}
 
     async def backups(self) -> set[str]:
-        """Return the ids of the backups of which there are overlays."""
+        """Return the ids of the backups that overlays use."""
         return {record.info.backup for record in (await self.all()).values() if record.info.backup is not None}
 
     async def of(self, sandbox: str) -> list[MountRecord]:
-        """Return those of a sandbox, in the order of their paths."""
+        """Return the mounts of a sandbox, sorted by path."""
         found = [record for record in (await self.all()).values() if record.info.sandbox == sandbox]
         return sorted(found, key=lambda record: record.info.path)
 
     async def remove(self, id: str) -> None:
-        """Remove a row. A missing one is not an error."""
+        """Remove a row. Does nothing if it is missing."""
         while True:
             with store_errors_unavailable():
                 row = await self._store.get(TABLE, id)
@@ -97,7 +98,7 @@ class MountRecords:
                     await self._store.write(Delete(TABLE, id, row.version))
                     return
                 except ConflictError:
-                    continue  # it was changed meanwhile
+                    continue  # it was changed in the meantime
 
 
 def _decoded(id: str, row: Row) -> MountRecord | None:

@@ -1,4 +1,4 @@
-"""The operator's settings of mounts: the file of `hawse serve --mounts FILE`, in TOML."""
+"""The operator's mount settings: the TOML file of `hawse serve --mounts FILE`."""
 
 import os
 import re
@@ -17,7 +17,7 @@ from hawse_gateway.settings import SettingsError
 
 EVERYBODY: Final = "*"
 SECRET_MAX: Final = 4096  # bytes of a value
-PREFIX_MAX: Final = 1000  # bytes: the key of an object has 1,024
+PREFIX_MAX: Final = 1000  # bytes: an object's key is limited to 1,024
 MIB: Final = 1 << 20
 _BUCKET: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,254}")
 _ENDPOINT: Final = re.compile(r"https?://[A-Za-z0-9.:\[\]-]{1,255}(?:/[A-Za-z0-9._~/-]{0,255})?")
@@ -29,16 +29,16 @@ class BucketSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     """A table `[buckets.NAME]`.
 
     Attributes:
-        bucket: The name of the bucket at the store. None: NAME.
-        endpoint: The URL of the store. None: that of Amazon S3.
+        bucket: The name of the bucket at the store. Default: NAME.
+        endpoint: The URL of the store. Default: Amazon S3.
         region: Its region.
-        prefix: What is visible: the objects below it. `{user}` and `{sandbox}` are replaced with their ids.
+        prefix: Only objects below it are visible. `{user}` and `{sandbox}` are replaced by their ids.
         read_only: Whether all mounts of it are read-only.
-        users: The ids of the users that may mount it, or `*`. Users with every right may in any case.
-        access_key_id_env: The variable of the gateway's environment with the access key id.
-        access_key_id_file: The file that has it. It is read again for each mount, as the next.
+        users: The ids of the users who can mount it, or `*`. Users with every right always can.
+        access_key_id_env: The variable with the access key id, in the gateway's environment.
+        access_key_id_file: A file with the access key id. Like the secret's, it is read again for each mount.
         secret_access_key_env: The variable with the secret access key.
-        secret_access_key_file: The file that has it.
+        secret_access_key_file: A file with the secret access key.
     """
 
     bucket: str | None = None
@@ -54,13 +54,14 @@ class BucketSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
 
 class DirectorySettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A table `[directories.NAME]`: a directory of the machine of the gateway.
+    """A table `[directories.NAME]`: a directory on the gateway's machine.
 
     Attributes:
-        path: Its absolute path. Files are read and written as its owner.
-        prefix: The directory in it that is visible, with `{user}` and `{sandbox}` as for buckets. It is created.
+        path: Its absolute path. Files are accessed as its owner.
+        prefix: Only this subdirectory is visible; `{user}` and `{sandbox}` work as for buckets. It is created if
+            missing.
         read_only: Whether all mounts of it are read-only.
-        users: The ids of the users that may mount it, or `*`. Users with every right may in any case.
+        users: The ids of the users who can mount it, or `*`. Users with every right always can.
     """
 
     path: str
@@ -73,10 +74,10 @@ class MountSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """The file.
 
     Attributes:
-        per_sandbox: How many mounts a sandbox may have.
-        total: How many mounts there may be. Each is a process with about 50 MB of memory, up to `memory`.
-        cache: Bytes of the disk that one mount may use for what was written and is not uploaded yet.
-        memory: Bytes of memory that the process of a mount keeps to.
+        per_sandbox: The maximum number of mounts in a sandbox.
+        total: The maximum number of mounts. Each is a process with about 50 MB of memory, up to `memory`.
+        cache: The maximum bytes of disk for one mount's files that are written and not uploaded yet.
+        memory: The soft limit on the memory of a mount's process, in bytes.
         buckets: The buckets, by name.
         directories: The directories, by name.
     """
@@ -90,17 +91,17 @@ class MountSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
-    """What a mount shows, resolved for one sandbox.
+    """The source of a mount, resolved for one sandbox.
 
     Attributes:
-        bucket: The name of a bucket. None: it is a directory or an image.
-        directory: The path of a directory, all of which is visible.
-        image: The path of the image of a backup, which is visible below an overlay.
-        prefix: What is visible of a bucket, without slashes at its ends.
+        bucket: The name of a bucket. None for a directory or an image.
+        directory: The path of a directory, which is completely visible.
+        image: The path of a backup's image, which is visible below an overlay.
+        prefix: The visible prefix of a bucket, without slashes at its ends.
         read_only: Whether it must be mounted read-only.
         endpoint: The URL of the store.
         region: Its region.
-        credentials: The credentials. None: none, for what is public.
+        credentials: The credentials. None for public buckets.
     """
 
     bucket: str | None = None
@@ -114,11 +115,11 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_mount_settings(path: Path) -> MountSettings:
-    """Read the file, and every credential once. Raises `SettingsError`."""
+    """Read the file, and check that every credential is readable. Raises `SettingsError`."""
     try:
         settings = msgspec.toml.decode(path.read_bytes(), type=MountSettings)
         if both := settings.buckets.keys() & settings.directories.keys():
-            raise ValueError(f"{sorted(both)[0]!r} is a bucket and a directory")
+            raise ValueError(f"{sorted(both)[0]!r} is both a bucket and a directory")
         for name, bucket in settings.buckets.items():
             _check_bucket(name, bucket)
         for name, directory in settings.directories.items():
@@ -135,21 +136,21 @@ def read_mount_settings(path: Path) -> MountSettings:
 
 
 def check_prefix(prefix: str) -> str:
-    """Return a prefix without slashes at its ends. Raises `ValueError` if it could leave what it is below."""
+    """Return a prefix without slashes at its ends. Raises `ValueError` if it could lead outside."""
     parts = prefix.strip("/").split("/") if prefix.strip("/") else []
     if len(prefix.encode("utf-8", "replace")) > PREFIX_MAX or prefix.startswith("/"):
         raise ValueError(f"a prefix is relative and has at most {PREFIX_MAX} bytes")
     for part in parts:
         if part in ("", ".", "..") or not part.isprintable():
-            raise ValueError(f"{part!r} cannot be a part of a prefix")
+            raise ValueError(f"{part!r} is not allowed in a prefix")
     return "/".join(parts)
 
 
 def check_named(settings: MountSettings, name: str, caller: Principal) -> None:
-    """Raise `HawseError` (`not_found`) if there is no such bucket or directory, or the caller may not mount it."""
+    """Raise `HawseError` (`not_found`) unless the bucket or directory exists and the caller is allowed to mount it."""
     found = settings.buckets.get(name) or settings.directories.get(name)
     if found is None or not (ALL in caller.rights or caller.id in found.users or EVERYBODY in found.users):
-        raise HawseError("not_found", f"this gateway has no bucket or directory {name!r} that you may mount")
+        raise HawseError("not_found", f"this gateway has no bucket or directory {name!r} that you can mount")
 
 
 def named_source(settings: MountSettings, name: str, prefix: str, user: str, sandbox: str) -> Source:
@@ -158,12 +159,12 @@ def named_source(settings: MountSettings, name: str, prefix: str, user: str, san
     Args:
         settings: The settings.
         name: Its name there.
-        prefix: What is visible, below the prefix of the settings.
-        user: The id of the user that has created the mount.
+        prefix: The visible prefix, below the prefix of the settings.
+        user: The id of the user who created the mount.
         sandbox: The id of the sandbox.
 
     Raises:
-        HawseError: `unavailable` if it is not in the settings any more, or its credentials cannot be read.
+        HawseError: `unavailable` if it is no longer in the settings, or its credentials are unreadable.
     """
     if (bucket := settings.buckets.get(name)) is not None:
         return Source(
@@ -182,16 +183,16 @@ def named_source(settings: MountSettings, name: str, prefix: str, user: str, san
                 _make_directory(root, own)
             real = os.path.realpath(os.path.join(root, _joined(own, prefix)), strict=True)
         except OSError as error:
-            raise HawseError("unavailable", f"the directory of {name!r} cannot be used: {error.strerror}") from error
+            raise HawseError("unavailable", f"the directory of {name!r} is unusable: {error.strerror}") from error
         allowed = os.path.realpath(os.path.join(root, own))
         if not Path(real).is_relative_to(allowed) or not Path(allowed).is_relative_to(root) or not os.path.isdir(real):
             raise HawseError("unavailable", f"the prefix of {name!r} is not a directory in it")
         return Source(directory=real, read_only=directory.read_only)
-    raise HawseError("unavailable", f"this gateway has no bucket or directory {name!r} any more")
+    raise HawseError("unavailable", f"this gateway no longer has a bucket or directory {name!r}")
 
 
 def given_source(bucket: str, prefix: str, credentials: MountCredentials) -> Source:
-    """Return a bucket of which the caller has given the credentials. Raises `HawseError` `invalid_params`."""
+    """Return a bucket with credentials given by the caller. Raises `HawseError` `invalid_params`."""
     try:
         _check_names(bucket, credentials.endpoint)
     except ValueError as error:
@@ -206,7 +207,7 @@ def given_source(bucket: str, prefix: str, credentials: MountCredentials) -> Sou
 
 
 def _filled(prefix: str, user: str, sandbox: str) -> str:
-    """Replace the placeholders. An id never becomes more than one part of the prefix."""
+    """Replace the placeholders. An id never becomes more than one component of the prefix."""
     for name, value in (("user", user), ("sandbox", sandbox)):
         part = urllib.parse.quote(value, safe="@")
         prefix = prefix.replace(f"{{{name}}}", part if part.strip(".") else part.replace(".", "%2E"))
@@ -218,7 +219,7 @@ def _joined(first: str, second: str) -> str:
 
 
 def _make_directory(root: str, prefix: str) -> None:
-    """Create the directory of a prefix, with the owner of `root`. No symbolic link is followed. Raises `OSError`."""
+    """Create the directory of a prefix, with the owner of `root`. Symbolic links are not followed. Raises `OSError`."""
     flags = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
     place, owner = os.open(root, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC), os.stat(root)
     try:
@@ -273,5 +274,5 @@ def _value(name: str, variable: str | None, file: str | None) -> str | None:
         raise HawseError("unavailable", f"bucket {name!r}: the file {file} cannot be read: {error}") from error
     if not 0 < len(value) <= SECRET_MAX or not (value.isascii() and value.isprintable()):
         source = f"the variable {variable}" if variable is not None else f"the file {file}"
-        raise HawseError("unavailable", f"bucket {name!r}: {source} has no credential")
+        raise HawseError("unavailable", f"bucket {name!r}: {source} is empty or invalid")
     return value

@@ -1,4 +1,4 @@
-"""Previews: an HTTP and WebSocket proxy to exposed ports of a sandbox, with origins of their own.
+"""Previews: an HTTP and WebSocket proxy to exposed ports of a sandbox, each with a separate origin.
 
-It knows no preview token in advance: the runtime accepts or refuses each one.
+It does not know preview tokens in advance: the runtime accepts or refuses each one.
 """

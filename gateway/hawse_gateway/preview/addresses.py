@@ -1,8 +1,8 @@
 """The addresses of previews (docs/decisions/0038) and tunnels (docs/decisions/0250). No I/O.
 
-http://{port}-{sandbox}-{token}.{preview host}/…    an origin of its own
+http://{port}-{sandbox}-{token}.{preview host}/…    with a separate origin
 http://gateway/p/{sandbox}/{token}/…                on the gateway's origin, so its pages get a sandbox
-http://t-{name}.{preview host}/…                    a tunnel, with an origin of its own
+http://t-{name}.{preview host}/…                    a tunnel with a separate origin
 http://gateway/t/{name}/…                           a tunnel, on the gateway's origin
 """
 
@@ -14,7 +14,7 @@ from hawse_gateway.auth.access_policy import Headers, header, split_host
 from hawse_gateway.transport.uvicorn_http import EMPTY_QUERY
 
 PREFIX: Final = "/p/"
-MARK: Final = 8  # characters that the names of its cookies by path begin with, of a preview's token or a digest
+MARK: Final = 8  # characters in the prefix of its cookies' names by path, from the preview's token or a digest
 _PATH = re.compile(
     rb"/p/(?P<sandbox>[A-Za-z0-9][A-Za-z0-9_.-]{0,63})/(?P<token>[a-z0-9]{1,64})(?P<rest>/.*)?", re.DOTALL
 )
@@ -26,11 +26,11 @@ _TUNNEL_LABEL = re.compile(r"t-(?P<name>[a-z0-9-]{1,40})")
 class PreviewTarget(NamedTuple):
     """The preview or tunnel that a request is for."""
 
-    sandbox: str  # empty for a tunnel
-    token: str  # of a preview; the name of a tunnel
-    path: bytes  # with the query, as the program sees them
-    prefix: str  # of the path, removed for the program; empty for a preview by host name
-    port: int | None  # from the host name; None for a preview by path
+    sandbox: str  # empty for tunnels
+    token: str  # the token of a preview, or the name of a tunnel
+    path: bytes  # with the query, as the program sees it
+    prefix: str  # of the path, removed for the program; empty for previews by host name
+    port: int | None  # from the host name; None for previews by path
     host: str  # as the browser sent it, with its port
     tunnel: bool = False
 
@@ -40,24 +40,24 @@ class PreviewTarget(NamedTuple):
 
     @property
     def mark(self) -> str:
-        """What the names of its cookies by path begin with. Names of tunnels may begin alike, tokens do not."""
+        """The prefix of its cookies' names by path. Tunnel names can share a prefix, tokens do not."""
         if self.tunnel:
             return f"t-{hashlib.sha256(self.token.encode()).hexdigest()[:MARK]}-"
         return f"p-{self.token[:MARK]}-"
 
 
 class PreviewAddresses:
-    """Distinguishes requests for previews and tunnels from others.
+    """Recognizes requests for previews and tunnels.
 
     Args:
-        host: The parent domain of the previews' host names; None: previews are by path only.
+        host: The parent domain of the previews' host names. None if previews are by path only.
     """
 
     def __init__(self, host: str | None) -> None:
         self._suffix = f".{host.lower()}" if host else None
 
     def find(self, scope: Any) -> PreviewTarget | None:
-        """Return what an HTTP or WebSocket request is for, None if it is for the gateway itself."""
+        """Return the target of an HTTP or WebSocket request, or None if it is for the gateway itself."""
         host = _host(scope["headers"])
         asked = scope["query_string"] or EMPTY_QUERY in scope.get("extensions", ())
         query = b"?" + scope["query_string"] if asked else b""

@@ -2,7 +2,7 @@
 
 The program sees itself at `http://localhost:PORT`, as development servers expect: `Host`, `Origin` and `Referer`
 contain this origin, X-Forwarded-* the public address. A preview by path shares the gateway's origin, so its pages get a
-sandbox (an opaque origin, which cannot read the gateway's storage) and its cookies get names of their own.
+sandbox (an opaque origin, which cannot read the gateway's storage) and its cookies get separate names.
 """
 
 import re
@@ -18,16 +18,16 @@ HOP: Final = frozenset(
     b"connection keep-alive proxy-connection proxy-authenticate proxy-authorization te trailer transfer-encoding "
     b"upgrade".split()
 )
-# Of a request: framing, and what only a proxy may set.
+# Of a request: framing, and headers that only a proxy may set.
 PROXY_ONLY: Final = frozenset(b"host expect forwarded x-real-ip".split())
-# Of a response: what would affect the whole machine, or other previews. Clear-Site-Data removes the cookies of the
-# registrable domain, which is that of all previews.
+# Of a response: headers that would affect the whole machine, or other previews. Clear-Site-Data removes the cookies of
+# the registrable domain, which all previews share.
 REFUSED: Final = frozenset(b"date alt-svc strict-transport-security set-cookie2 nel report-to clear-site-data".split())
-# Of a response, where the origin is the gateway's.
+# Of a response on the gateway's origin.
 REFUSED_BY_PATH: Final = frozenset([b"service-worker-allowed"])
 SANDBOX: Final = b"sandbox allow-scripts allow-forms allow-modals allow-popups allow-downloads allow-pointer-lock"
-# Where a response has none of these, browsers show their copy of a file for a tenth of its age without a request
-# (RFC 9111, 4.2.2). What is previewed is being changed.
+# Without any of these, browsers show their copy of a file for a tenth of its age without a request (RFC 9111, 4.2.2).
+# Previewed files change often.
 CACHING: Final = frozenset(b"cache-control expires pragma".split())
 STATUS_MAX: Final = 599  # of a response (RFC 9110, 15)
 OPAQUE_ORIGIN: Final = b"null"  # the `Origin` of a page in a sandbox (Fetch, 3.2)
@@ -37,7 +37,7 @@ _LOCAL = re.compile(
 
 
 class PublicAddress(NamedTuple):
-    """The connection a request came by, and the port it goes to."""
+    """The connection that carried a request, and the port it goes to."""
 
     port: int
     scheme: str  # http or https
@@ -55,12 +55,12 @@ def request_headers(
 
     Args:
         given: The headers of the request, with names in lower case.
-        target: What the request is for.
-        public: The connection that the request came by.
+        target: The preview or tunnel.
+        public: The connection that carried the request.
         access_policy: Knows the gateway's own tokens, which the program must not see.
 
     Returns:
-        The headers for the program. The caller adds `transfer-encoding` where it frames the body.
+        The headers for the program. The caller adds `transfer-encoding` if it frames the body.
     """
     given = list(given)
     dropped = HOP | PROXY_ONLY | _named(given)
@@ -71,10 +71,10 @@ def request_headers(
         if hyphenated in dropped or hyphenated.startswith(b"x-forwarded-"):
             continue
         if name == b"authorization" and access_policy.bearer([(name, value)]) is not None:
-            continue  # it is for the gateway
+            continue  # for the gateway
         if name == b"origin" and value == OPAQUE_ORIGIN and _is_own_sandbox(target):
-            # The preview's own page, which is in a sandbox. Another page in a sandbox does not know the preview's
-            # token, and the browser sends it no cookie that restricts itself to its site.
+            # The preview's own page, which is sandboxed. Another sandboxed page does not know the preview's token, and
+            # the browser does not send it cookies restricted to their site.
             value = _own_origin(public)
         elif name in (b"origin", b"referer"):
             value = _as_the_program_sees_it(value, target, public)
@@ -107,12 +107,12 @@ def response_headers(given: Iterable[tuple[bytes, bytes]], target: PreviewTarget
         elif name == b"set-cookie":
             value = _cookie(value, target)
         elif name == b"access-control-allow-origin" and _is_own_sandbox(target) and value == _own_origin(public):
-            value = OPAQUE_ORIGIN  # the program allows the page that `request_headers` has translated
+            value = OPAQUE_ORIGIN  # the program allows the page whose origin `request_headers` has translated
         result.append((name, value))
     # The address contains the preview's token, so it must not reach other sites.
     result.append((b"referrer-policy", b"same-origin"))
     if not any(name in CACHING for name, _ in result):
-        result.append((b"cache-control", b"no-cache"))  # the browser asks whether its copy is still the same
+        result.append((b"cache-control", b"no-cache"))  # the browser asks whether its copy is still current
     if target.by_path:
         result.append((b"content-security-policy", SANDBOX))
         if _is_own_sandbox(target) and not any(name == b"access-control-allow-origin" for name, _ in result):
@@ -123,13 +123,13 @@ def response_headers(given: Iterable[tuple[bytes, bytes]], target: PreviewTarget
 
 
 def preflight_response(given: Iterable[tuple[bytes, bytes]], target: PreviewTarget, method: str) -> Pairs | None:
-    """Return the headers that answer a CORS preflight of a preview's page by path, None for any other request.
+    """Return the response headers for a CORS preflight of a preview's page by path, or None for any other request.
 
-    A page in a sandbox is cross-origin to its own program, which expects no preflights from its own pages.
+    A sandboxed page is cross-origin to its own program, which expects no preflights from its own pages.
 
     Args:
         given: The headers of the request, with names in lower case.
-        target: What the request is for.
+        target: The preview or tunnel.
         method: The method of the request.
     """
     headers = dict(given)
@@ -143,7 +143,7 @@ def preflight_response(given: Iterable[tuple[bytes, bytes]], target: PreviewTarg
 
 
 def _as_the_program_sees_it(value: bytes, target: PreviewTarget, public: PublicAddress) -> bytes:
-    """Replace the preview's own origin by the program's, as in `Host`; servers compare the two against CSRF.
+    """Replace the preview's own origin with the program's, as in `Host`; servers compare the two against CSRF.
 
     The scheme is not compared: behind a proxy that terminates TLS, the browser's is https and the gateway's http.
     """
@@ -159,26 +159,26 @@ def _as_the_program_sees_it(value: bytes, target: PreviewTarget, public: PublicA
 
 
 def _is_own_sandbox(target: PreviewTarget) -> bool:
-    """Return whether a page with an opaque origin must be the target's own: only such a page knows a preview's token.
+    """Return whether a page with an opaque origin must be the target's own, because only it knows the preview's token.
 
-    The name of a tunnel can be guessed, so any web site could send requests from a sandbox.
+    The name of a tunnel can be guessed, so any web site could send requests from a sandboxed page.
     """
     return target.by_path and not target.tunnel
 
 
 def _own_origin(public: PublicAddress) -> bytes:
-    """The origin that the program believes to have."""
+    """Return the origin that the program believes it has."""
     return b"http://" + upstream_host(public.port)
 
 
 def _named(pairs: Pairs) -> frozenset[bytes]:
-    """The headers that `Connection` names: they are for one hop as well (RFC 9110, 7.6.1)."""
+    """Return the headers listed in `Connection`: they are hop-by-hop, too (RFC 9110, 7.6.1)."""
     values = b",".join(value for name, value in pairs if name.lower() == b"connection")
     return frozenset(token.strip().lower() for token in values.split(b",")) - {b"host", b"content-length"}
 
 
 def _location(value: bytes, target: PreviewTarget, public: PublicAddress) -> bytes:
-    """A target of the program's as the browser finds it: relative to the preview's origin, below its prefix."""
+    """Return a redirect target of the program as seen by the browser: relative to the preview's origin and prefix."""
     text = value.decode("latin-1")
     local = _LOCAL.match(text)
     own = f"{public.scheme}://{target.host}"
@@ -196,7 +196,7 @@ def _location(value: bytes, target: PreviewTarget, public: PublicAddress) -> byt
 
 
 def _cookie(value: bytes, target: PreviewTarget) -> bytes:
-    """Restrict a cookie to this preview: without `Domain`, and for a preview by path below its prefix."""
+    """Restrict a cookie to this preview: without `Domain`, and below its prefix for previews by path."""
     first, *attributes = [part.strip() for part in value.split(b";")]
     kept = [part for part in attributes if part.partition(b"=")[0].strip().lower() != b"domain"]
     if target.by_path:

@@ -1,7 +1,7 @@
 """Forward an HTTP request to a previewed program and stream its response, both ways at once.
 
-h11 speaks HTTP/1.1 over a tunnel for each request: a connection costs one message each way, and nothing of a request
-outlives its tunnel. Nothing is collected: the faster end waits for the slower one.
+h11 speaks HTTP/1.1 over a separate tunnel for each request: a connection costs one message each way, and nothing of a
+request outlives its tunnel. Nothing is buffered completely: the faster end waits for the slower one.
 """
 
 import asyncio
@@ -20,12 +20,12 @@ from hawse_gateway.upstream.port_connection import PortTunnel
 
 log = logging.getLogger(__name__)
 
-HEADERS_SIZE: Final = 64 << 10  # bytes of an answer's headers, as far as h11 has not understood them
-STALL_TIME: Final = 120.0  # s for a program to read what a browser has sent, as a browser has for a response
-INFORMATIONAL: Final = 16  # responses 1xx before the response itself
-EVENTS_PER_TURN: Final = 64  # parts of a response that are handled before other connections have their turn
+HEADERS_SIZE: Final = 64 << 10  # bytes of a response's headers that h11 has not parsed
+STALL_TIME: Final = 120.0  # s for a program to read data from the browser; browsers wait as long for a response
+INFORMATIONAL: Final = 16  # 1xx responses before the final response
+EVENTS_PER_TURN: Final = 64  # parts of a response handled before other connections get a turn
 BODILESS: Final = (204, 304)
-_CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")  # h11 accepts some of them
+_CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")  # h11 accepts some of these
 
 
 class BrowserClosedError(Exception):
@@ -41,7 +41,7 @@ async def forward(
     public: PublicAddress,
     access_policy: AccessPolicy,
 ) -> None:
-    """Forward one request. A response that breaks off is cut short for the browser as well.
+    """Forward one request. If the program's response breaks off, the browser's is cut short as well.
 
     Raises:
         HawseError: There was no response.
@@ -74,16 +74,16 @@ class HttpExchange:
     """One request and its response. `send` and `receive` are for one task each."""
 
     def __init__(self, tunnel: PortTunnel) -> None:
-        self.answered = False  # the headers of the response went to the browser
+        self.answered = False  # the response headers were sent to the browser
         self._tunnel = tunnel
-        self._events = 0  # received since other connections had their turn
+        self._events = 0  # received since other connections last had a turn
         self._http = h11.Connection(h11.CLIENT, max_incomplete_event_size=HEADERS_SIZE)
 
     async def send(self, event: Any) -> None:
         await self._tunnel.write(self._http.send(event) or b"")
 
     async def keep_pace(self) -> None:
-        """Wait as long as the bytes per second of the browser require."""
+        """Wait as long as the browser's byte rate requires."""
         await self._tunnel.keep_pace()
 
     async def receive(self) -> Any:
@@ -95,7 +95,7 @@ class HttpExchange:
         """
         self._events += 1
         if self._events % EVENTS_PER_TURN == 0:
-            await asyncio.sleep(0)  # what has arrived may be thousands of events, which are read without waiting
+            await asyncio.sleep(0)  # thousands of events may have arrived, which are read without waiting
         while (event := self._http.next_event()) is h11.NEED_DATA:
             data = await self._tunnel.read()
             if not data and self._http.their_state is h11.SEND_RESPONSE:
@@ -113,7 +113,7 @@ def _headers(scope: Scope, target: PreviewTarget, public: PublicAddress, access_
 
 
 async def _upload(receive: Receive, exchange: HttpExchange) -> None:
-    """Pass on the body, then wait for the browser to disconnect, which raises `BrowserClosedError`."""
+    """Forward the body, then wait for the browser to disconnect, which raises `BrowserClosedError`."""
     more = True
     while True:
         await exchange.keep_pace()
@@ -129,20 +129,20 @@ async def _upload(receive: Receive, exchange: HttpExchange) -> None:
                     await exchange.send(h11.Data(data=message["body"]))
                 if not more:
                     await exchange.send(h11.EndOfMessage())
-        except TimeoutError:  # meanwhile it is not known whether the browser is still connected
+        except TimeoutError:  # in the meantime, it is unknown whether the browser is still connected
             raise HawseError(
                 "interrupted", f"the program read nothing for {STALL_TIME:g} s", admitted="unknown"
             ) from None
         except (HawseError, h11.LocalProtocolError):
-            more = False  # it stopped reading; its response contains the reason
+            more = False  # it stopped reading; its response states the reason
 
 
 async def download(send: Send, exchange: HttpExchange, target: PreviewTarget, public: PublicAddress) -> None:
     for _ in range(INFORMATIONAL + 1):
         if isinstance(event := await exchange.receive(), h11.Response):
-            break  # before it come responses 1xx, which are for the gateway
+            break  # earlier 1xx responses are for the gateway
     else:
-        raise h11.RemoteProtocolError(f"more than {INFORMATIONAL} responses 1xx")
+        raise h11.RemoteProtocolError(f"more than {INFORMATIONAL} 1xx responses")
     headers = response_headers(event.headers.raw_items(), target, public)
     if event.status_code in BODILESS:
         headers = [(name, value) for name, value in headers if name != b"content-length"]

@@ -1,14 +1,14 @@
-"""The methods of the gateway itself. They run in the same dispatcher as those of a runtime (docs/decisions/0054)."""
+"""The gateway's own methods. They run in the same dispatcher as a runtime's (docs/decisions/0054)."""
 
 from hawse.api.ports import PreviewHost, PreviewHostResult
 from hawse.rpc import handles
 
 
 class GatewayMethods:
-    """The handlers of the methods that concern no sandbox and no access.
+    """The handlers of methods unrelated to sandboxes and access.
 
     Args:
-        preview_host: The name below which previews have host names of their own.
+        preview_host: The parent domain of the previews' host names.
     """
 
     def __init__(self, *, preview_host: str | None) -> None:

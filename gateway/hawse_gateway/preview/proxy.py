@@ -1,8 +1,8 @@
-"""Previews and tunnels: forward requests to what a program in a sandbox serves on a port.
+"""Previews and tunnels: forward requests to a program listening on a port in a sandbox.
 
-The middleware is the outermost: requests for them pass none of the gateway's own routes, headers and checks; all other
-requests are passed on unchanged. The runtime checks the preview's token for each request (docs/decisions/0037); the
-tunnels are a table of the gateway (docs/decisions/0250).
+The middleware is the outermost: requests for previews and tunnels skip the gateway's own routes, headers and checks;
+all other requests are passed on unchanged. The runtime checks the preview's token for each request
+(docs/decisions/0037); the tunnels are a table of the gateway (docs/decisions/0250).
 """
 
 import html
@@ -30,7 +30,7 @@ from hawse_gateway.tunnels.table import TunnelTable
 log = logging.getLogger(__name__)
 
 AT_ONCE: Final = (
-    512  # concurrent requests of all previews, WebSockets included: each is a socket and a channel of a link
+    512  # concurrent requests of all previews, WebSockets included: each uses a socket and a channel of a link
 )
 AT_ONCE_EACH: Final = 256  # concurrent requests of one preview
 PAGE: Final = """<!doctype html><meta charset="utf-8"><meta name="color-scheme" content="light dark">
@@ -63,10 +63,10 @@ class PreviewProxy:
 
         Args:
             app: The application.
-            access_policy: Knows the names of the gateway.
+            access_policy: Knows the gateway's host names.
             visits: Connects to ports.
             tunnels: The tunnels.
-            addresses: Finds the preview or tunnel that a request is for.
+            addresses: Recognizes requests for previews and tunnels.
         """
         self._app = app
         self._access_policy = access_policy
@@ -77,7 +77,7 @@ class PreviewProxy:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         target = None if scope["type"] == "lifespan" else self._addresses.find(scope)
-        # A name of the gateway is never that of a tunnel, which users choose.
+        # The gateway's own host names take precedence over tunnels, whose names users choose.
         if target is None or (
             (target.by_path or target.tunnel) and self._access_policy.host_allowed(scope["headers"]) != target.by_path
         ):
@@ -97,7 +97,7 @@ class PreviewProxy:
         self._open[key] += 1
         try:
             if scope["type"] == "websocket":
-                await receive()  # websocket.connect, which is sent once, also for a request that is refused
+                await receive()  # websocket.connect, which is sent once, even for refused requests
             await self._forward(target, scope, receive, send)
         except HawseError as error:
             log.info(
@@ -129,7 +129,7 @@ class PreviewProxy:
                 await forward(scope, receive, send, tunnel, target, public, self._access_policy)
 
     def _visit(self, target: PreviewTarget) -> Visit:
-        """Return who visits what. Raises `HawseError` (`not_found`) if there is no such tunnel."""
+        """Return the visit of a target. Raises `HawseError` (`not_found`) if the tunnel does not exist."""
         if not target.tunnel:
             return visit_preview(target.sandbox, target.token, target.port)
         record = self._tunnels.find(target.token)
@@ -139,7 +139,7 @@ class PreviewProxy:
 
 
 def _problem(error: HawseError, scope: Scope, titles: Mapping[str, str]) -> Response:
-    """Return the error as a page for browsers, as JSON for others. A port without a listener is 502."""
+    """Return the error as a page for browsers, or as JSON for other clients. A port without a listener is 502."""
     status = HTTPStatus.BAD_GATEWAY if error.code == "unavailable" and error.details else HTTPStatus(error.status)
     accepts = b",".join(value for name, value in scope["headers"] if name == b"accept")
     if b"text/html" not in accepts:
@@ -158,7 +158,7 @@ def _preflight(headers: Pairs) -> Response:
 
 
 def _plain(response: Response) -> Response:
-    """Add the headers of the gateway's own responses, which may be on the origin of a preview."""
+    """Add the headers of the gateway's own responses, which can be on a preview's origin."""
     response.headers["cache-control"] = "no-store"
     response.headers["content-security-policy"] = (
         f"{SANDBOX.split()[0].decode()}; default-src 'none'; style-src 'unsafe-inline'"

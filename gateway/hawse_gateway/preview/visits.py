@@ -1,4 +1,4 @@
-"""Connections of visitors to ports of sandboxes: their limits, the audit log, and the end of their tunnel.
+"""Connections of visitors to ports in sandboxes: their limits, their audit log, and the end of their tunnel.
 
 HTTP requests and TCP connections are both visits. A visit does not start a sandbox.
 """
@@ -28,19 +28,19 @@ class VisitAudit(Protocol):
     """The audit log."""
 
     def preview(self, visitor: Principal, address: str, sandbox: str, port: int) -> None:
-        """A visitor has connected to a port. It is called for each visit."""
+        """Record that a visitor has connected to a port. Called for each visit."""
 
 
 class Visit(NamedTuple):
-    """A request or connection, as limits, the audit log and the runtime see it.
+    """A request or connection, as seen by limits, the audit log and the runtime.
 
     Attributes:
         visitor: The visitor.
         sandbox: The id of the sandbox.
-        place: The token of a preview, or the port of a tunnel.
-        caller: On whose behalf the port is connected to.
-        port: The port that the address of a preview names. None: it names none.
-        tunnel: The tunnel. None: it is a preview.
+        place: The token of a preview, or the port number of a tunnel.
+        caller: The principal that connects to the port.
+        port: The port in the preview's address, if it contains one.
+        tunnel: The tunnel. None for a preview.
     """
 
     visitor: Principal
@@ -52,7 +52,7 @@ class Visit(NamedTuple):
 
 
 def visit_preview(sandbox: str, token: str, port: int | None) -> Visit:
-    """Return a visit of a preview. Its token is secret, so a digest of it names the visitor."""
+    """Return a visit of a preview. Its token is secret, so the visitor is named by a digest of it."""
     digest = hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return Visit(msgspec.structs.replace(PREVIEW, id=f"preview {digest}"), sandbox, token, PREVIEW, port=port)
 
@@ -69,7 +69,7 @@ def no_tunnel() -> HawseError:
 
 
 class Visits:
-    """Connects visitors. `links` may be called while the application runs."""
+    """Connects visitors. Call `links` only while the application runs."""
 
     def __init__(
         self,
@@ -84,12 +84,12 @@ class Visits:
         """Create it.
 
         Args:
-            sandboxes: Says which sandboxes run.
+            sandboxes: Knows which sandboxes are running.
             links: Returns the links to them.
             tunnels: The tunnels.
-            byte_rates: Slows down visitors that send and receive too much. None: there is no limit.
-            connections: Limits the visits of each visitor. None: there is no limit.
-            audit: Is notified of visitors. None: nothing is.
+            byte_rates: Slows down visitors that exceed their bytes per second. None disables the limit.
+            connections: Limits the visits of each visitor. None disables the limit.
+            audit: Notified of visitors, if given.
         """
         self._sandboxes = sandboxes
         self._links = links
@@ -102,15 +102,16 @@ class Visits:
     async def connected(
         self, visit: Visit, address: str, ended: Callable[[], None] = lambda: None
     ) -> AsyncIterator[PortTunnel]:
-        """Connect to the port of a visit, and close the connection at the end. It breaks when its tunnel ends.
+        """Connect to the port of a visit, and close the connection at the end. It breaks if its tunnel ends.
 
         Args:
             visit: The visit.
             address: The address of the visitor, `HOST:PORT`.
-            ended: Is called when the tunnel ends.
+            ended: Called when the tunnel ends.
 
         Raises:
-            HawseError: `not_found`, `stale_handle` if the sandbox does not run, `limit_exceeded`, or as `port.connect`.
+            HawseError: `not_found`, `stale_handle` if the sandbox is not running, `limit_exceeded`, or as
+                `port.connect`.
         """
         pace = self._byte_rates.pace(visit.visitor, address)
         if pace is not None:
@@ -128,14 +129,14 @@ class Visits:
                 if visit.tunnel is not None:
                     found = self._tunnels.find(visit.tunnel.name)
                     if found is None or not found.leads_where(visit.tunnel):
-                        raise no_tunnel()  # it has ended meanwhile; another may have its name
+                        raise no_tunnel()  # it has ended; another tunnel may have its name
                 with nullcontext() if visit.tunnel is None else self._tunnels.hold(visit.tunnel.name, end):
                     if self._audit is not None:
                         self._audit.preview(visit.visitor, address, visit.sandbox, connection.port)
                     yield connection
 
     async def _link(self, visit: Visit) -> SandboxLink:
-        """The link of a sandbox that runs: a visit does not start one. Raises `HawseError`."""
+        """Return the link of a running sandbox; a visit does not start one. Raises `HawseError`."""
         link = self._links().get(visit.sandbox)
         if link.ready:
             return link
@@ -151,7 +152,7 @@ class Visits:
         return link
 
     async def _check_preview(self, visit: Visit) -> None:
-        """Raise `HawseError` (`not_found`) if a sandbox that sleeps has no such preview, as its runtime would."""
+        """Raise `HawseError` (`not_found`) if a sleeping sandbox has no such preview, as its runtime would."""
         if isinstance(visit.place, int):
             return
         previews = await read_previews(self._sandboxes.store, visit.sandbox)

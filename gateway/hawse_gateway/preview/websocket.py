@@ -1,7 +1,7 @@
 """Relay a WebSocket to a previewed program: messages, subprotocol, close codes and refusals, both ways.
 
-The sans-I/O `websockets` speaks to the program over the tunnel, uvicorn to the browser. A message is collected up to a
-bound before it is passed on, since ASGI has no fragments.
+The sans-I/O `websockets` speaks to the program over the tunnel, uvicorn to the browser. A message is buffered up to a
+limit before it is passed on, since ASGI has no fragments.
 """
 
 import asyncio
@@ -23,19 +23,19 @@ from hawse_gateway.preview.addresses import PreviewTarget
 from hawse_gateway.preview.headers import STATUS_MAX, Pairs, PublicAddress, request_headers, response_headers
 from hawse_gateway.upstream.port_connection import PortTunnel
 
-MESSAGE_SIZE: Final = 4 << 20  # bytes of one message of a program
+MESSAGE_SIZE: Final = 4 << 20  # bytes of one message from a program
 FRAGMENTS: Final = 1024  # of one message: empty fragments do not count toward its size
-FRAMES_PER_TURN: Final = 64  # frames that are handled before other connections have their turn
-HANDSHAKE_TIME: Final = 30.0  # s for a program to answer an upgrade
-CLOSE_TIME: Final = 5.0  # s for a program to answer a close
+FRAMES_PER_TURN: Final = 64  # frames handled before other connections get a turn
+HANDSHAKE_TIME: Final = 30.0  # s for a program to respond to an upgrade
+CLOSE_TIME: Final = 5.0  # s for a program to respond to a close
 SWITCHING: Final = 101
-OK: Final = 200  # responses below it are not final
+OK: Final = 200  # lower statuses are not final
 SILENT: Final = (CloseCode.NO_STATUS_RCVD, CloseCode.ABNORMAL_CLOSURE)  # codes that are never sent
-OWN: Final = (b"sec-websocket-", b"content-length")  # headers that belong to one of the two connections
+OWN: Final = (b"sec-websocket-", b"content-length")  # headers specific to one of the two connections
 
 
 class WebSocketRelay:
-    """A WebSocket of a browser and one of a program. Use `run` once."""
+    """Relays between a browser's WebSocket and a program's. Call `run` once."""
 
     def __init__(
         self,
@@ -57,17 +57,17 @@ class WebSocketRelay:
         offered = [Subprotocol(name) for name in scope["subprotocols"]]
         uri = parse_uri(f"ws://localhost:{public.port}/")
         self._program = ClientProtocol(uri, subprotocols=offered or None, max_size=MESSAGE_SIZE)
-        self._parts: list[bytes] = []  # of the message that is being received
+        self._parts: list[bytes] = []  # of the message being received
         self._text = False  # whether it is text
         self._early: list[Frame] = []  # frames that arrived with the response to the upgrade
-        self._left = False  # a close was received from the browser, or sent to it
-        self._deadline: asyncio.Timeout  # for the program to answer a close
+        self._left = False  # a close was received from the browser or sent to it
+        self._deadline: asyncio.Timeout  # for the program to respond to a close
 
     async def run(self) -> None:
         """Relay until either side closes. `websocket.connect` must have been received.
 
         Raises:
-            HawseError: The program did not answer the upgrade.
+            HawseError: The program did not respond to the upgrade.
         """
         response = await self._ask()
         if response is None:
@@ -82,7 +82,7 @@ class WebSocketRelay:
                 await self._down()
                 up.cancel()
         except* OSError:
-            pass  # the browser has disconnected, or the program did not answer its close in time
+            pass  # the browser has disconnected, or the program did not respond to its close in time
         except* HawseError as errors:
             await self._end(errors)
 
@@ -95,7 +95,7 @@ class WebSocketRelay:
     # ---- the handshake
 
     async def _ask(self) -> Response | None:
-        """Do the handshake with the program. Return None if the browser disconnects meanwhile."""
+        """Do the handshake with the program. Return None if the browser disconnects first."""
         response: Response | None = None
         trouble: BaseException | None = None
         try:
@@ -116,12 +116,13 @@ class WebSocketRelay:
         return response
 
     async def _watch(self) -> None:
-        """Raise `OSError` when the browser disconnects: before the upgrade is accepted it cannot send messages."""
+        """Raise `OSError` when the browser disconnects: it cannot send messages before the upgrade is accepted."""
         await self._receive()
         raise ConnectionResetError
 
     async def _shake_hands(self) -> Response:
-        """Return the program's response. Raises `HawseError` if it is neither a WebSocket nor a refusal in HTTP."""
+        """Return the program's response. Raises `HawseError` if it is neither a WebSocket upgrade nor an HTTP
+        refusal."""
         request = self._program.connect()
         request.path = (self._target.path or b"/").decode("latin-1")
         del request.headers["Host"]
@@ -139,7 +140,7 @@ class WebSocketRelay:
             if isinstance(response, Response):
                 if self._program.handshake_exc is not None and response.status_code == SWITCHING:
                     break
-                self._early = [event for event in events[1:] if isinstance(event, Frame)]  # perhaps even a close
+                self._early = [event for event in events[1:] if isinstance(event, Frame)]  # possibly even a close
                 return response
             if self._program.handshake_exc is not None:
                 break
@@ -177,7 +178,7 @@ class WebSocketRelay:
                 self._program.send_text(text.encode())
             else:
                 self._program.send_binary(message["bytes"])
-            with suppress(HawseError):  # the connection is lost: the reader sees why
+            with suppress(HawseError):  # the connection is lost: the reader will see the reason
                 await self._flush()
             await self._tunnel.keep_pace()
         code, reason = message.get("code", CloseCode.NO_STATUS_RCVD), message.get("reason") or ""
@@ -194,7 +195,7 @@ class WebSocketRelay:
     # ---- program to browser
 
     async def _down(self) -> None:
-        """Pass frames to the browser until the program closes. An end without a close frame becomes 1011."""
+        """Pass frames to the browser until the program closes. A connection without a close frame ends with 1011."""
         frames = self._early
         while True:
             for count, frame in enumerate(frames, 1):
@@ -214,7 +215,7 @@ class WebSocketRelay:
         if frame.opcode in (Opcode.TEXT, Opcode.BINARY):
             self._text, self._parts = frame.opcode is Opcode.TEXT, []
         elif frame.opcode is not Opcode.CONT:
-            return  # pings are answered by `websockets`
+            return  # `websockets` answers pings
         self._parts.append(bytes(frame.data))
         if len(self._parts) > FRAGMENTS:
             raise HawseError("too_large", f"a message has more than {FRAGMENTS} fragments", admitted="yes")
@@ -253,10 +254,10 @@ class WebSocketRelay:
         await self._flush()
 
     async def _flush(self) -> None:
-        """Send what is due to the program.
+        """Send pending bytes to the program.
 
-        If the program no longer reads, the data is dropped: what it has sent is still read to the end, which shows why
-        the connection was closed.
+        If the program no longer reads, they are dropped: its own data is still read to the end, which shows why it
+        closed the connection.
         """
         parts = self._program.data_to_send()
         with suppress(HawseError):

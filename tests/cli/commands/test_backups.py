@@ -82,6 +82,6 @@ def use_overlay(stack: Stack, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["mount", "ls"]) == 0
     assert capfd.readouterr().out.splitlines()[1].split() == [printed[3], "o", "backup", id, "mounted", "0"]
     assert main(["backup", "restore", "--mode", "overlay", id, "t"]) == 1
-    assert "conflict: the mount was not made: the directory is not empty" in capfd.readouterr().err
+    assert "conflict: the mount failed: the directory is not empty" in capfd.readouterr().err
     assert main(["mount", "rm", "--yes", printed[3]]) == 0
     assert run(stack, "ls -A o") == ""

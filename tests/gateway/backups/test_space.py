@@ -29,11 +29,11 @@ async def test_a_user_and_all_together_have_limits() -> None:
     await begun(records, "a", size=50)
     one = await begun(records, "b")
     await space.reserve(one, ANN, 10)
-    with pytest.raises(HawseError, match="limit_exceeded: the backups of 'ann' would have more than 60 bytes"):
+    with pytest.raises(HawseError, match="limit_exceeded: the backups of 'ann' would exceed 60 bytes"):
         await space.reserve(one, ANN, 11)
     two = await begun(records, "c", BOB)
     await space.reserve(two, BOB, 40)
-    with pytest.raises(HawseError, match="limit_exceeded: the backups of this gateway would have more than 100 bytes"):
+    with pytest.raises(HawseError, match="limit_exceeded: the backups of this gateway would exceed 100 bytes"):
         await space.reserve(two, BOB, 41)
     three = await begun(records, "d", OWNER)
     with pytest.raises(HawseError, match="of this gateway"):

@@ -82,7 +82,7 @@ async def test_what_a_killed_gateway_has_left_is_deleted(tmp_path: Path) -> None
 
 async def test_a_directory_that_cannot_be_used_is_reported(tmp_path: Path) -> None:
     (tmp_path / "f").write_text("x")
-    with pytest.raises(HawseError, match="unavailable: the store of backups: File exists"):
+    with pytest.raises(HawseError, match="unavailable: the backup store: File exists"):
         async with DirectoryStore(tmp_path / "f").writing("x"):
             pass
 

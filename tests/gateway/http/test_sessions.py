@@ -282,7 +282,7 @@ async def test_a_link_is_opened_by_as_many_browsers_as_it_says(gateway: Gateway,
         async with http_client(gateway.url) as other:
             answer = await other.post("/v1/session", headers=bearer(made["token"]))
             assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")
-            assert "used 1 times" in answer.json()["message"]
+            assert "limit of 1 uses" in answer.json()["message"]
             answer = await other.post("/v1/tickets", headers=bearer(made["token"]))  # it is not a bearer token
             assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")
         assert (await browser.post("/v1/tickets")).status_code == 201

@@ -59,7 +59,7 @@ def test_a_whole_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("per_sandbox = 0", "per_sandbox"),
         ("[buckets.a]\nbucket = 'a/b'", "not the name of a bucket"),
         ("[buckets.a]\nbucket = 'abc'\nendpoint = 'ftp://x'", "not the URL of a store"),
-        ("[buckets.abc]\nprefix = '../x'", "cannot be a part of a prefix"),
+        ("[buckets.abc]\nprefix = '../x'", "is not allowed in a prefix"),
         ("[buckets.abc]\naccess_key_id_env = 'MISSING_VARIABLE'", "MISSING_VARIABLE"),
         ("[buckets.abc]\naccess_key_id_env = 'HOME'", "or neither"),
         ("[buckets.abc]\naccess_key_id_env = 'HOME'\naccess_key_id_file = 'x'", "one of"),

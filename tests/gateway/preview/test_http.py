@@ -207,7 +207,7 @@ async def test_a_program_that_sends_informational_responses_without_end_is_an_er
         raise AssertionError(f"sent {message}")
 
     target = PreviewTarget("box", "token", b"/", "", 80, "localhost")
-    with pytest.raises(h11.RemoteProtocolError, match=f"more than {INFORMATIONAL} responses 1xx"):
+    with pytest.raises(h11.RemoteProtocolError, match=f"more than {INFORMATIONAL} 1xx responses"):
         await download(send, exchange, target, PublicAddress(80, "http", ""))
 
 

@@ -37,7 +37,7 @@ async def test_the_leases_of_a_gateway_that_has_ended_are_free(tmp_path: Path) -
 
 async def test_a_second_gateway_on_the_same_file_is_refused(tmp_path: Path) -> None:
     first = SqliteStore(tmp_path / "store.db")
-    with pytest.raises(StoreError, match="is used by another gateway"):
+    with pytest.raises(StoreError, match="is in use by another gateway"):
         SqliteStore(tmp_path / "store.db")
     await first.close()
     await SqliteStore(tmp_path / "store.db").close()

@@ -105,7 +105,7 @@ async def test_a_login_that_another_browser_began_is_refused(browser: httpx.Asyn
         await begin(victim)
         answer = await victim.get(foreign)
         assert answer.status_code == 401
-        assert "this browser has started no such login" in answer.text
+        assert "this browser has not started this login" in answer.text
         assert (await victim.get("/v1/session")).status_code == 401
 
 
@@ -168,7 +168,7 @@ async def test_refusals_of_the_provider_and_users_without_a_role_are_shown(brows
     denied = await sign_in(browser, "<mallory>")
     assert (denied.status_code, "access_denied" in denied.text) == (401, True)
     without_role = await sign_in(browser, "eve")
-    assert (without_role.status_code, "gives your account no role" in without_role.text) == (403, True)
+    assert (without_role.status_code, "your account has no role" in without_role.text) == (403, True)
     assert without_role.headers["content-type"].startswith("text/html")
     assert "script-src" not in without_role.text
 
