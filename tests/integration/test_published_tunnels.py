@@ -119,7 +119,7 @@ async def test_a_tunnel_of_an_unreachable_server_is_not_created(
             hawse.connect(stack.base, token=stack.token) as hw,
         ):
             box = hw.sandbox()
-            with pytest.raises(hawse.HawseError, match=r"ssh has given no address: .*Permission denied") as raised:
+            with pytest.raises(hawse.HawseError, match=r"ssh assigned no address: .*Permission denied") as raised:
                 await box.tunnels.create(PORT, provider="ssh")
             assert raised.value.code == "unavailable"
             assert await box.tunnels.list() == []

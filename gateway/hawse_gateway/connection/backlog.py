@@ -1,4 +1,4 @@
-"""Bounds the messages that wait for one client: results cost no credit, so a client that reads may get many at once.
+"""Limits the messages waiting for a client: results cost no credit, so a client that reads may get many at once.
 
 Up to `Limits.backlog` bytes may always wait. More may wait while the client reads, within a budget of all clients.
 """
@@ -7,8 +7,8 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
-STALL_TIMEOUT = 10.0  # s in which a client with more than `Limits.backlog` bytes must read something
-SHARED: Final = 128 << 20  # bytes for all clients together: 300 large screens of terminals
+STALL_TIMEOUT = 10.0  # s for a client with more than `Limits.backlog` bytes to read something
+SHARED: Final = 128 << 20  # bytes for all clients together: 300 large terminal screens
 
 
 class BacklogBudget:
@@ -23,7 +23,8 @@ class BacklogBudget:
         return sum(self._held.values())
 
     def hold(self, owner: object, size: int) -> bool:
-        """Replace what `owner` holds by `size` bytes; return False, and change nothing, if there is no room for it."""
+        """Set the amount that `owner` holds to `size` bytes; return False without a change if there is no room for
+        it."""
         if not size:
             self._held.pop(owner, None)
             return True
@@ -34,28 +35,28 @@ class BacklogBudget:
 
 
 class Backlog:
-    """The backlog of one client. Call `close` at its end."""
+    """The backlog of one client. Call `close` at the end."""
 
     def __init__(self, budget: BacklogBudget, limit: int, overdue: Callable[[], None]) -> None:
-        """Create it empty.
+        """Create an empty backlog.
 
         Args:
             budget: Shared by all clients.
-            limit: Bytes that may always wait.
-            overdue: Called when the client has read nothing for `STALL_TIMEOUT` seconds while more than that waits.
+            limit: Bytes that can always wait.
+            overdue: Called when the client has read nothing for `STALL_TIMEOUT` seconds while more than `limit` waits.
         """
-        self.exceeded = False  # whether more than `limit` waits: the client's next messages are not read then
+        self.exceeded = False  # whether more than `limit` waits: the client's next messages are then not read
         self._budget = budget
         self._limit = limit
         self._overdue = overdue
         self._timer: asyncio.TimerHandle | None = None
 
     def update(self, pending: int, *, progress: bool) -> bool:
-        """Note that `pending` bytes wait; return whether they may.
+        """Record that `pending` bytes wait; return whether they are allowed to.
 
         Args:
-            pending: Bytes of messages that wait for the client.
-            progress: Whether the client has taken something since the last call.
+            pending: Bytes of messages waiting for the client.
+            progress: Whether the client has read something since the last call.
         """
         if pending <= self._limit and not self.exceeded:
             return True  # the usual case, after each write

@@ -1,7 +1,7 @@
 """Forward one channel of a client to a channel of a link and back, rewriting `ch`.
 
-A message that cannot be sent at once waits in a queue of the channel, bounded by the client's credit in one direction
-and by the input window in the other. Payloads are not read.
+A message that cannot be sent at once waits in the channel's queue, which is limited by the client's credit in one
+direction and the input window in the other. Payloads are not read.
 """
 
 from typing import Final, Protocol
@@ -29,12 +29,12 @@ from hawse_gateway.connection.output_queue import OutputQueue, send_message
 from hawse_gateway.core.context import CallContext
 from hawse_gateway.upstream.input_queue import InputQueue, send
 
-SECONDS_MIN: Final = 0.001  # the least timeout that is passed on: the rest of one that has nearly passed
-SECONDS_MAX: Final = 1e9  # the greatest age that the wire format allows
+SECONDS_MIN: Final = 0.001  # the minimum timeout passed on when little time is left
+SECONDS_MAX: Final = 1e9  # the maximum age in the wire format
 
 
 class BridgeHost(Protocol):
-    """What a bridge needs of its client's connection."""
+    """The parts of a client's connection that a bridge needs."""
 
     connection: Connection
     writer: FairWriter
@@ -44,27 +44,27 @@ class BridgeHost(Protocol):
 
     @property
     def paced(self) -> bool:
-        """Whether no credit is given now, in either direction."""
+        """Whether no credit is granted now, in either direction."""
 
     def flush(self) -> None:
-        """Write what is waiting."""
+        """Write pending output."""
 
     def count_input(self, change: int) -> None:
-        """`change` more (or fewer) bytes wait to be sent to a runtime."""
+        """Record that `change` more (or fewer) bytes wait to be sent to a runtime."""
 
     def release(self, ch: int) -> None:
-        """The channel `ch` is closed: drop its state."""
+        """Drop the state of the closed channel `ch`."""
 
 
 class BridgeLink(Protocol):
-    """What a bridge needs of a `RuntimeLink`."""
+    """The parts of a `RuntimeLink` that a bridge needs."""
 
     @property
     def connection(self) -> Connection: ...
 
     @property
     def alone(self) -> float:
-        """Seconds for which no other runtime has been in the sandbox; below 0 if that is not known."""
+        """The seconds since another runtime was in the sandbox; below 0 if unknown."""
 
     @property
     def writer(self) -> FairWriter: ...
@@ -77,7 +77,7 @@ class BridgeLink(Protocol):
 
 
 class ChannelBridge:
-    """Connected to a link by `start`; until then, the client's input waits."""
+    """A bridge that `start` connects to a link; until then, the client's input waits."""
 
     def __init__(self, host: BridgeHost, call: Call) -> None:
         self.ch = call.ch
@@ -88,12 +88,12 @@ class ChannelBridge:
         self.link_ch = 0
         self.done = False  # the final message has arrived, or the client has disconnected
         self._host = host
-        self._connection = host.connection  # these are what each frame passes, and an attribute of a protocol is slow
+        self._connection = host.connection  # used for each frame; attribute access through a protocol is slow
         self._writer = host.writer
         self._budget = host.budget
         self._input_queue = InputQueue(host.count_input)
         self._output_queue = OutputQueue()
-        self._input_credit = 0  # bytes that the runtime has granted and the client was not granted yet
+        self._input_credit = 0  # bytes granted by the runtime and not yet granted to the client
 
     # ---- the link
 
@@ -115,7 +115,7 @@ class ChannelBridge:
             timeout=None if call.timeout is None else max(call.timeout - waited, SECONDS_MIN),
             age=self._age(link, waited),
             trace=str(self.context.trace),
-            principal=self.principal,  # never the one that the client sends
+            principal=self.principal,  # never the client's value
             window=0 if self._host.paced else self._budget.more(self.ch, self._connection.window(self.ch)),
         )
         self.link = link
@@ -126,7 +126,7 @@ class ChannelBridge:
 
     def receive_data(self, data: Data) -> None:
         if not data.payload:
-            return  # an empty frame costs no credit, so it must not cost memory
+            return  # an empty frame costs no credit, so it must not use memory
         if not self._output_queue and self._writer.idle:
             self._connection.send_data(self.ch, data.kind, data.offset, data.payload)
             self._sent(len(data.payload))
@@ -160,7 +160,7 @@ class ChannelBridge:
             self.link.wake(self.link_ch)
 
     def fail(self, error: HawseError) -> None:
-        """End the channel with `error`, after everything that has been received."""
+        """End the channel with `error`, after everything received so far."""
         self.receive_message(Error.from_exception(error, self.ch))
 
     # ---- the client
@@ -197,12 +197,12 @@ class ChannelBridge:
             self._host.flush()
 
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
-        """Send what waits for the client. Called by the client's writer when it is this channel's turn."""
+        """Send data waiting for the client. Called by the client's writer when it is this channel's turn."""
         self._sent(self._output_queue.send(connection, ch, size))
         return bool(self._output_queue)
 
     def abandon(self) -> None:
-        """The client has disconnected: cancel the call and drop what the runtime still sends."""
+        """The client has disconnected: cancel the call and drop its remaining output."""
         link = self.link
         self._finish()
         self._output_queue.clear()
@@ -213,7 +213,7 @@ class ChannelBridge:
     # ---- both
 
     def _age(self, link: BridgeLink, waited: float) -> float | None:
-        """Return the age of a repeat. None: no other runtime can have run the call, so it needs none."""
+        """Return the age of a retry, or None if no other runtime can have run the call."""
         if self.call.age is None:
             return None
         age = self.call.age + waited
@@ -233,10 +233,10 @@ class ChannelBridge:
         self._writer.attach(self.ch, self)
 
     def _sent(self, size: int) -> None:
-        """`size` bytes were sent to the client, so more may be granted upstream."""
+        """Record that `size` bytes were sent to the client, so more may be granted upstream."""
         self._budget.sent(self.ch, size)
         if self.ch not in self._connection.channels:
             self._writer.detach(self.ch)
             self._host.release(self.ch)
         else:
-            self.grant()  # what the budget has withheld
+            self.grant()  # credit that the budget withheld

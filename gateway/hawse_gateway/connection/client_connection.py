@@ -1,8 +1,8 @@
 """The connection of one client: handles its messages, writes its output, and ends for exactly one reason.
 
-There is no task between a socket and a link. A message is handled when it is received; output is taken in small batches
-while the socket has room, so that control messages go first and no channel starves. The module knows neither HTTP nor a
-WebSocket library: a `MessageTransport` moves the messages.
+There is no task between a socket and a link. Messages are handled as they are received. Output is taken in small
+batches while the socket has room, so that control messages go first and no channel starves. The module knows neither
+HTTP nor a WebSocket library: a `MessageTransport` moves the messages.
 """
 
 import asyncio
@@ -36,24 +36,24 @@ from hawse_gateway.upstream.sandbox_link import SandboxLink
 
 log = logging.getLogger(__name__)
 
-BATCH: Final = 64 << 10  # bytes the writer takes at a time: the most that a new control message waits for
-INPUT_HIGH: Final = 1 << 20  # bytes of one client that wait for runtimes, above which it is not read from
+BATCH: Final = 64 << 10  # bytes per batch of output: the most that a new control message waits for
+INPUT_HIGH: Final = 1 << 20  # bytes of one client waiting for runtimes before it is no longer read from
 CLOSE_TIMEOUT = 2.0  # s for the final messages to a client
 
 
 class ConnectionClose(NamedTuple):
-    """Why a connection ends. `code` is None if the client has closed it."""
+    """The reason a connection ends. `code` is None if the client closed it."""
 
     code: int | None
     reason: str
-    error: HawseError | None = None  # sent before the close; an error of the protocol is sent by `connection` itself
+    error: HawseError | None = None  # sent before the close; `connection` sends protocol errors itself
 
 
 class ConnectionStats(NamedTuple):
     """Counters of one client, or their sum over several."""
 
     calls: int = 0
-    bytes_in: int = 0  # of messages, without their frames
+    bytes_in: int = 0  # of messages, without framing
     bytes_out: int = 0
 
 
@@ -65,7 +65,7 @@ class MessageTransport(Protocol):
 
     @property
     def has_room(self) -> bool:
-        """Whether it accepts a message now. When it does again, it calls `ClientConnection.resume_writing`."""
+        """Whether it accepts a message now. Later it calls `ClientConnection.resume_writing`."""
         ...
 
     def attach(self, receiver: "ClientConnection | None") -> None:
@@ -79,14 +79,14 @@ class MessageTransport(Protocol):
     def resume_reading(self) -> None: ...
 
     async def drain(self) -> None:
-        """Wait until it has room. Raises `OSError` when the client has disconnected."""
+        """Wait until there is room. Raises `OSError` when the client disconnects."""
         ...
 
     async def close(self, code: int, reason: str) -> None: ...
 
 
 class ClientConnection:
-    """Use `run` once. It is the `BridgeHost` of its bridges."""
+    """A client's connection. Call `run` once. It is the `BridgeHost` of its bridges."""
 
     def __init__(
         self,
@@ -103,11 +103,11 @@ class ClientConnection:
         Args:
             transport: The WebSocket.
             links: The sandboxes.
-            limits: What `welcome` announces.
+            limits: The limits announced in `welcome`.
             name: The address of the client.
             principal: The client.
-            backlogs: Bounds what waits for all clients together.
-            pace: How fast the client may send and receive. None: there is no limit.
+            backlogs: Limits the messages waiting for all clients together.
+            pace: Limits the client's bytes per second. None disables the limit.
         """
         self.connection = Connection(Role.SERVER, limits)
         self.writer = FairWriter(self.connection)
@@ -123,11 +123,11 @@ class ClientConnection:
         self._closing: asyncio.Future[ConnectionClose] = asyncio.get_running_loop().create_future()
         self._backlog = Backlog(backlogs, limits.backlog, self._too_much_unread)
         self.closing = False
-        self._unsent: deque[str | bytes] = deque()  # the rest of a batch, for which the transport had no room
-        self._busy = False  # receiving or writing: output is written at its end
+        self._unsent: deque[str | bytes] = deque()  # the rest of a batch that did not fit into the transport
+        self._busy = False  # receiving or writing: output is written afterwards
         self._used: Counter[SandboxLink] = Counter()  # open calls of this client
-        self.input_waiting = 0  # bytes that wait for runtimes
-        self._calls = 0  # since the connection began
+        self.input_waiting = 0  # bytes waiting for runtimes
+        self._calls = 0  # since the connection was opened
         self._reading = True
         self._going_away = False
 
@@ -161,7 +161,7 @@ class ClientConnection:
             self._closing.set_result(closing)
 
     def go_away(self, reason: str, retry_after: float) -> None:
-        """Ask the client to reconnect after `retry_after` seconds, and close: the gateway ends."""
+        """Ask the client to reconnect after `retry_after` seconds, and close: the gateway is shutting down."""
         self._going_away = True
         self.connection.goaway(reason, retry_after)
         self.close(ConnectionClose(1012, reason))
@@ -170,11 +170,11 @@ class ClientConnection:
 
     @property
     def paced(self) -> bool:
-        """Whether no credit is given now, in either direction: the client is above its bytes per second."""
+        """Whether no credit is granted now, in either direction: the client exceeds its bytes per second."""
         return self._pacer is not None and self._pacer.blocked
 
     def flush(self) -> None:
-        """Write what is waiting, unless this happens anyway when the current message has been handled."""
+        """Write pending output, unless this happens anyway after the current message."""
         if not self._busy:
             self._busy = True
             self._write()
@@ -199,7 +199,7 @@ class ClientConnection:
     # ---- for the transport
 
     def receive(self, message: str | bytes) -> None:
-        """Handle one message. Never raises: a failure ends the connection."""
+        """Handle one message. Never raises: failures end the connection."""
         if self.closing:
             return
         self._busy = True
@@ -241,7 +241,8 @@ class ClientConnection:
             )
 
     def _update_reading(self) -> None:
-        """Read, unless too much input of this client waits for a runtime that does not read, or too much for itself."""
+        """Read unless too much input of this client waits for a slow runtime, or too much output for the client
+        itself."""
         room = self.input_waiting <= INPUT_HIGH and not self._backlog.exceeded and not self._congested()
         if self._pacer is not None and self._pacer.overdrawn:
             room = False
@@ -260,7 +261,7 @@ class ClientConnection:
         return False
 
     def _resume_pace(self) -> None:
-        """Give the credit that was withheld."""
+        """Grant the withheld credit."""
         for bridge, _ in list(self._bridges.values()):
             bridge.grant()
             bridge.grant_input()
@@ -297,7 +298,7 @@ class ClientConnection:
     # ---- writing
 
     def _write(self) -> None:
-        """Write while the transport has room, and close the connection of a client that reads too little."""
+        """Write while the transport has room, and close the connection of a client that reads too slowly."""
         progress = False
         try:
             while (self._unsent or not self.writer.idle) and self._transport.has_room and not self.closing:
@@ -334,11 +335,11 @@ class ClientConnection:
             self.connection.send_connection_error(closing.error)
         try:
             async with asyncio.timeout(CLOSE_TIMEOUT):
-                # What was taken comes first: a result must not arrive without the bytes before it.
+                # Data that was already taken goes first: a result must not arrive before its bytes.
                 for message in (*self._unsent, *self.connection.data_to_send()):
                     await self._transport.drain()
                     self._transport.write(message)
                 await self._transport.drain()
                 await self._transport.close(closing.code, closing.reason)
-        except OSError:  # also TimeoutError: the client does not read, or has disconnected
+        except OSError:  # includes TimeoutError: the client does not read, or has disconnected
             pass

@@ -1,15 +1,15 @@
-"""Decide how much of a client's credit is passed upstream now (docs/wire.md section 4). No I/O.
+"""Decide how much of a client's credit to pass upstream now (docs/wire.md section 4). No I/O.
 
-What a client has granted may arrive at once and must be kept until the client reads it. Therefore at most `TOTAL` bytes
-of a connection's credit are upstream at a time; the rest is passed on as the client takes what has arrived. A channel
+Everything a client has granted may arrive at once, and must be kept until the client reads it. Therefore at most
+`TOTAL` bytes of a connection's credit are upstream at a time. The rest is passed on as the client reads. A channel
 without credit upstream gets `FLOOR` even if the others hold everything, so that none starves.
 """
 
 from typing import Final
 
-TOTAL: Final = 8 << 20  # bytes of credit upstream, per connection: the memory that a client may cost
-FLOOR: Final = 16 << 10  # bytes that a channel may always have upstream: four reads of a PTY
-QUANTUM: Final = 4 << 10  # bytes: a smaller amount is not worth a `credit` message, unless it is all that is wanted
+TOTAL: Final = 8 << 20  # bytes of credit upstream per connection: the memory that a client may cost
+FLOOR: Final = 16 << 10  # bytes a channel can always have upstream: four reads of a PTY
+QUANTUM: Final = 4 << 10  # bytes: smaller amounts are not worth a `credit` message, unless nothing more is wanted
 
 
 class CreditBudget:
@@ -29,11 +29,11 @@ class CreditBudget:
     def more(self, ch: int, window: int) -> int:
         """Return how many bytes to grant upstream on `ch` now; they count as passed on.
 
-        Call it when the client grants credit, and whenever the client has taken something on the channel.
+        Call it when the client grants credit, and whenever the client has read from the channel.
 
         Args:
             ch: The client's channel.
-            window: The credit of the client that is not used up, in bytes.
+            window: The client's unused credit, in bytes.
         """
         held = self._held.setdefault(ch, 0)
         want = window - held
@@ -44,12 +44,12 @@ class CreditBudget:
         return size
 
     def sent(self, ch: int, size: int) -> None:
-        """`size` bytes of `ch` were sent to the client."""
+        """Record that `size` bytes of `ch` were sent to the client."""
         if ch in self._held:
             self._hold(ch, self._held[ch] - size)
 
     def close(self, ch: int) -> None:
-        """The channel is closed: it holds nothing any more."""
+        """Record that the channel is closed and holds nothing."""
         if ch in self._held:
             self._hold(ch, 0)
             del self._held[ch]

@@ -37,10 +37,10 @@ class ConnectionAudit(Protocol):
     """The audit log."""
 
     def connection(self, action: str, principal: Principal, address: str, outcome: str = "ok") -> None:
-        """A client has connected (`connect`) or disconnected (`disconnect`)."""
+        """Record that a client has connected (`connect`) or disconnected (`disconnect`)."""
 
     def refusal(self, context: CallContext, code: str, path: str) -> None:
-        """A client was refused."""
+        """Record that a client was refused."""
 
 
 class ConnectEndpoint:
@@ -59,11 +59,11 @@ class ConnectEndpoint:
 
         Args:
             access_policy: Authenticates clients.
-            uses: Ends connections when the credential of their client ends.
-            limits: What `welcome` announces.
-            max_connections: How many clients may be connected at once.
-            audit: Is notified of connections.
-            byte_rates: Slows down clients that send and receive too much. None: there is no limit.
+            uses: Ends connections when the client's credential ends.
+            limits: The limits announced in `welcome`.
+            max_connections: The maximum number of connected clients.
+            audit: Notified of connections.
+            byte_rates: Slows down clients that exceed their bytes per second. None disables the limit.
         """
         self._byte_rates = byte_rates or ByteRates()
         self._audit = audit
@@ -73,10 +73,10 @@ class ConnectEndpoint:
         self._limits = limits
         self._shares = Shares(max_connections, "connections")
         self._backlogs = BacklogBudget()
-        self.open: set[ClientConnection] = set()  # those that were authenticated
+        self.open: set[ClientConnection] = set()  # authenticated clients
         self._client_closed = asyncio.Event()  # set whenever a client is removed from `open`
-        self.accepted = 0  # clients since the start
-        self._disconnected = ConnectionStats()  # of those that have disconnected
+        self.accepted = 0  # clients since startup
+        self._disconnected = ConnectionStats()  # of disconnected clients
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         denied: HawseError | None = None
@@ -115,12 +115,12 @@ class ConnectEndpoint:
 
     @property
     def counts(self) -> ConnectionStats:
-        """The sums over all clients since the start."""
+        """The sums over all clients since startup."""
         return _sum([self._disconnected, *(client.counts for client in self.open)])
 
     async def _serve(self, scope: Scope, transport: MessageTransport) -> None:
         name = address_of(scope)
-        assert self.links is not None, "the application's lifespan has not begun"
+        assert self.links is not None, "the application has not started"
         limited: HawseError | None = None
         try:
             identity = self._access_policy.identity(scope, ticket=True)
@@ -159,7 +159,8 @@ class ConnectEndpoint:
             self._disconnected = _sum([self._disconnected, client.counts])
 
     def _refusal(self, identity: Identity | None, address: str) -> ConnectionClose | None:
-        """Why a client is refused. This is sent after the upgrade: browsers do not show the status of a refused one."""
+        """Return why a client is refused. It is sent after the upgrade: browsers do not show the status of a refused
+        one."""
         if identity is None:
             error = HawseError("unauthenticated", "the token or ticket is missing or not valid")
             return ConnectionClose(4401, "unauthenticated", error)

@@ -35,7 +35,7 @@ from hawse_gateway.transport.uvicorn_websocket import SOCKET
 
 log = logging.getLogger(__name__)
 
-MACHINES: Final = 256  # that may be connected at once
+MACHINES: Final = 256  # maximum connected machines
 HELLO_TIMEOUT: Final = 10.0  # s for the message `join`
 CLOSES: Final = {"unauthenticated": 4401, "forbidden": 4403, "conflict": CONFLICT, "limit_exceeded": 4429}
 
@@ -52,21 +52,21 @@ class MachineAudit(Protocol):
     def machine(
         self, action: str, principal: Principal, address: str, sandbox: str, name: str, outcome: str = "ok"
     ) -> None:
-        """A machine has joined a sandbox (`join`), or has been disconnected (`leave`)."""
+        """Record that a machine has joined a sandbox (`join`) or was disconnected (`leave`)."""
 
     def refusal(self, context: CallContext, code: str, path: str) -> None:
-        """A machine was refused."""
+        """Record that a machine was refused."""
 
 
 class _FirstMessage:
-    """The receiver until the machine has sent `join`."""
+    """The receiver of a machine's first message, `join`."""
 
     def __init__(self) -> None:
         self.message: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
     def receive(self, message: str | bytes) -> None:
         if self.message.done():
-            return  # it has to wait for the answer
+            return  # it has to wait for the response
         if isinstance(message, str):
             self.message.set_result(message)
         else:
@@ -77,7 +77,7 @@ class _FirstMessage:
             self.message.set_exception(ConnectionResetError())
 
     def resume_writing(self) -> None:
-        """Nothing waits."""
+        """Do nothing: no output is pending."""
 
 
 class JoinEndpoint:
@@ -97,10 +97,10 @@ class JoinEndpoint:
 
         Args:
             access_policy: Authenticates machines.
-            uses: Ends connections when the credential of their machine ends.
-            provider: Knows the machines that are connected.
-            joining: Returns what changes the rows of sandboxes.
-            audit: Is notified of machines.
+            uses: Ends connections when the machine's credential ends.
+            provider: Knows the connected machines.
+            joining: Returns the object that changes the rows of sandboxes.
+            audit: Notified of machines.
             owns: Returns whether a sandbox belongs to a caller.
         """
         self._access_policy = access_policy
@@ -141,7 +141,7 @@ class JoinEndpoint:
             await socket.close(code, reason)
 
     async def _serve(self, scope: Scope, socket: OpenSocket) -> tuple[int, str]:
-        """Keep a machine until it has to be disconnected. Returns the code and the reason to close with."""
+        """Serve a machine until it has to be disconnected. Returns the close code and reason."""
         identity = self._access_policy.identity(scope)
         if identity is None:
             raise HawseError("unauthenticated", "the token is missing or not valid, or its sandbox was deleted")
@@ -151,7 +151,7 @@ class JoinEndpoint:
             return await self._serve_known(socket, identity, address)
 
     async def _serve_known(self, socket: OpenSocket, identity: Identity, address: str) -> tuple[int, str]:
-        """Keep a machine whose credential is valid."""
+        """Serve a machine with a valid credential."""
         first = await _first_message(socket)
         sandbox = self._sandbox(identity.principal, first)
         machine = Machine(socket, sandbox=sandbox, unit=await self._joining().unit(sandbox), runtime=first.runtime)
@@ -169,7 +169,7 @@ class JoinEndpoint:
             finally:
                 if self._provider.machines.remove(machine):
                     self._provider.disconnected(machine.unit)
-                machine.lost()  # its link, if a bug or the end of the gateway has ended this
+                machine.lost()  # ends its link, if a bug or the gateway's shutdown ended this
                 socket.attach(None)
         if revoked:
             raise ended()
@@ -200,13 +200,13 @@ class JoinEndpoint:
         places = {Right.parse(text).sandbox for text in principal.rights}
         sandbox = message.sandbox or (places.pop() if len(places) == 1 else None)
         if sandbox is None or sandbox == OWN:
-            raise HawseError("invalid_params", "the token is not for one sandbox only: name the sandbox to join")
+            raise HawseError("invalid_params", "the token is not limited to one sandbox: name the sandbox to join")
         check(principal_in(principal, sandbox, own=self._owns(principal, sandbox)), JOIN)
         return sandbox
 
 
 async def _first_message(socket: OpenSocket) -> Join:
-    """Return the `join` of a machine. Raises `HawseError`, and `ConnectionResetError` if it disconnects before."""
+    """Return a machine's `join`. Raises `HawseError`, or `ConnectionResetError` if it disconnects first."""
     first = _FirstMessage()
     socket.attach(first)  # type: ignore[arg-type]
     try:

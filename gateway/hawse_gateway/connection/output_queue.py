@@ -1,7 +1,7 @@
-"""The output of one channel for a client that does not have room for it yet: frames and events, in order.
+"""The output of one channel that does not fit into the client's connection yet: frames and events, in order.
 
-Contiguous bytes become one chunk, so that a program that prints single letters to a stalled client costs the memory of
-its output and not a hundred times that. The bound is the client's credit.
+Contiguous bytes are merged into one chunk, so that a program printing single letters to a stalled client costs the
+memory of its output and not a hundred times as much. The client's credit limits the size.
 """
 
 from collections import deque
@@ -10,7 +10,7 @@ from typing import Final
 from hawse.wire import Connection, Data, Error, Event, HawseError, Kind, RemoteProtocolError, Result
 from hawse.wire.limits import EVENT_OVERHEAD
 
-CHUNKS: Final = 1024  # above this number, stdout and stderr are each kept together, without their exact interleaving
+CHUNKS: Final = 1024  # above this number, stdout and stderr are merged separately, without their exact interleaving
 
 
 class QueuedChunk:
@@ -45,14 +45,14 @@ class OutputQueue:
         return len(self._items)
 
     def put_data(self, data: Data, limit: int) -> None:
-        """Keep a copy of a frame's bytes.
+        """Queue a copy of a frame's bytes.
 
         Args:
             data: A frame.
-            limit: The size up to which a chunk grows: bytes of one frame's payload.
+            limit: The maximum size of a chunk: bytes of one frame's payload.
 
         Raises:
-            RemoteProtocolError: There are many chunks, and the stream has a gap, so that it cannot be kept together.
+            RemoteProtocolError: There are many chunks, and the stream has a gap, so it cannot be merged.
         """
         tail = self._tails.get(data.kind)
         crowded = len(self._items) >= CHUNKS
@@ -68,7 +68,7 @@ class OutputQueue:
             self._items.append(chunk)
 
     def put(self, message: Event | Result | Error) -> None:
-        """Keep a message. Later bytes stay behind it."""
+        """Queue a message. Later bytes stay behind it."""
         self._tails.clear()
         self._items.append(message)
 
@@ -100,9 +100,9 @@ class OutputQueue:
 
 
 def send_message(message: Event | Result | Error, connection: Connection, ch: int) -> int:
-    """Send on `ch` a message of another channel; return how much of the window it used.
+    """Send a message of another channel on `ch`; return how much of the window it used.
 
-    An event that is too large with the longer number of this channel ends the channel with an error.
+    If an event is too large with this channel's longer number, the channel ends with an error.
     """
     match message:
         case Event():

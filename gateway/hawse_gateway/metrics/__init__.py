@@ -1,1 +1,1 @@
-"""`GET /metrics` in the Prometheus text format. It reads counters of other packages and changes nothing."""
+"""`GET /metrics` in the Prometheus text format. It only reads counters of other packages."""

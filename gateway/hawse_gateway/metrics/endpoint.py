@@ -1,7 +1,7 @@
-"""`GET /metrics` for Prometheus: the gateway's own counters, and those of the runtimes.
+"""`GET /metrics` for Prometheus: counters of the gateway and of the runtimes.
 
-The numbers are read when the endpoint is scraped; nothing is measured for it while data passes. A sandbox without a
-link is not asked, since that could start it.
+Numbers are read when the endpoint is scraped; nothing is measured for it while data passes. Sandboxes without a link
+are not asked, since that could start them.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ from hawse_gateway.upstream.call import UpstreamCall
 from hawse_gateway.upstream.links import Links
 from hawse_gateway.upstream.sandbox_link import SandboxLink
 
-ANSWER_TIME: Final = 1.0  # s for a runtime to answer, after which it is reported as down
+ANSWER_TIME: Final = 1.0  # s for a runtime to respond before it is reported as down
 STATES: Final[tuple[str, ...]] = get_args(SandboxState)
 
 # By the field of `RuntimeMetricsResult`.
@@ -61,14 +61,14 @@ CHANNELS: Final = Family("hawse_link_channels", "gauge", "Calls on the link to a
 
 
 class RuntimeAnswer(NamedTuple):
-    """The metrics of one runtime; None if it did not answer in time."""
+    """The metrics of one runtime, or None if it did not respond in time."""
 
     link: SandboxLink
     metrics: RuntimeMetricsResult | None
 
 
 class MetricsEndpoint:
-    """The endpoint. `links` may be called while the application runs; `machines` are those that join, if they may."""
+    """The endpoint. Call `links` only while the application runs. `machines` are those that can join, if enabled."""
 
     def __init__(
         self,
@@ -143,7 +143,7 @@ class MetricsEndpoint:
         out.add(Family("process_cpu_seconds_total", "counter", "Processor time of the gateway."), [({}, cpu)])
         out.add(Family("process_resident_memory_bytes", "gauge", "Its resident memory."), [({}, memory)])
         out.add(Family("process_open_fds", "gauge", "Its open file descriptors."), [({}, files)])
-        out.add(Family("process_max_fds", "gauge", "How many it may have."), [({}, most)])
+        out.add(Family("process_max_fds", "gauge", "Its maximum number of open file descriptors."), [({}, most)])
         out.add(Family("process_start_time_seconds", "gauge", "When it was started, since 1970."), [({}, since)])
 
 
@@ -159,7 +159,7 @@ def _add_machines(out: Exposition, machines: Machines) -> None:
 
 
 def _add_egress(out: Exposition, totals: Counters, lost: int) -> None:
-    """Add what the proxies of filtered networks have done."""
+    """Add the counters of the proxies of filtered networks."""
     connections = Family("hawse_egress_connections", "gauge", "Connections to proxies of filtered networks.")
     requests = Family("hawse_egress_requests_total", "counter", "Requests to these proxies, by what became of them.")
     content = Family("hawse_egress_bytes_total", "counter", "Bytes of the content of requests and of answers.")
@@ -179,11 +179,11 @@ async def ask(link: SandboxLink) -> RuntimeAnswer:
     metrics = None
     try:
         async with asyncio.timeout(ANSWER_TIME):
-            if link.ready:  # it may have been lost since
+            if link.ready:  # it may have been lost
                 async with UpstreamCall(link, "runtime.metrics", {}, principal=GATEWAY) as request:
                     metrics = msgspec.convert(await request.result(), RuntimeMetricsResult)
     except (TimeoutError, HawseError, msgspec.MsgspecError):
-        pass  # it is stuck or lost, or does not have this method
+        pass  # it is stuck or lost, or lacks this method
     return RuntimeAnswer(link, metrics)
 
 

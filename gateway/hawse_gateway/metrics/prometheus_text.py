@@ -12,7 +12,7 @@ Labels = Mapping[str, str]
 
 
 class Family(NamedTuple):
-    """The name, type and help that samples share. The name of a counter ends with `_total`."""
+    """The name, type and help text shared by samples. A counter's name ends with `_total`."""
 
     name: str
     kind: Literal["counter", "gauge", "histogram"]
@@ -20,7 +20,7 @@ class Family(NamedTuple):
 
 
 class Histogram(NamedTuple):
-    """Numbers of observations by class: up to the first bound, …, above the last bound."""
+    """Numbers of observations per bucket: up to the first bound, …, above the last bound."""
 
     bounds: Sequence[float]
     counts: Sequence[int]

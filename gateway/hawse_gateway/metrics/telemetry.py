@@ -1,7 +1,7 @@
-"""Exports a span of OpenTelemetry for each call (`hawse[otel]`, `--otel`).
+"""Exports an OpenTelemetry span for each call (`hawse[otel]`, `--otel`).
 
-The span of a call has the ids that logs, errors and the audit log name, and is below the span of its client. Spans wait
-for their export in the bounded queue of the SDK, whose thread sends them; if it is full, spans are dropped.
+A call's span has the ids used in logs, errors and the audit log, and is a child of the client's span. Spans wait for
+export in the SDK's bounded queue, which its thread drains; if it is full, spans are dropped.
 """
 
 import os
@@ -35,11 +35,11 @@ from hawse_gateway.upstream.observer import ObservedCall
 
 EXPORTERS: Final = "OTEL_TRACES_EXPORTER"  # names, separated by commas
 DEFAULT_EXPORTER: Final = "otlp_proto_http"
-GROUP: Final = "opentelemetry_traces_exporter"  # of entry points: packages of exporters register themselves there
+GROUP: Final = "opentelemetry_traces_exporter"  # of entry points where packages register exporters
 SERVICE: Final = "hawse-gateway"
-CLOSE_TIMEOUT: Final = 3.0  # s for what waits: the collector may not answer
-NAME_MAX: Final = 128  # characters of a method that this gateway does not know
-NO_ERRORS: Final = frozenset({"ok", "cancelled"})  # outcomes that are no errors
+CLOSE_TIMEOUT: Final = 3.0  # s for pending spans: the collector may not respond
+NAME_MAX: Final = 128  # characters of a method unknown to this gateway
+NO_ERRORS: Final = frozenset({"ok", "cancelled"})  # outcomes that are not errors
 
 
 class CallIds(IdGenerator):
@@ -51,7 +51,7 @@ class CallIds(IdGenerator):
 
     @contextmanager
     def of(self, trace: Trace) -> Iterator[None]:
-        """Let the span that is started in the `with` block have the ids of `trace`."""
+        """Give a span started in the `with` block the ids of `trace`."""
         self._next.trace = trace
         try:
             yield
@@ -68,13 +68,13 @@ class CallIds(IdGenerator):
 
 
 class CallSpans:
-    """An observer of calls (`CallObserver`). Its settings are the environment variables of OpenTelemetry."""
+    """An observer of calls (`CallObserver`), configured by OpenTelemetry's environment variables."""
 
     def __init__(self, exporters: Iterable[SpanExporter] | None = None) -> None:
         """Start the threads that export.
 
         Args:
-            exporters: Where spans are sent. None: what `OTEL_TRACES_EXPORTER` names, or OTLP over HTTP.
+            exporters: Where to send spans. Default: the exporters in `OTEL_TRACES_EXPORTER`, or OTLP over HTTP.
 
         Raises:
             SettingsError: An exporter is unknown, or its package is not installed.
@@ -89,7 +89,7 @@ class CallSpans:
         self._open: dict[ObservedCall, Span] = {}
 
     def close(self, timeout: float = CLOSE_TIMEOUT) -> None:
-        """Export what waits, and end the threads. It blocks, at most for `timeout` seconds."""
+        """Export pending spans and end the threads. Blocks for at most `timeout` seconds."""
         thread = threading.Thread(target=self._provider.shutdown, name="close spans", daemon=True)
         thread.start()
         thread.join(timeout)
@@ -126,14 +126,14 @@ class CallSpans:
 
 
 def installed_exporters() -> list[SpanExporter]:
-    """Return the exporters that the environment names. Raises `SettingsError`."""
+    """Return the exporters named in the environment. Raises `SettingsError`."""
     names = [name.strip() for name in os.environ.get(EXPORTERS, DEFAULT_EXPORTER).split(",")]
     names = [DEFAULT_EXPORTER if name == "otlp" else name for name in names if name and name != "none"]
     found: list[SpanExporter] = []
     for name in names:
         known = list(entry_points(group=GROUP, name=name))
         if not known:
-            raise SettingsError(f"--otel: there is no exporter {name!r} ({EXPORTERS}): pip install 'hawse[otel]'")
+            raise SettingsError(f"--otel: unknown exporter {name!r} ({EXPORTERS}): pip install 'hawse[otel]'")
         found.append(known[0].load()())
     return found
 

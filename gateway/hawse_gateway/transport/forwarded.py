@@ -1,7 +1,7 @@
-"""The header `Forwarded` of trusted proxies (RFC 7239), in place of X-Forwarded-For and X-Forwarded-Proto.
+"""The `Forwarded` header of trusted proxies (RFC 7239), instead of X-Forwarded-For and X-Forwarded-Proto.
 
-Only one of the two forms is read (docs/decisions/0121): a proxy that sets one passes on what a client has sent in the
-other.
+Only one of the two forms is read (docs/decisions/0121): a proxy that sets one of them passes on the client's value of
+the other.
 """
 
 import ipaddress
@@ -9,21 +9,21 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-SCHEMES: Final = {"http": "ws", "https": "wss"}  # of a request, and of a WebSocket
+SCHEMES: Final = {"http": "ws", "https": "wss"}  # WebSocket schemes, by request scheme
 _TOKEN: Final = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"  # RFC 9110, 5.6.2
 _PAIR: Final = re.compile(rf'({_TOKEN})=(?:({_TOKEN})|"((?:[^"\\]|\\.)*)")')
 _NODE: Final = re.compile(r"(?:\[([0-9A-Fa-f:.]{2,45})\]|([^:\[\]]+))(?::([0-9]{1,5}|[._A-Za-z0-9-]+))?")
 
 
 class ForwardedHeader:
-    """ASGI middleware: replaces the scheme and the client's address of requests from trusted proxies."""
+    """ASGI middleware: replaces the scheme and the client address of requests from trusted proxies."""
 
     def __init__(self, app: Any, proxies: Sequence[str]) -> None:
         """Wrap an application.
 
         Args:
             app: The application.
-            proxies: IP addresses and networks.
+            proxies: Trusted IP addresses and networks.
         """
         self._app = app
         self._trusted = [ipaddress.ip_network(proxy) for proxy in proxies]
@@ -37,7 +37,7 @@ class ForwardedHeader:
         await self._app(scope, receive, send)
 
     def _nearest(self, elements: Sequence[Mapping[str, str]]) -> Mapping[str, str] | None:
-        """Return what was added by the trusted proxy that is farthest away: others may be a client's invention."""
+        """Return the element added by the farthest trusted proxy: elements beyond it may be a client's invention."""
         found = None
         for element in reversed(elements):
             found = element
@@ -55,7 +55,7 @@ class ForwardedHeader:
 
 
 def parse_forwarded(value: str) -> list[Mapping[str, str]] | None:
-    """Return the elements of a `Forwarded` header, the farthest proxy's first; None if it is not valid."""
+    """Return the elements of a `Forwarded` header, the farthest proxy's first, or None if it is invalid."""
     elements: list[Mapping[str, str]] = []
     element: dict[str, str] = {}
     at = 0
@@ -79,7 +79,7 @@ def parse_forwarded(value: str) -> list[Mapping[str, str]] | None:
 
 
 def parse_node(text: str) -> tuple[str, int]:
-    """Return the host and the port of a node (RFC 7239, 6); 0 for a port that is missing or hidden, "" for no node."""
+    """Return a node's host and port (RFC 7239, 6). A missing or hidden port is 0, a missing node is ""."""
     found = _NODE.fullmatch(text)
     if found is None:
         return "", 0

@@ -3,16 +3,16 @@
 import socket
 from typing import Final
 
-NOTSENT_LOWAT: Final = 128 << 10  # unsent bytes that the kernel accepts; by default 3 to 4 MB
-# s of silence until the kernel probes the peer, s between probes, and how many probes may stay without an answer: a
-# stream of events may be silent for hours, and a peer that has vanished must not keep its socket.
+NOTSENT_LOWAT: Final = 128 << 10  # unsent bytes accepted by the kernel; the default is 3 to 4 MB
+# s of silence until the kernel probes the peer, s between probes, and the number of unanswered probes: an event stream
+# may be silent for hours, and a peer that has vanished must not keep its socket.
 KEEPALIVE: Final = {socket.TCP_KEEPIDLE: 60, socket.TCP_KEEPINTVL: 15, socket.TCP_KEEPCNT: 4}
 BACKLOG: Final = 1024  # connections not yet accepted
 TCP_NOTSENT_LOWAT: Final = getattr(socket, "TCP_NOTSENT_LOWAT", 25)  # in Python's socket module from 3.12
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A listening TCP socket. What it accepts inherits its options (on Linux). Raises `OSError`."""
+    """Return a listening TCP socket. Accepted sockets inherit its options (on Linux). Raises `OSError`."""
     family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:
@@ -32,6 +32,6 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def numeric(host: str) -> str:
-    """Return the first IP address of a host name, to listen on. Blocks. Raises `OSError`: it has none."""
+    """Return the first IP address of a host name, to listen on. Blocks. Raises `OSError` if it has none."""
     found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0][4][0]
     return str(found)

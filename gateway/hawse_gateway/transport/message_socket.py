@@ -1,8 +1,8 @@
-"""Exchanges whole messages with a WebSocket client, past the parser of a WebSocket library.
+"""Exchanges whole messages with a WebSocket client, bypassing a WebSocket library's parser.
 
-A key and its echo are one frame each. A frame that is a whole message is handled here; every other one (pings, closes,
-fragments, mistakes) is passed on to the `FrameParser`, which is the protocol of the transport otherwise
-(docs/decisions/0262). No byte is read by both.
+A keystroke and its echo are one frame each. A frame that is a whole message is handled here. All others (pings, closes,
+fragments, invalid frames) are passed to the `FrameParser`, the transport's usual protocol (docs/decisions/0262). No
+byte is read by both.
 """
 
 import asyncio
@@ -11,21 +11,21 @@ from typing import Final, Protocol, cast
 
 try:
     from websockets.speedups import apply_mask
-except ImportError:  # no compiler was there when it was installed
+except ImportError:  # no compiler was available at installation
     from websockets.utils import apply_mask
 
-# The first byte of a frame (RFC 6455, 5.2) that is a whole message: FIN and the opcode.
+# The first byte of a frame (RFC 6455, 5.2) with a whole message: FIN and the opcode.
 TEXT: Final = 0x81
 BINARY: Final = 0x82
 FIN: Final = 0x80
 MASKED: Final = 0x80  # in the second byte
 CONTROL: Final = 0x08  # opcodes of pings, pongs and closes
 MASK_SIZE: Final = 4  # bytes
-JOINED: Final = 4 << 10  # bytes of a message that are copied behind its header; two buffers cost more to write
+JOINED: Final = 4 << 10  # bytes of a message that are copied after its header; writing two buffers costs more
 
 
 class Receiver(Protocol):
-    """Takes messages as they arrive. Its methods must not raise."""
+    """Receives messages as they arrive. Its methods must not raise."""
 
     def receive(self, message: str | bytes) -> None: ...
 
@@ -37,19 +37,19 @@ class Receiver(Protocol):
 
 
 class FrameParser(Protocol):
-    """The protocol of the transport while no receiver is attached. It also reads the frames that are not messages."""
+    """The transport's protocol while no receiver is attached. It also reads frames that are not whole messages."""
 
     @property
     def over(self) -> bool:
-        """Whether no more messages may be exchanged."""
+        """Whether no more messages can be exchanged."""
         ...
 
     def take(self, data: bytes) -> None:
-        """Read bytes, from the beginning of a frame on if the last ones ended with a frame."""
+        """Read bytes. They start with a frame if the previous bytes ended with one."""
         ...
 
     def refuse_text(self) -> None:
-        """Fail the connection: a text message is not valid UTF-8."""
+        """Fail the connection because of a text message that is not valid UTF-8."""
         ...
 
     def attach(self, receiver: Receiver | None) -> None: ...
@@ -72,19 +72,19 @@ class FrameParser(Protocol):
 
 
 class MessageSocket:
-    """An open WebSocket. The protocol of its transport while a receiver is attached.
+    """An open WebSocket. It is the transport's protocol while a receiver is attached.
 
     Attributes:
         bytes_in: Bytes of whole messages received.
         bytes_out: Bytes of whole messages sent.
-        received: Bytes received, of everything.
-        written: Bytes of messages sent, with their headers.
-        aligned: Whether the parser has read whole frames only. If not, it has to read all others too.
-        full: Whether the transport accepts no more for now. The parser sets it, which always knows.
+        received: Bytes received in total.
+        written: Bytes of messages sent, including headers.
+        aligned: Whether the parser has read only whole frames. If not, it has to read all others too.
+        full: Whether the transport accepts no more data for now. Set by the parser, which always knows.
     """
 
     def __init__(self, transport: asyncio.Transport, parser: FrameParser, limit: int) -> None:
-        """`limit`: bytes that a message may have; the parser refuses larger ones."""
+        """`limit`: the maximum bytes of a message; the parser refuses larger ones."""
         self.bytes_in = 0
         self.bytes_out = 0
         self.received = 0
@@ -95,15 +95,15 @@ class MessageSocket:
         self._parser = parser
         self._limit = limit
         self._receiver: Receiver | None = None
-        self._partial = bytearray()  # a frame that is not complete, of at most `limit` bytes and a header
-        self._wanted = 0  # bytes of it that have to be there before it is looked at again
-        self._in_fragments = False  # a message in fragments is not complete
-        self._over = False  # everything that still arrives is for the parser
+        self._partial = bytearray()  # an incomplete frame, of at most `limit` bytes and a header
+        self._wanted = 0  # bytes of it required before it is examined again
+        self._in_fragments = False  # a fragmented message is incomplete
+        self._over = False  # everything that arrives from now on is for the parser
 
     # ---- for the owner of the connection
 
     def attach(self, receiver: Receiver | None) -> None:
-        """Pass messages to `receiver` from now on, those that are queued first. None: queue them again."""
+        """Pass messages to `receiver` from now on, starting with queued ones. None queues them again."""
         transport, parser = self._transport, self._parser
         self._receiver = receiver
         if receiver is None:
@@ -144,7 +144,7 @@ class MessageSocket:
         self._parser.resume_reading()
 
     async def drain(self) -> None:
-        """Wait until it has room. Raises `OSError` when the client has disconnected."""
+        """Wait until there is room. Raises `OSError` when the client disconnects."""
         await self._parser.drain()
 
     async def close(self, code: int, reason: str) -> None:
@@ -187,9 +187,9 @@ class MessageSocket:
     # ---- frames
 
     def _frame_end(self, data: bytes, at: int) -> int:
-        """Return the index after the frame that begins at `at`, or after its header if that is not complete.
+        """Return the index after the frame starting at `at`, or after its header if the frame is incomplete.
 
-        A frame that is refused because of its header is for the parser at once, with everything behind it.
+        A frame refused because of its header is passed to the parser at once, with everything after it.
         """
         start = at + 2
         if start > len(data):
@@ -206,7 +206,7 @@ class MessageSocket:
         return start + MASK_SIZE + size
 
     def _take(self, data: bytes, at: int, end: int) -> None:
-        """Handle a complete frame: a message is for the receiver, anything else for the parser."""
+        """Handle a complete frame: messages are for the receiver, everything else is for the parser."""
         kind = data[at]
         if (kind != BINARY and kind != TEXT) or self._in_fragments or self._receiver is None:
             if not kind & CONTROL:

@@ -1,4 +1,4 @@
-"""The headers in which a trusted proxy names the user that it has authenticated. No I/O."""
+"""The headers that name the user authenticated by a trusted proxy. No I/O."""
 
 import ipaddress
 from collections.abc import Callable, Sequence
@@ -9,8 +9,8 @@ class UserHeaders(NamedTuple):
     """The names of the headers.
 
     Attributes:
-        user: Has the id of the user.
-        groups: Has the groups of the user, separated by commas. None: there is none.
+        user: The header with the user's id.
+        groups: The header with the user's groups, separated by commas, if any.
     """
 
     user: str
@@ -18,9 +18,9 @@ class UserHeaders(NamedTuple):
 
 
 class ProxyUserHeaders:
-    """ASGI middleware, outside of those that replace the client's address: the peer decides whether headers count.
+    """ASGI middleware outside of those that replace the client's address: the peer decides whether headers count.
 
-    The headers are removed from all requests: nothing behind sees those that a client has invented.
+    The headers are removed from all requests, so inner applications never see forged ones.
     """
 
     def __init__(
@@ -35,10 +35,10 @@ class ProxyUserHeaders:
 
         Args:
             app: The application.
-            proxies: IP addresses and networks that are trusted.
+            proxies: Trusted IP addresses and networks.
             names: The names of the headers.
-            key: The key of the scope that gets the user; None without one.
-            make: Makes its value of the id and the groups of a user.
+            key: The scope key for the user. It is None in requests without a user.
+            make: Creates its value from a user's id and groups.
         """
         self._app = app
         self._trusted = [ipaddress.ip_network(proxy) for proxy in proxies]
@@ -56,7 +56,7 @@ class ProxyUserHeaders:
             ours[self._groups] = []
         others = []
         for name, value in scope["headers"]:
-            # Servers behind CGI cannot tell `_` from `-`, and proxies may pass on both.
+            # Servers behind CGI cannot distinguish `_` from `-`, and proxies may pass on both.
             known = ours.get(name.lower().replace(b"_", b"-"))
             if known is None:
                 others.append((name, value))
@@ -66,7 +66,7 @@ class ProxyUserHeaders:
         await self._app({**scope, "headers": others, self._key: user}, receive, send)
 
     def _make_user(self, ours: dict[bytes, list[str]]) -> object:
-        """Return the user; None if the header is missing, empty or repeated: one may then be a client's invention."""
+        """Return the user, or None if the header is missing, empty, or repeated, and therefore possibly forged."""
         ids = ours[self._user]
         if len(ids) != 1 or not ids[0]:
             return None

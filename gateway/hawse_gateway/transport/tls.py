@@ -1,7 +1,7 @@
-"""TLS of the listening socket: its settings, and certificates that are renewed while the gateway runs.
+"""TLS of the listening socket: its settings, and certificates renewed while the gateway runs.
 
-A renewed certificate is used by new connections. The files are polled rather than read on SIGHUP, which a gateway also
-gets when its terminal is closed (docs/decisions/0115).
+New connections use the renewed certificate. The files are polled instead of read on SIGHUP, which a gateway also
+receives when its terminal is closed (docs/decisions/0115).
 """
 
 import logging
@@ -11,32 +11,32 @@ from typing import Any, Final
 
 log = logging.getLogger(__name__)
 
-POLL: Final = 10.0  # s between two looks at the files
-HANDSHAKE_TIMEOUT: Final = 10.0  # s: as for the headers of a request, since a handshake needs no token
+POLL: Final = 10.0  # s between two checks of the files
+HANDSHAKE_TIMEOUT: Final = 10.0  # s, the same as for a request's headers: a handshake needs no token
 
 Version = tuple[int, int, int]
 
 
 class CertificateError(Exception):
-    """The certificate or its key cannot be used. The message names the file."""
+    """The certificate or its key is unusable. The message names the file."""
 
 
 class Certificate:
-    """The certificate chain of a gateway and its key, in PEM files.
+    """A gateway's certificate chain and key, in PEM files.
 
     Attributes:
-        context: What the server is started with. Each handshake uses the certificate that was loaded last.
+        context: The server's context. Each handshake uses the most recently loaded certificate.
     """
 
     def __init__(self, chain: Path, key: Path | None = None) -> None:
         """Load the files.
 
         Args:
-            chain: The certificate, followed by those of the authorities in between.
-            key: Its private key, without a passphrase. None: it is in the file of the certificate.
+            chain: The certificate, followed by the intermediate certificates.
+            key: Its private key, without a passphrase. None if it is in the certificate's file.
 
         Raises:
-            CertificateError: The files cannot be used.
+            CertificateError: The files are unusable.
         """
         self._chain = chain.expanduser()
         self._key = self._chain if key is None else key.expanduser()
@@ -46,10 +46,10 @@ class Certificate:
         self.context.sni_callback = self._choose
 
     def reload(self) -> bool:
-        """Load the files again if they have changed; return whether new connections get another certificate.
+        """Reload changed files; return whether new connections get another certificate.
 
-        Files that cannot be used are logged, and the previous certificate remains: a program that renews a certificate
-        may have written one of two files.
+        Unusable files are logged and the previous certificate stays in use: a renewal may have written only one of two
+        files.
         """
         try:
             versions = self._look()
@@ -58,13 +58,13 @@ class Certificate:
             self._versions = versions
             self._newest = self._load()
         except CertificateError as error:
-            log.error("! the certificate is not renewed: %s", error)
+            log.error("! cannot renew the certificate: %s", error)
             return False
-        log.info("= the certificate is renewed from %s", self._chain)
+        log.info("= renewed the certificate from %s", self._chain)
         return True
 
     def _choose(self, handshake: Any, name: str | None, context: ssl.SSLContext) -> None:
-        """Is called by OpenSSL in each handshake, also without a name."""
+        """Called by OpenSSL in each handshake, even without a name."""
         handshake.context = self._newest
 
     def _look(self) -> tuple[Version, Version]:
@@ -80,14 +80,14 @@ class Certificate:
         except ssl.SSLError as error:
             reason = error.reason or str(error)
             raise CertificateError(
-                f"{self._chain} and {self._key} are not a certificate in PEM and its key: {reason}"
+                f"{self._chain} and {self._key} are not a PEM certificate and its key: {reason}"
             ) from error
         except OSError as error:
             raise CertificateError(f"{self._chain}, {self._key}: {error.strerror or error}") from error
         return context
 
     def _no_passphrase(self) -> str:
-        raise CertificateError(f"{self._key} has a passphrase, which the gateway cannot ask for")
+        raise CertificateError(f"{self._key} has a passphrase, which is not supported")
 
 
 def _version(path: Path) -> Version:

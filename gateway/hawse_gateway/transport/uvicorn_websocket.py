@@ -1,10 +1,10 @@
-"""uvicorn's WebSocket protocol with small buffers, and with bounds for peers that do not read or do not close.
+"""uvicorn's WebSocket protocol with small buffers, and limits for peers that do not read or do not close.
 
-uvicorn waits for room before it writes a message; all backpressure relies on that. Everything else is as in
+uvicorn waits for room before it writes a message; all backpressure relies on this. Everything else is as in
 uvicorn.protocols.websockets.websockets_sansio_impl, 0.54.
 
-An application finds a `MessageSocket` in its scope and may exchange messages with it directly, without ASGI's tasks and
-queues (docs/decisions/0040), and without the parser of the websockets library (docs/decisions/0262).
+An application finds a `MessageSocket` in its scope and can exchange messages with it directly, without ASGI's tasks and
+queues (docs/decisions/0040), and without the websockets library's parser (docs/decisions/0262).
 """
 
 import asyncio
@@ -20,26 +20,26 @@ from websockets.frames import Frame
 
 from hawse_gateway.transport.message_socket import MessageSocket, Receiver
 
-WRITE_BUFFER: Final = 128 << 10  # bytes in the transport: more would make every channel wait behind it
-PONG_BUFFER: Final = 256 << 10  # bytes in the transport above which a peer that pings and does not read is disconnected
+WRITE_BUFFER: Final = 128 << 10  # bytes in the transport: with more, every channel would wait behind them
+PONG_BUFFER: Final = 256 << 10  # bytes in the transport before a peer that pings but does not read is disconnected
 FRAGMENTS: Final = 1024  # of one message: empty fragments do not count toward `ws_max_size`
-LINGER: Final = 5.0  # s for a peer to read the rest and to close its side
-SILENT_PINGS: Final = 3  # timeouts in a row without a byte from the peer: with pings of 20 s, 60 s of silence
+LINGER: Final = 5.0  # s for a peer to read the rest and close its side
+SILENT_PINGS: Final = 3  # consecutive timeouts without data from the peer: 60 s of silence with pings every 20 s
 SOCKET: Final = "hawse.socket"  # the name of the extension in the scope
 
 
 class WebSocketProtocol(WebSocketsSansIOProtocol):
-    """One accepted socket, from the upgrade on. The `FrameParser` of its `MessageSocket`."""
+    """One accepted socket after the upgrade. It is the `FrameParser` of its `MessageSocket`."""
 
     linger = LINGER
     silent_pings = SILENT_PINGS
     messages: MessageSocket
 
-    _ignoring_input = False  # after a failure, while the peer may still read the close frame
+    _ignoring_input = False  # after a failure, while the peer can still read the close frame
     _linger: asyncio.TimerHandle | None = None
     _receiver: Receiver | None = None
-    _last_progress: tuple[int, int] = (0, 0)  # bytes received and delivered, when the keepalive last looked
-    _silent = 0  # timeouts since a byte was received
+    _last_progress: tuple[int, int] = (0, 0)  # bytes received and delivered at the last keepalive check
+    _silent = 0  # timeouts since data was last received
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
@@ -64,7 +64,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
             raise ClientDisconnected
         await super().send(message)
         if message["type"] == "websocket.http.response.body" and self.close_sent:
-            self.handshake_complete = True  # uvicorn would log the refusal as an error
+            self.handshake_complete = True  # otherwise uvicorn would log the refusal as an error
 
     # ---- without ASGI
 
@@ -80,7 +80,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         self._fail(1007, "not valid UTF-8")
 
     def attach(self, receiver: Receiver | None) -> None:
-        """Pass messages to `receiver` from now on, those that are queued first. None: queue them again."""
+        """Pass messages to `receiver` from now on, starting with queued ones. None queues them again."""
         self._receiver = receiver
         if receiver is not None:
             self.resume_reading()  # before the first message: the receiver may pause
@@ -124,7 +124,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         if self._receiver is not None:
             self._receiver.lost()
 
-    # ---- as uvicorn's, with bounds
+    # ---- as in uvicorn, with limits
 
     async def run_asgi(self) -> None:
         self.scope["extensions"][SOCKET] = self.messages  # type: ignore[assignment]
@@ -133,14 +133,14 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
 
     def send_keepalive_ping(self) -> None:
         self._last_progress = self._progress()
-        self._silent = 0  # the pong of the ping before has arrived
+        self._silent = 0  # the pong of the previous ping has arrived
         super().send_keepalive_ping()
 
     def keepalive_timeout(self) -> None:
         """Close the connection, unless the peer showed a sign of life since the ping.
 
-        On a slow line the ping, or its pong, may wait behind data for longer than the timeout. Acknowledgements of this
-        data are a sign of life for a while only: they may come from a proxy whose client has disappeared.
+        On a slow line, the ping or its pong may wait behind data for longer than the timeout. Acknowledgements of this
+        data only count as signs of life for a while: they may come from a proxy whose client has disappeared.
         """
         before, self._last_progress = self._last_progress, self._progress()
         heard = self._last_progress[0] != before[0] or self.read_paused
@@ -154,10 +154,10 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         self._abort_later()
 
     def _progress(self) -> tuple[int, int]:
-        """The bytes that the peer has sent, and those of messages that its kernel has acknowledged."""
+        """Bytes sent by the peer, and bytes of our messages acknowledged by its kernel."""
         queued = struct.pack("i", 0)
         if not self.transport.is_closing():
-            # SIOCOUTQ (tcp(7)): bytes that the peer has not acknowledged.
+            # SIOCOUTQ (tcp(7)): bytes not acknowledged by the peer.
             queued = fcntl.ioctl(self.transport.get_extra_info("socket").fileno(), termios.TIOCOUTQ, queued)
         waiting = self.transport.get_write_buffer_size() + int.from_bytes(queued, sys.byteorder)
         return self.messages.received, self.messages.written - waiting
@@ -184,7 +184,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
             super().handle_cont(event)
 
     def send_receive_event_to_app(self) -> None:
-        """As uvicorn's, without a traceback in the log for a client's mistake."""
+        """As in uvicorn, without logging a traceback for a client's mistake."""
         data = self.frames[0] if len(self.frames) == 1 else b"".join(self.frames)
         self.frames = []
         self.messages.bytes_in += len(data)
@@ -205,12 +205,12 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         self.pause_reading()
 
     def handle_parser_exception(self) -> None:
-        """Send the reason and read on for a while.
+        """Send the reason and keep reading for a while.
 
         Closing with unread bytes would reset the connection, and the peer might never see the close frame.
         """
         self._ignoring_input = True
-        if self.conn.close_sent is None:  # the upgrade itself was not valid
+        if self.conn.close_sent is None:  # the upgrade itself was invalid
             self.transport.abort()
             return
         code, reason = self.conn.close_sent.code, self.conn.close_sent.reason
@@ -221,16 +221,16 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         if self.read_paused:
             self.read_paused = False
             self.transport.resume_reading()
-        if self.transport.can_write_eof():  # not with TLS
+        if self.transport.can_write_eof():  # not possible with TLS
             self.transport.write_eof()
-        self.close_timer = self.loop.call_later(self.linger, self.transport.abort)  # with it, `run_asgi` leaves it open
+        self.close_timer = self.loop.call_later(self.linger, self.transport.abort)  # keeps `run_asgi` from closing
 
     def _fail(self, code: int, reason: str) -> None:
         self.conn.fail(code, reason)
         self.handle_parser_exception()
 
     def _abort_later(self) -> None:
-        """`close` waits for its buffer to be read; a peer that doesn't would keep us for ever."""
+        """Abort after a delay: `close` waits until its buffer is read, possibly forever."""
         if self._linger is None and not self.disconnected:
             delay = self.linger + (self.close_timeout if self.close_timer is not None else 0.0)
             self._linger = self.loop.call_later(delay, self.transport.abort)

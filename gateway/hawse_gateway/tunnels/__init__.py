@@ -1,1 +1,1 @@
-"""Tunnels: durable public addresses of ports of sandboxes."""
+"""Tunnels: durable public addresses for ports in sandboxes."""

@@ -1,4 +1,4 @@
-"""The TCP connections of tunnels: how many there may be, and their way to the port of the sandbox."""
+"""The TCP connections of tunnels: their limits, and their way to the port in the sandbox."""
 
 import asyncio
 import errno
@@ -20,26 +20,26 @@ from hawse_gateway.tunnels.table import TunnelRecord
 log = logging.getLogger(__name__)
 
 AT_ONCE_EACH: Final = 256  # of one tunnel
-AT_ONCE_UNNAMED: Final = 64  # TLS clients that have not said yet which name they want
-ACCEPT_PAUSE: Final = 1.0  # s until the next connection is accepted after descriptors have run out
+AT_ONCE_UNNAMED: Final = 64  # TLS clients that have not sent a server name yet
+ACCEPT_PAUSE: Final = 1.0  # s before accepting again after running out of descriptors
 EXHAUSTED: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 NO_LINGER: Final = struct.pack("ii", 1, 0)  # closing sends RST (socket(7))
 
-# Connects to the port of a tunnel, for an address, `HOST:PORT`; the function is called when the tunnel ends.
+# Connects to the port of a tunnel for a visitor's address, `HOST:PORT`. The function is called when the tunnel ends.
 Connect = Callable[[TunnelRecord, str, Callable[[], None]], AbstractAsyncContextManager[Channel]]
 
 
 class Place:
-    """The place of one connection in the counts of connections, by tunnel."""
+    """The place of one connection in the counts by tunnel."""
 
     def __init__(self, counts: Counter[str], name: str) -> None:
-        """Take a place of a tunnel; "" for a connection that has not named one."""
+        """Take a place of a tunnel; "" for a connection that has not named one yet."""
         self._counts = counts
         self._name = name
         counts[name] += 1
 
     def move(self, name: str) -> bool:
-        """Take a place of a tunnel instead. Return whether there was one."""
+        """Move to another tunnel. Return whether it had a free place."""
         if self._counts[name] >= AT_ONCE_EACH:
             return False
         self.leave()
@@ -48,7 +48,7 @@ class Place:
         return True
 
     def leave(self) -> None:
-        """Give the place back."""
+        """Release the place."""
         self._counts[self._name] -= 1
         if not self._counts[self._name]:
             del self._counts[self._name]
@@ -61,18 +61,18 @@ class TunnelConnections:
     """The connections of all listeners."""
 
     def __init__(self, connect: Connect, *, idle: float = IDLE) -> None:
-        """Create it without connections.
+        """Create an empty table.
 
         Args:
             connect: Connects to the port of a tunnel.
-            idle: Seconds without a byte until a connection is closed.
+            idle: Seconds without data until a connection is closed.
         """
         self._connect = connect
         self._idle = idle
-        self._open: Counter[str] = Counter()  # by tunnel; "" for those that have not named one
+        self._open: Counter[str] = Counter()  # by tunnel; "" for connections that have not named one yet
 
     async def serve(self, record: TunnelRecord, listener: socket.socket) -> None:
-        """Connect all that a listener accepts to the port of a tunnel, until it is cancelled. It owns the listener."""
+        """Connect everything that a listener accepts to a tunnel's port, until cancelled. It owns the listener."""
 
         async def visit(connection: socket.socket, address: str, place: Place) -> None:
             reader, writer = await streams(connection)
@@ -84,13 +84,13 @@ class TunnelConnections:
         await self.accept(listener, visit, record.name, through=record.provider)
 
     async def accept(self, listener: socket.socket, visit: Visit, name: str = "", *, through: str = "") -> None:
-        """Accept connections until it is cancelled. Those beyond the limits are closed at once.
+        """Accept connections until cancelled. Those above the limits are closed at once.
 
         Args:
-            listener: Accepts them. It is closed at the end.
-            visit: Serves one; it owns the socket.
-            name: The tunnel. "": each connection names one.
-            through: The address of visitors who come through a Unix socket.
+            listener: The listening socket. It is closed at the end.
+            visit: Serves one connection, and owns its socket.
+            name: The tunnel, or "" if each connection names one.
+            through: The address of visitors that connect through a Unix socket.
         """
         loop = asyncio.get_running_loop()
 
@@ -99,7 +99,7 @@ class TunnelConnections:
                 await visit(connection, address, place)
             except* (HawseError, OSError, HelloError) as errors:
                 log.info("! connection of tunnel %s: %s", name or "by name", errors.exceptions[0])
-            except* Exception:  # a bug must not end the others
+            except* Exception:  # a bug must not end the other connections
                 log.exception("! connection of tunnel %s", name or "by name")
 
         with listener:
@@ -109,7 +109,7 @@ class TunnelConnections:
                         connection, peer = await loop.sock_accept(listener)
                     except OSError as error:
                         if error.errno in EXHAUSTED:
-                            log.warning("! connections of tunnel %s are not accepted: %s", name or "by name", error)
+                            log.warning("! cannot accept connections of tunnel %s: %s", name or "by name", error)
                             await asyncio.sleep(ACCEPT_PAUSE)
                         continue
                     most = AT_ONCE_EACH if name else AT_ONCE_UNNAMED
@@ -129,14 +129,14 @@ class TunnelConnections:
         address: str,
         first: bytes = b"",
     ) -> None:
-        """Pass the bytes of one connection to the port of a tunnel and back until both halves have ended.
+        """Pass the bytes of one connection to a tunnel's port and back until both halves have ended.
 
         Args:
             record: The tunnel.
-            reader: What the visitor sends.
-            writer: What the visitor gets.
-            address: Of the visitor, `HOST:PORT`.
-            first: What the visitor has sent already.
+            reader: The bytes from the visitor.
+            writer: The bytes to the visitor.
+            address: The visitor's address, `HOST:PORT`.
+            first: Bytes that the visitor has already sent.
         """
         async with self._connect(record, address, lambda: reset(writer)) as channel:
             await relay(reader, writer, channel, first=first, idle=self._idle)
@@ -147,7 +147,7 @@ def _leave(place: Place, _: asyncio.Task[None]) -> None:
 
 
 async def streams(connection: socket.socket) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """Return the two halves of a connection, which own it."""
+    """Return the two halves of a connection. They own it."""
     try:
         if connection.family == socket.AF_UNIX:
             return await asyncio.open_unix_connection(sock=connection, limit=CHUNK)
@@ -158,8 +158,8 @@ async def streams(connection: socket.socket) -> tuple[asyncio.StreamReader, asyn
 
 
 def reset(writer: asyncio.StreamWriter) -> None:
-    """Break a connection that has not ended: the visitor must not take what it got for all that there is."""
-    connection = writer.get_extra_info("socket")  # None: it is a Unix socket that was closed
+    """Reset a connection that has not ended, so that the visitor does not take the data for complete."""
+    connection = writer.get_extra_info("socket")  # None for a Unix socket that was closed
     if connection is not None:
         with suppress(OSError):
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, NO_LINGER)

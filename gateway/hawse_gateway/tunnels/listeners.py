@@ -1,6 +1,6 @@
-"""The ports of the gateway that TCP tunnels have: one for each tunnel of the kind `tcp`, one for all of `tls`.
+"""The gateway's listening ports for tunnels: one for each tunnel of kind `tcp`, one for all of kind `tls`.
 
-Each connection becomes a connection to the port of the sandbox. With several gateways on one store, each listens.
+Each accepted connection becomes a connection to the port in the sandbox. All gateways of a store listen.
 """
 
 import asyncio
@@ -24,8 +24,8 @@ from hawse_gateway.tunnels.table import MARK, TunnelRecord, TunnelTable
 
 log = logging.getLogger(__name__)
 
-HELLO_TIME: Final = 10.0  # s for a client to say which name it wants
-RETRY: Final = 10.0  # s until a port that could not be opened is tried again
+HELLO_TIME: Final = 10.0  # s for a client to send the server name
+RETRY: Final = 10.0  # s until a port that could not be opened is retried
 
 
 class TunnelListeners:
@@ -40,21 +40,21 @@ class TunnelListeners:
         preview_host: str | None = None,
         hello_time: float = HELLO_TIME,
     ) -> None:
-        """Create it with nothing open.
+        """Create it without open ports.
 
         Args:
             table: The tunnels.
-            options: Which ports they may have.
-            connections: Serves what they accept.
-            preview_host: The name below which tunnels of the kind `tls` have their names.
-            hello_time: Seconds for a TLS client to say which name it wants.
+            options: The ports available to tunnels.
+            connections: Serves the accepted connections.
+            preview_host: The parent domain of the names of tunnels of kind `tls`.
+            hello_time: Seconds for a TLS client to send the server name.
         """
         self._table = table
         self._options = options
         self._connections = connections
         self._suffix = None if preview_host is None else f".{preview_host.lower()}"
         self._hello_time = hello_time
-        self._opened: dict[int, socket.socket] = {}  # ports of tunnels that are being created
+        self._opened: dict[int, socket.socket] = {}  # ports of tunnels being created
         self._serving: dict[str, tuple[TunnelRecord, asyncio.Task[None]]] = {}
         self._refused: set[int] = set()  # ports that could not be opened
         self._wake = asyncio.Event()
@@ -62,7 +62,7 @@ class TunnelListeners:
     # ---- ports
 
     def open(self, port: int) -> None:
-        """Open a port for a tunnel that is about to be created. Raises `OSError`."""
+        """Open a port for a tunnel about to be created. Raises `OSError`."""
         if port not in self._opened:
             self._opened[port] = listen(self._options.address, port)
             self._refused.discard(port)
@@ -73,11 +73,11 @@ class TunnelListeners:
             listener.close()
 
     def refused(self, port: int) -> bool:
-        """Whether a port of tunnels could not be opened, and is not open yet."""
+        """Return whether a tunnel's port could not be opened and is not open yet."""
         return port in self._refused
 
     async def run(self) -> None:
-        """Serve all TCP tunnels until it is cancelled."""
+        """Serve all TCP tunnels until cancelled."""
         stop = self._table.listen(self._wake.set)
         try:
             async with asyncio.TaskGroup() as tasks:
@@ -95,7 +95,7 @@ class TunnelListeners:
                 self.release(port)
 
     async def _reconcile(self, tasks: asyncio.TaskGroup) -> bool:
-        """Listen for the tunnels that there are, and for no others. Return whether a port could not be opened."""
+        """Listen for the existing tunnels, and no others. Return whether a port could not be opened."""
         wanted = {record.name: record for record in self._table.tcp() if record.public_port in self._options.ports}
         for name, (record, task) in list(self._serving.items()):
             if name not in wanted or not wanted[name].leads_where(record) or task.done():
@@ -111,7 +111,7 @@ class TunnelListeners:
                 self.open(port)
             except OSError as error:
                 if port not in self._refused:
-                    log.warning("! port %d of a tunnel cannot be opened: %s", port, error)
+                    log.warning("! cannot open port %d of a tunnel: %s", port, error)
                 self._refused.add(port)
                 missing = True
                 continue
@@ -141,25 +141,25 @@ class TunnelListeners:
                 break
             except OSError as error:
                 if port not in self._refused:
-                    log.warning("! port %d of tunnels by name cannot be opened: %s", port, error)
+                    log.warning("! cannot open port %d of tunnels by name: %s", port, error)
                 self._refused.add(port)
                 await asyncio.sleep(RETRY)
         self._refused.discard(port)
         await self._connections.accept(listener, visit)
 
     async def _hello(self, reader: asyncio.StreamReader) -> tuple[str, bytes]:
-        """Return the name that a TLS client asks for, and all that it has sent. Raises `HelloError`, `TimeoutError`."""
+        """Return the server name a TLS client sends, and all its bytes. Raises `HelloError`, `TimeoutError`."""
         data = b""
         async with asyncio.timeout(self._hello_time):
             try:
-                for _ in range(RECORDS_MAX):  # the message is parsed once for each whole record
+                for _ in range(RECORDS_MAX):  # parse the message once per complete record
                     header = await reader.readexactly(RECORD_HEADER)
                     data += header + await reader.readexactly(record_length(header))
                     if (name := server_name(data)) is not None:
                         return name, data
             except asyncio.IncompleteReadError:
                 raise HelloError("the client has closed its connection") from None
-        raise HelloError(f"the message has more than {RECORDS_MAX} records")
+        raise HelloError(f"the message spans more than {RECORDS_MAX} records")
 
     def _find(self, host: str) -> TunnelRecord | None:
         label = host.removesuffix(self._suffix or "")

@@ -29,13 +29,13 @@ from hawse_gateway.tunnels.providers import Provider
 from hawse_gateway.tunnels.publications import Publications, find_program
 from hawse_gateway.tunnels.table import MARK, TCP, TunnelRecord, TunnelTable
 
-PREFIX: Final = "/t/"  # of the path of an address
+PREFIX: Final = "/t/"  # of an address's path
 PER_SANDBOX: Final = 16
-TOTAL: Final = 1000  # of a gateway: each is a row in memory
-PUBLISH_TIMEOUT: Final = 25.0  # s until a program of another provider must have an address
+TOTAL: Final = 1000  # tunnels of a gateway: each is a row in memory
+PUBLISH_TIMEOUT: Final = 25.0  # s for the program of another provider to get an address
 TAKEN: Final = (errno.EADDRINUSE, errno.EACCES)  # another port may be free
-PORTS_TRIED: Final = 100  # that may belong to other programs, until a creation fails
-SECRET: Final = 10  # bytes of a random name, which becomes 16 characters
+PORTS_TRIED: Final = 100  # ports possibly used by other programs, before a creation fails
+SECRET: Final = 10  # bytes of a random name: 16 characters
 _OF_PORT = re.compile(rf"{TCP}[0-9]+")
 
 
@@ -43,13 +43,13 @@ class TunnelPorts(Protocol):
     """Opens ports of the gateway."""
 
     def open(self, port: int) -> None:
-        """Open a port for a tunnel that is about to be created. Raises `OSError`."""
+        """Open a port for a tunnel about to be created. Raises `OSError`."""
 
     def release(self, port: int) -> None:
         """Close a port whose tunnel was not created."""
 
     def refused(self, port: int) -> bool:
-        """Whether a port of tunnels could not be opened, and is not open yet."""
+        """Return whether a tunnel's port could not be opened and is not open yet."""
         ...
 
 
@@ -70,11 +70,11 @@ class TunnelMethods:
 
         Args:
             table: The tunnels.
-            preview_host: The name below which tunnels have host names of their own. None: they have paths only.
-            limit: How many tunnels a user without every right may have. None: any number.
-            options: What TCP tunnels may use. None: there are none.
-            ports: Opens their ports. None: there are none.
-            publications: Runs the programs of other providers. None: there are none.
+            preview_host: The parent domain of tunnels' host names. None if they only have paths.
+            limit: The maximum number of tunnels of a user without every right. None: unlimited.
+            options: The ports available to TCP tunnels. None disables TCP tunnels.
+            ports: Opens their ports. None disables TCP tunnels.
+            publications: Runs the programs of other providers. None disables other providers.
         """
         self._table = table
         self._preview_host = preview_host
@@ -140,19 +140,21 @@ class TunnelMethods:
         return generation
 
     def _check_room(self, record: TunnelRecord, caller: Principal) -> None:
-        """Raise `HawseError` (`limit_exceeded`) if there are too many tunnels for one more."""
+        """Raise `HawseError` (`limit_exceeded`) if there are already too many tunnels."""
         if len(self._table.of(record.sandbox)) >= PER_SANDBOX:
-            raise HawseError("limit_exceeded", f"a sandbox may have {PER_SANDBOX} tunnels: delete one")
+            raise HawseError("limit_exceeded", f"at most {PER_SANDBOX} tunnels of a sandbox: delete one")
         if self._table.count() >= TOTAL:
-            raise HawseError("limit_exceeded", f"this gateway may have {TOTAL} tunnels")
+            raise HawseError("limit_exceeded", f"at most {TOTAL} tunnels at this gateway")
         if record.provider != "gateway" and len(self._table.of_others()) >= PUBLISHED_MAX:
-            raise HawseError("limit_exceeded", f"this gateway may have {PUBLISHED_MAX} tunnels of other providers")
+            raise HawseError("limit_exceeded", f"at most {PUBLISHED_MAX} tunnels of other providers at this gateway")
         limited = self._limit is not None and ALL not in caller.rights
         if limited and self._table.count(caller.id) >= (self._limit or 0):
-            raise HawseError("limit_exceeded", f"the user {caller.id!r} may have {self._limit} tunnels: delete one")
+            raise HawseError(
+                "limit_exceeded", f"{caller.id!r} has reached the limit of {self._limit} tunnels: delete one"
+            )
 
     def _check(self, params: TunnelCreate, kind: TunnelKind) -> None:
-        """Raise `HawseError` for parameters of another kind, or `unavailable` for a kind that is not enabled."""
+        """Raise `HawseError` for parameters of another kind, or `unavailable` if the kind is not enabled."""
         options = self._options
         if params.provider != "gateway":
             provider = self._provider(params.provider)
@@ -179,7 +181,7 @@ class TunnelMethods:
             raise _disabled("this gateway has no tunnels by TLS name: hawse serve --tunnel-tls-port and --preview-host")
 
     def _provider(self, name: TunnelProvider) -> Provider:
-        """Return another provider than the gateway. Raises `HawseError` `unavailable`."""
+        """Return a provider other than the gateway. Raises `HawseError` `unavailable`."""
         provider = self._options.providers.get(name)
         if provider is None or self._publications is None:
             raise _disabled(f"this gateway has no tunnels of {name}: hawse serve --tunnel-{name}")
@@ -187,18 +189,18 @@ class TunnelMethods:
         return provider
 
     async def _publish(self, record: TunnelRecord) -> None:
-        """Wait until a new tunnel has its address; else remove it. Raises `HawseError` `unavailable`."""
-        assert self._publications is not None, "it was checked"
+        """Wait until a new tunnel has its address, or else remove it. Raises `HawseError` `unavailable`."""
+        assert self._publications is not None, "checked by the caller"
         try:
             publication = await self._publications.start(record)
             try:
                 async with asyncio.timeout(PUBLISH_TIMEOUT):
                     await publication.settled()
             except TimeoutError:
-                text = f"{record.provider} has given no address within {PUBLISH_TIMEOUT:g} s"
+                text = f"{record.provider} assigned no address within {PUBLISH_TIMEOUT:g} s"
                 raise _disabled(text) from None
             if publication.url is None:
-                raise _disabled(f"{record.provider} has given no address: {publication.problem}")
+                raise _disabled(f"{record.provider} assigned no address: {publication.problem}")
         except BaseException:
             await asyncio.shield(self._table.remove(record))
             raise
@@ -209,7 +211,7 @@ class TunnelMethods:
         return params.name or new_name()
 
     async def _add(self, record: TunnelRecord, public_port: int | None) -> TunnelRecord:
-        """Write a new tunnel, with a free port if it has one."""
+        """Write a new tunnel, with a free port if its kind needs one."""
         if record.kind != "tcp" or record.provider != "gateway" or self._ports is None:
             await self._put(record)
             return record
@@ -221,7 +223,7 @@ class TunnelMethods:
                 self._ports.open(port)
             except OSError as error:
                 if error.errno not in TAKEN:
-                    raise HawseError("unavailable", f"the port {port} cannot be opened: {error.strerror}") from error
+                    raise HawseError("unavailable", f"cannot open port {port}: {error.strerror}") from error
                 reason = str(error)
                 continue
             try:
@@ -230,13 +232,13 @@ class TunnelMethods:
                 self._ports.release(port)
                 if not isinstance(error, HawseError) or error.code != "conflict":
                     raise
-                continue  # another gateway was faster
+                continue  # another gateway took it first
             return record
         which = f"the port {public_port}" if public_port is not None else "a port for a tunnel"
         raise HawseError("conflict" if public_port is not None else "limit_exceeded", f"{which} is not free: {reason}")
 
     def _free_ports(self) -> list[int]:
-        """Return some ports that no tunnel has, from a random one on. Another program may have them."""
+        """Return some ports without a tunnel, starting at a random one. Other programs may use them."""
         ports, taken = self._options.ports, {record.public_port for record in self._table.tcp()}
         start = secrets.randbelow(len(ports))
         rotated = (ports[(start + step) % len(ports)] for step in range(len(ports)))
@@ -270,14 +272,14 @@ class TunnelMethods:
         )
 
     def _reachable(self, record: TunnelRecord) -> tuple[str | None, str | None]:
-        """Return the address that another provider has given, and why a tunnel cannot be reached now."""
+        """Return the address assigned by another provider, and the reason if a tunnel cannot be reached now."""
         options = self._options
         if record.provider != "gateway":
             if record.provider not in options.providers:
                 return None, f"this gateway was started without --tunnel-{record.provider}"
             found = None if self._publications is None else self._publications.find(record)
             if found is None or (found.url is None and found.problem is None):
-                return None, f"{record.provider} has not given it an address yet"
+                return None, f"{record.provider} has not assigned an address yet"
             return found.url, found.problem
         if record.kind == "tcp" and record.public_port not in options.ports:
             return None, "this gateway was started without its port in --tunnel-ports"
@@ -285,7 +287,7 @@ class TunnelMethods:
             return None, "this gateway was started without --tunnel-tls-port"
         port = options.tls_port if record.kind == "tls" else record.public_port
         if port is not None and self._ports is not None and self._ports.refused(port):
-            return None, f"the gateway cannot open its port {port}: another program may have it"
+            return None, f"the gateway cannot open its port {port}: another program may be using it"
         return None, None
 
 
@@ -299,9 +301,9 @@ def _place(record: TunnelRecord) -> tuple[object, ...]:
 
 
 def _disabled(text: str) -> HawseError:
-    """Return the error of what somebody has to change first: the same call would fail again."""
+    """Return the error for a missing setting: the same call would fail again until the operator changes it."""
     return HawseError("unavailable", text, retryable=False)
 
 
 def _taken(name: str) -> HawseError:
-    return HawseError("conflict", f"the name {name!r} is taken by another tunnel: choose another name, or delete it")
+    return HawseError("conflict", f"the name {name!r} is taken: choose another name, or delete that tunnel")

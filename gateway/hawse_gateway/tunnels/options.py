@@ -1,4 +1,4 @@
-"""What an operator lets tunnels use: ports, a port for TLS by name, and other providers than the gateway. No I/O."""
+"""The operator's options for tunnels: ports, a TLS port for tunnels by name, and other providers. No I/O."""
 
 import re
 from collections.abc import Mapping
@@ -9,8 +9,8 @@ from typing import Final
 from hawse_gateway.transport.listener import numeric
 from hawse_gateway.tunnels.providers import PORT_MAX, Cloudflared, Provider, Ssh
 
-AT_ONCE: Final = 512  # connections of all TCP tunnels: each is a socket, a channel of a link and up to 0.5 MiB
-PUBLISHED_MAX: Final = 32  # tunnels of other providers: each is a program of some 30 MB
+AT_ONCE: Final = 512  # connections of all TCP tunnels: each uses a socket, a channel of a link and up to 0.5 MiB
+PUBLISHED_MAX: Final = 32  # tunnels of other providers: each runs a program of about 30 MB
 RANGE_FORM: Final = "[ADDRESS:]FIRST-LAST"
 TLS_FORM: Final = "[ADDRESS:]PORT"
 _TEXT = re.compile(r"(?:(?P<address>[^\s\[\]:]+|\[[0-9a-fA-F:.]+\]):)?(?P<first>[0-9]{1,5})(?:-(?P<last>[0-9]{1,5}))?")
@@ -21,13 +21,13 @@ class TunnelOptions:
     """The options.
 
     Attributes:
-        ports: The ports of the gateway that tunnels of the kind `tcp` may have. Empty: there are no such tunnels.
-        address: The address to listen on for them.
-        host: The name or address by which others reach the ports. None: that of the gateway.
-        tls_port: The port for tunnels of the kind `tls`. None: there are no such tunnels.
+        ports: The gateway's ports for tunnels of kind `tcp`. Empty to disable them.
+        address: The address to listen on.
+        host: The name or address where others reach the ports. Default: the gateway's.
+        tls_port: The port for tunnels of kind `tls`. None disables them.
         tls_address: The address to listen on for them.
-        providers: The providers beside the gateway, by name.
-        root: The directory in which their programs run. None: they do not.
+        providers: Other providers, by name.
+        root: The directory where their programs run. None disables them.
     """
 
     ports: range = field(default=range(0))
@@ -39,10 +39,10 @@ class TunnelOptions:
     root: Path | None = None
 
     def resolved(self) -> "TunnelOptions":
-        """Return the options with IP addresses instead of names, which would block later. Blocks.
+        """Return the options with host names resolved, which would block later. Blocks.
 
         Raises:
-            ValueError: A name has no address. The message begins with its option.
+            ValueError: A name has no address. The message starts with its option.
         """
         found = self
         if self.ports:
@@ -53,7 +53,7 @@ class TunnelOptions:
 
     @property
     def sockets(self) -> int:
-        """The number of sockets that they may need."""
+        """The maximum number of sockets that tunnels need."""
         listening = len(self.ports) + (self.tls_port is not None) + (PUBLISHED_MAX * 3 if self.providers else 0)
         return listening + AT_ONCE if listening else 0
 
@@ -68,18 +68,18 @@ class TunnelOptions:
         cloudflared: bool = False,
         ssh: str | None = None,
     ) -> "TunnelOptions":
-        """Parse the texts of the command line.
+        """Parse command-line values.
 
         Args:
-            ports: A range such as `20000-20099` or `0.0.0.0:20000-20099`. None: there is none.
-            tls_port: A port such as `8443` or `[::]:8443`. None: there is none.
-            address: The address to listen on where a text names none.
-            host: The name or address by which others reach the ports.
-            cloudflared: Whether there are quick tunnels of Cloudflare.
-            ssh: The SSH server whose ports tunnels may have. None: there is none.
+            ports: A range such as `20000-20099` or `0.0.0.0:20000-20099`, if given.
+            tls_port: A port such as `8443` or `[::]:8443`, if given.
+            address: The default address to listen on.
+            host: The name or address where others reach the ports.
+            cloudflared: Whether to enable quick tunnels of Cloudflare.
+            ssh: An SSH server whose ports tunnels can use, if given.
 
         Raises:
-            ValueError: A text has another form. The message begins with its option.
+            ValueError: A value is invalid. The message starts with its option.
         """
         found, first, last = _parsed("--tunnel-ports", ports, RANGE_FORM, address)
         tls_address, port, none = _parsed("--tunnel-tls-port", tls_port, TLS_FORM, address)
@@ -106,12 +106,12 @@ class TunnelOptions:
 def _numeric(option: str, host: str) -> str:
     try:
         return numeric(host)
-    except (OSError, UnicodeError) as error:  # UnicodeError: a part of the name is too long
+    except (OSError, UnicodeError) as error:  # UnicodeError: a label of the name is too long
         raise ValueError(f"{option}: {host} has no address: {getattr(error, 'strerror', None) or error}") from None
 
 
 def _parsed(option: str, text: str | None, form: str, address: str) -> tuple[str, int, int]:
-    """Return the address and both numbers of a text; the last is 0 if there is one number."""
+    """Return the address and the two numbers in a value. The second is 0 if there is only one."""
     if text is None:
         return address, 0, 0
     match = _TEXT.fullmatch(text)
@@ -119,5 +119,5 @@ def _parsed(option: str, text: str | None, form: str, address: str) -> tuple[str
         raise ValueError(f"{option} {text}: expected {form}")
     numbers = int(match["first"]), int(match["last"] or 0)
     if not (1 <= numbers[0] <= PORT_MAX and numbers[1] <= PORT_MAX):
-        raise ValueError(f"{option} {text}: a port is from 1 to {PORT_MAX}")
+        raise ValueError(f"{option} {text}: ports are from 1 to {PORT_MAX}")
     return (match["address"] or address).strip("[]"), *numbers

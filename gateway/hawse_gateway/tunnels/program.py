@@ -1,4 +1,4 @@
-"""Runs the program of a provider: passes on the lines that it writes, and ends it with all that it has started."""
+"""Runs a provider's program: passes on its output lines, and ends it together with its child processes."""
 
 import asyncio
 import errno
@@ -14,8 +14,8 @@ from typing import Final
 END_GRACE: Final = 3.0  # s from SIGTERM to SIGKILL
 KILL_TIMEOUT: Final = 1.0  # s from SIGKILL to the end; the kernel needs milliseconds
 LINE_MAX: Final = 2 << 10  # bytes; the rest of a longer line is dropped
-FLOOD_PAUSE: Final = 0.01  # s before the next read while there is more: a flood of lines must not take the processor
-SETPRIV: Final = "setpriv"  # of util-linux: makes the kernel end a program with the gateway, also if that is killed
+FLOOD_PAUSE: Final = 0.01  # s between reads while more lines are waiting: a flood of lines must not take the processor
+SETPRIV: Final = "setpriv"  # of util-linux: makes the kernel end a program with the gateway, even a killed one
 
 ReadLine = Callable[[str], Awaitable[None]]
 
@@ -23,16 +23,16 @@ ReadLine = Callable[[str], Awaitable[None]]
 async def run_program(
     arguments: Sequence[str], read_line: ReadLine, *, folder: Path, environment: Mapping[str, str]
 ) -> int:
-    """Run a program and wait for its end. It ends with this call, with what it has started, and with the gateway.
+    """Run a program and wait for its end. It ends with this call, with its child processes, and with the gateway.
 
     Args:
         arguments: The path of the program and its arguments.
-        read_line: Is called with each line that it writes to its standard error.
-        folder: Where it runs.
-        environment: Its variables.
+        read_line: Called with each line of its standard error.
+        folder: Its working directory.
+        environment: Its environment variables.
 
     Returns:
-        Its code; below zero: the signal that has ended it.
+        Its exit code; a negative number for a signal.
 
     Raises:
         OSError: It cannot be started.
@@ -41,8 +41,8 @@ async def run_program(
     try:
         os.set_blocking(ours, False)
         try:
-            # In this thread, because the kernel ends the program with the thread that has started it. Not with asyncio,
-            # whose pipes stay open as long as any program has them, and which loses a program that is cancelled here.
+            # In this thread, because the kernel ends the program with the thread that started it. Not with asyncio,
+            # whose pipes stay open as long as any process has them, and which loses a program if cancelled here.
             process = subprocess.Popen(  # noqa: ASYNC220  # the kernel needs about a millisecond
                 [*_dies_with_gateway(), *arguments],
                 cwd=folder,
@@ -65,7 +65,7 @@ async def run_program(
 
 
 async def lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[str]:
-    """Yield the lines that a program writes, and the last one without its end. Of a line, up to LINE_MAX bytes."""
+    """Yield the lines of a program's output, including an unfinished last line. Lines are cut at LINE_MAX bytes."""
     rest = b""
     async for data in chunks:
         *whole, rest = (rest + data).split(b"\n")
@@ -83,7 +83,7 @@ async def _read(pipe: int, read_line: ReadLine) -> None:
 
 
 async def _chunks(pipe: int) -> AsyncIterator[bytes]:
-    """Yield what comes out of a pipe, up to LINE_MAX bytes at a time, until no program has its other end."""
+    """Yield data from a pipe, up to LINE_MAX bytes at a time, until no process holds its other end."""
     while True:
         try:
             data = os.read(pipe, LINE_MAX)
@@ -98,14 +98,14 @@ async def _chunks(pipe: int) -> AsyncIterator[bytes]:
 
 
 async def _ended(process: "subprocess.Popen[bytes]") -> int:
-    """Wait for the end of a program, end what it has started, and return its code. It is ended if this is cancelled."""
+    """Wait for a program's end, kill its child processes, and return its code. Cancelling ends the program."""
     pidfd = -1
     try:
         pidfd = os.pidfd_open(process.pid)
         try:
             await _readable(pidfd)
         finally:
-            os.killpg(process.pid, signal.SIGTERM)  # it leads its group, and has its number until it is reaped
+            os.killpg(process.pid, signal.SIGTERM)  # it leads its group, and keeps its number until it is reaped
             with suppress(TimeoutError):
                 async with asyncio.timeout(END_GRACE):
                     await _readable(pidfd)
@@ -129,7 +129,7 @@ async def _readable(fd: int) -> None:
 
 
 def _dies_with_gateway() -> list[str]:
-    """Return what makes the kernel end a program with the gateway. Raises `FileNotFoundError`."""
+    """Return the command prefix that makes the kernel end a program with the gateway. Raises `FileNotFoundError`."""
     setpriv = shutil.which(SETPRIV)
     if setpriv is None:
         raise FileNotFoundError(errno.ENOENT, f"the gateway's machine lacks {SETPRIV}, of the package util-linux")

@@ -1,6 +1,6 @@
-"""The providers of tunnels beside the gateway: the program of each, its arguments, and what its output says. No I/O.
+"""Other providers of tunnels: their programs, arguments, and how to read their output. No I/O.
 
-A program runs in a directory of its own and connects to a Unix socket there: a tunnel takes no port of the machine.
+Each program runs in a separate directory and connects to a Unix socket there: a tunnel uses no port of the machine.
 """
 
 import re
@@ -10,13 +10,13 @@ from typing import Final, NamedTuple
 
 from hawse.api.tunnels import TunnelKind, TunnelProvider
 
-SOCKET: Final = "socket"  # in the directory of a tunnel: what the program connects to
-SAID_MAX: Final = 300  # characters of the line that explains an end
+SOCKET: Final = "socket"  # in a tunnel's directory: the program connects to it
+SAID_MAX: Final = 300  # characters of the line that explains why the program ended
 PORT_MAX: Final = 65_535
-OURS: Final = "HAWSE_"  # begins the names of variables that no program gets: tokens among them
+OURS: Final = "HAWSE_"  # prefix of variables that no program gets, since some contain tokens
 SSH_FORM: Final = "[USER@]HOST or ssh://[USER@]HOST[:PORT]"
 
-_LOGGED: Final = re.compile(r"\d{4}-\d\d-\d\dT\S+ [A-Z]{3} ")  # how a line of cloudflared begins
+_LOGGED: Final = re.compile(r"\d{4}-\d\d-\d\dT\S+ [A-Z]{3} ")  # the start of cloudflared's log lines
 _QUICK: Final = re.compile(r"https://(?!api\.)[a-z0-9-]+\.trycloudflare\.com(?![a-z0-9.-])")
 _OF_NETWORK: Final = ("TUNNEL_EDGE_", "TUNNEL_TRANSPORT_PROTOCOL")  # how it reaches Cloudflare
 _ALLOCATED: Final = re.compile(r"Allocated port ([0-9]{1,5}) for remote forward to ")
@@ -25,7 +25,7 @@ _USER: Final = r"(?:[A-Za-z0-9_][A-Za-z0-9_.+-]*@)?"
 _HOST: Final = r"([A-Za-z0-9_][A-Za-z0-9_.-]*|\[[0-9A-Fa-f:.]+\])"
 _DESTINATION: Final = re.compile(rf"{_USER}{_HOST}")
 _URI: Final = re.compile(rf"ssh://{_USER}{_HOST}(?::([0-9]{{1,5}}))?")
-# Lines of `ssh -v` that explain no end. Those without `debug1:` are there because of `-v`, too.
+# Lines of `ssh -v` that do not explain an end, including those without `debug1:`.
 _CHATTER: Final = (
     "debug1:",
     "OpenSSH_",
@@ -38,11 +38,11 @@ _CHATTER: Final = (
 
 
 class Published(NamedTuple):
-    """What a program has reported.
+    """The address that a program has reported.
 
     Attributes:
         url: The address for visitors.
-        port: Its port, which is asked for again at the next start. None: the provider chooses each time.
+        port: Its port, requested again at the next start. None if the provider chooses a new one each time.
     """
 
     url: str
@@ -50,17 +50,17 @@ class Published(NamedTuple):
 
 
 class Output(ABC):
-    """Reads the lines that one run of a program writes.
+    """Reads the output lines of one run of a program.
 
     Attributes:
-        said: The last line since the address was known that may explain why the program has ended, up to SAID_MAX
+        said: The last line after the address was known that may explain why the program ended, up to SAID_MAX
             characters.
     """
 
     said = ""
 
     def read(self, line: str) -> Published | None:
-        """Return the address when a line completes what is needed to know that it can be used."""
+        """Return the address once the lines so far show that it is usable."""
         text = "".join(character for character in line if character.isprintable()).strip()
         if explanation := self._explanation(text):
             self.said = explanation[:SAID_MAX]
@@ -77,14 +77,14 @@ class Output(ABC):
 
 
 class Provider(ABC):
-    """A provider.
+    """A provider of public addresses.
 
     Attributes:
-        name: Its name in calls.
-        kind: What passes through its tunnels.
-        program: The program that it needs.
-        install: How to install it.
-        files: What the program reads in its directory, by name.
+        name: Its name in the API.
+        kind: The kind of its tunnels.
+        program: The program it needs.
+        install: How to install the program.
+        files: The contents of files that the program reads in its directory, by name.
     """
 
     name: TunnelProvider
@@ -95,34 +95,34 @@ class Provider(ABC):
 
     @abstractmethod
     def arguments(self, port: int | None) -> list[str]:
-        """Return the arguments of the program. `port`: the port that visitors are to use; None: any."""
+        """Return the program's arguments. `port` is the port for visitors; None for any."""
 
     def environment(self, own: Mapping[str, str]) -> dict[str, str]:
-        """Return the variables of the program. `own`: those of the gateway."""
+        """Return the program's environment variables. `own` are the gateway's."""
         return {name: value for name, value in own.items() if not name.startswith(OURS)}
 
     @abstractmethod
     def output(self) -> Output:
-        """Return what reads the output of one run."""
+        """Return a reader for the output of one run."""
 
 
 class Cloudflared(Provider):
-    """Quick tunnels of Cloudflare: HTTP, without an account, with another address after each start of the program."""
+    """Quick tunnels of Cloudflare: HTTP, without an account, with a new address after each start of the program."""
 
     name = "cloudflared"
     kind = "http"
     program = "cloudflared"
     install = "see the downloads of Cloudflare Tunnel"
-    # Without it, the program would follow the rules of the user's own tunnels.
+    # Without it, the program would apply the rules of the user's own tunnels.
     files: Mapping[str, str] = {"config.yml": f"ingress:\n  - service: unix:{SOCKET}\n"}
 
     def arguments(self, port: int | None) -> list[str]:
-        # `--url` makes it a quick tunnel (`--unix-socket` does not), and the rules of the file are used instead of it.
+        # `--url` makes it a quick tunnel (`--unix-socket` does not). The rules in the file take precedence over it.
         ends = ["--grace-period", "1s", "--no-autoupdate"]
         return ["tunnel", "--config", "config.yml", "--metrics", "127.0.0.1:0", *ends, "--url", "http://localhost"]
 
     def environment(self, own: Mapping[str, str]) -> dict[str, str]:
-        # Other variables would make it a tunnel of an account, or keep its log from us.
+        # Other variables would turn it into an account's tunnel, or hide its log.
         found = super().environment(own)
         return {name: found[name] for name in found if not name.startswith("TUNNEL_") or name.startswith(_OF_NETWORK)}
 
@@ -157,22 +157,22 @@ class Ssh(Provider):
         """Create it.
 
         Args:
-            destination: The server, SSH_FORM. Its host is what visitors connect to.
+            destination: The server, SSH_FORM. Visitors connect to its host.
 
         Raises:
-            ValueError: It has another form.
+            ValueError: It is invalid.
         """
         match = _DESTINATION.fullmatch(destination) or _URI.fullmatch(destination)
         if match is None:
             raise ValueError(f"expected {SSH_FORM}")
         if match.re is _URI and not 1 <= int(match[2] or 22) <= PORT_MAX:
-            raise ValueError(f"a port is from 1 to {PORT_MAX}")
+            raise ValueError(f"ports are from 1 to {PORT_MAX}")
         self._destination = destination
         self._host = match[1]
 
     def arguments(self, port: int | None) -> list[str]:
         options = {
-            "BatchMode": "yes",  # there is nobody to answer questions
+            "BatchMode": "yes",  # nobody is there to answer questions
             "ExitOnForwardFailure": "yes",
             "ConnectTimeout": 10,
             "ServerAliveInterval": 15,
@@ -184,7 +184,7 @@ class Ssh(Provider):
             "PermitLocalCommand": "no",
         }
         arguments = [part for name, value in options.items() for part in ("-o", f"{name}={value}")]
-        # `-v` reports also a port that was asked for. `*`: the server decides which addresses that means.
+        # `-v` also reports a requested port. `*`: the server decides which addresses that includes.
         return ["-v", "-N", "-T", *arguments, "-R", f"*:{port or 0}:./{SOCKET}", "--", self._destination]
 
     def output(self) -> Output:
@@ -200,5 +200,5 @@ class _SshOutput(Output):
 
     def _published(self, line: str) -> Published | None:
         found = _ALLOCATED.match(line) or _FORWARDED.match(line)
-        port = 0 if found is None else int(found[1])  # 0: any, as was asked for
+        port = 0 if found is None else int(found[1])  # 0: any port, as requested
         return Published(f"tcp://{self._host}:{port}", port) if 0 < port <= PORT_MAX else None

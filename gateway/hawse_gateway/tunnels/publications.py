@@ -1,6 +1,6 @@
-"""Tunnels with addresses of other providers: a program for each, which connects to a Unix socket of the gateway.
+"""Tunnels with addresses from other providers: a program for each connects to a Unix socket of the gateway.
 
-A program that has ended is started again, later after each failure. It ends with its tunnel and with the gateway.
+A program that ends is restarted, with a longer pause after each failure. It ends with its tunnel and the gateway.
 """
 
 import asyncio
@@ -25,8 +25,8 @@ from hawse_gateway.tunnels.table import TunnelRecord, TunnelTable
 
 log = logging.getLogger(__name__)
 
-PAUSE: Final = 1.0  # s until a program is started again; doubled each time
-PAUSE_MAX: Final = 60.0  # s; a program that has run for longer is started again after PAUSE
+PAUSE: Final = 1.0  # s until a program is restarted; doubled each time
+PAUSE_MAX: Final = 60.0  # s; a program that ran for longer is restarted after PAUSE
 BACKLOG: Final = 128  # connections not yet accepted
 
 
@@ -34,8 +34,8 @@ class Publication:
     """The address of one tunnel.
 
     Attributes:
-        url: The address. None: there is none now.
-        problem: Why there is none. None: the program has not said yet.
+        url: The address. None if there is none now.
+        problem: The reason if there is none. None if the program has not reported yet.
     """
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class Publication:
 
 
 class Publications:
-    """All of them. `run` runs their programs."""
+    """The publications of all tunnels. `run` runs their programs."""
 
     def __init__(
         self,
@@ -65,14 +65,14 @@ class Publications:
         *,
         pause: float = PAUSE,
     ) -> None:
-        """Create it; nothing runs.
+        """Create it without running anything.
 
         Args:
             table: The tunnels.
-            providers: Those that are enabled, by name.
-            connections: Serves what the programs connect.
-            root: The directory in which each tunnel has one. It is emptied at the beginning and at the end.
-            pause: Seconds until a program that has ended is started again.
+            providers: The enabled providers, by name.
+            connections: Serves the connections from the programs.
+            root: The parent directory of the tunnels' directories. It is emptied at startup and at the end.
+            pause: Seconds until a program that ended is restarted.
         """
         self._table = table
         self._providers = providers
@@ -80,18 +80,18 @@ class Publications:
         self._root = root
         self._pause = pause
         self._running: dict[str, tuple[TunnelRecord, Publication, asyncio.Task[None]]] = {}
-        self._tasks: asyncio.TaskGroup | None = None  # while `run` runs
+        self._tasks: asyncio.TaskGroup | None = None  # while `run` is running
         self._begun = asyncio.Event()
         self._changing = asyncio.Lock()
         self._wake = asyncio.Event()
 
     def find(self, record: TunnelRecord) -> Publication | None:
-        """Return the address of a tunnel. None: there is no such tunnel, or its provider is not enabled."""
+        """Return the publication of a tunnel, or None if it does not exist or its provider is not enabled."""
         running = self._running.get(record.name)
         return running[1] if running is not None and running[0].leads_where(record) else None
 
     async def run(self) -> None:
-        """Run the programs of all tunnels until it is cancelled."""
+        """Run the programs of all tunnels until cancelled."""
         stop = self._table.listen(self._wake.set)
         try:
             await asyncio.to_thread(self._clear)
@@ -109,10 +109,10 @@ class Publications:
             self._clear()
 
     async def start(self, record: TunnelRecord) -> Publication:
-        """Start the program of a tunnel that was created, unless it runs. Return its address, which may come later.
+        """Start a new tunnel's program, unless it is running. Return its publication; the address may come later.
 
         Raises:
-            HawseError: `unavailable` if the gateway stops.
+            HawseError: `unavailable` if the gateway is stopping.
         """
         await self._begun.wait()
         async with self._changing:
@@ -120,14 +120,14 @@ class Publications:
                 return found
             await self._stop(record.name)
             if self._tasks is None:
-                raise HawseError("unavailable", "the gateway stops")
+                raise HawseError("unavailable", "the gateway is stopping")
             publication = Publication()
             task = self._tasks.create_task(self._publish(record, publication), name=f"tunnel {record.name}")
             self._running[record.name] = (record, publication, task)
             return publication
 
     async def _reconcile(self) -> None:
-        """Run the programs of the tunnels that there are, and no others."""
+        """Run the programs of the existing tunnels, and no others."""
         wanted = {record.name: record for record in self._table.of_others() if record.provider in self._providers}
         for name in self._running.keys() - wanted.keys():
             async with self._changing:
@@ -142,11 +142,11 @@ class Publications:
             await asyncio.wait([running[2]])
 
     def _clear(self) -> None:
-        """Remove what an earlier gateway has left. Blocks for a moment."""
+        """Remove the leftovers of an earlier gateway. Blocks briefly."""
         shutil.rmtree(self._root, ignore_errors=True)
 
     async def _publish(self, record: TunnelRecord, publication: Publication) -> None:
-        """Run the program of a tunnel, again and again, until it is cancelled."""
+        """Run a tunnel's program repeatedly, until cancelled."""
         loop = asyncio.get_running_loop()
         pause = self._pause
         while True:
@@ -160,7 +160,7 @@ class Publications:
             pause = min(pause * 2, PAUSE_MAX)
 
     async def _serve(self, record: TunnelRecord, publication: Publication) -> str:
-        """Run the program of a tunnel once, and serve what it connects. Return why it has ended."""
+        """Run a tunnel's program once, and serve its connections. Return why it ended."""
         provider, home = self._providers[record.provider], self._root / record.name
         said = ""
         try:
@@ -173,13 +173,13 @@ class Publications:
             said = f"the gateway's machine cannot run it: {errors.exceptions[0]}"
         except* Exception:  # a bug must not end the others
             log.exception("! tunnel %s", record.name)
-            said = "it has failed: see the log of the gateway"
+            said = "it failed: see the gateway's log"
         finally:
             shutil.rmtree(home, ignore_errors=True)
         return said
 
     def _prepare(self, home: Path, provider: Provider) -> socket.socket:
-        """Make the directory of a tunnel, and listen there. Raises `OSError`."""
+        """Create a tunnel's directory, and listen there. Raises `OSError`."""
         home.mkdir(mode=0o700, parents=True)
         for name, text in provider.files.items():
             (home / name).write_text(text)
@@ -195,7 +195,7 @@ class Publications:
         return listener
 
     async def _run(self, record: TunnelRecord, provider: Provider, publication: Publication, home: Path) -> str:
-        """Run the program of a tunnel once, and return why it has ended. Raises `OSError`."""
+        """Run a tunnel's program once, and return why it ended. Raises `OSError`."""
         try:
             program = find_program(provider)
         except HawseError as error:
@@ -218,18 +218,18 @@ class Publications:
         return output.said or f"{provider.program} has ended {end}"
 
     async def _remember(self, record: TunnelRecord, port: int | None) -> None:
-        """Note the port of a tunnel, for the next start. Without it, the next start gets another one."""
+        """Record a tunnel's port for the next start. Without it, the next start gets another port."""
         known = self._table.find(record.name)
         if known is None or not known.leads_where(record):
             return
         try:
             await self._table.put(msgspec.structs.replace(known, remote_port=port))
         except (ConflictError, HawseError) as error:
-            log.warning("! the port of tunnel %s is not noted: %s", record.name, error)
+            log.warning("! cannot record the port of tunnel %s: %s", record.name, error)
 
 
 def find_program(provider: Provider) -> str:
-    """Return the path of the program of a provider. Raises `HawseError` `unavailable`: it is not installed."""
+    """Return the path of a provider's program. Raises `HawseError` `unavailable` if it is not installed."""
     path = shutil.which(provider.program)
     if path is None:
         text = f"the gateway's machine lacks {provider.program}: {provider.install}"

@@ -1,26 +1,26 @@
-"""Passes the bytes of a TCP connection to a port of a sandbox and back. Each half ends by itself."""
+"""Passes the bytes of a TCP connection to a port in a sandbox and back. Each half ends separately."""
 
 import asyncio
 from contextlib import suppress
 from typing import Final, Protocol
 
-CHUNK: Final = 64 << 10  # bytes of one read
-IDLE: Final = 3600.0  # s without a byte in either direction until a connection is closed
+CHUNK: Final = 64 << 10  # bytes per read
+IDLE: Final = 3600.0  # s without data in either direction until a connection is closed
 
 
 class Channel(Protocol):
-    """A connection to a port of a sandbox."""
+    """A connection to a port in a sandbox."""
 
     async def read(self) -> bytes:
-        """Return some bytes; none when the program has closed its half."""
+        """Return some bytes, or none once the program has closed its half."""
         ...
 
     async def write(self, *parts: bytes) -> None:
-        """Send, and wait until it was taken."""
+        """Send bytes, and wait until they have been taken."""
         ...
 
     async def keep_pace(self) -> None:
-        """Wait as long as the limit of bytes requires."""
+        """Wait as long as the limit of bytes per second requires."""
         ...
 
     def end(self) -> None:
@@ -38,15 +38,15 @@ async def relay(
     """Pass bytes both ways until both halves have ended. The faster end waits for the slower one.
 
     Args:
-        reader: What the visitor sends.
-        writer: What the visitor gets.
+        reader: The bytes from the visitor.
+        writer: The bytes to the visitor.
         channel: The connection to the port.
-        first: What the visitor has sent already.
-        idle: Seconds without a byte until it ends.
+        first: Bytes that the visitor has already sent.
+        idle: Seconds without data until the relay ends.
 
     Raises:
-        TimeoutError: No byte has passed for `idle` seconds.
-        ExceptionGroup: Of `OSError` if the visitor has broken its connection, of `HawseError` if the other end has.
+        TimeoutError: No data was passed for `idle` seconds.
+        ExceptionGroup: With `OSError` if the visitor broke its connection, with `HawseError` if the other end did.
     """
     loop = asyncio.get_running_loop()
     async with asyncio.timeout(idle) as deadline:
@@ -73,4 +73,4 @@ async def relay(
             tasks.create_task(down(), name="tunnel down")
         writer.close()
         with suppress(OSError):
-            await writer.wait_closed()  # until the visitor has got all of it
+            await writer.wait_closed()  # until the visitor has received all of it

@@ -1,7 +1,7 @@
-"""The tunnels of all sandboxes: rows of the store, kept in memory, so that a visitor does not wait for the store.
+"""The tunnels of all sandboxes: rows of the store, mirrored in memory so that visitors need not wait for the store.
 
-A tunnel counts only while its sandbox exists. A later sandbox with the same id has another generation, so it never gets
-the tunnels of an earlier one.
+A tunnel is only valid while its sandbox exists. A later sandbox with the same id has another generation, so it never
+gets the tunnels of an earlier one.
 """
 
 import asyncio
@@ -30,26 +30,26 @@ from hawse_gateway.store.table_follower import TableFollower
 log = logging.getLogger(__name__)
 
 TABLE: Final = "tunnels"
-MARK: Final = "t-"  # begins the label of a host name: it is never that of a preview, which begins with a port
-TCP: Final = "tcp-"  # begins the names of tunnels of the kind `tcp`; their port follows
-LONGEST: Final = 300.0  # s until another look at the clock: an event loop does not count while the machine is suspended
-RETRY: Final = 10.0  # s until rows are removed again after the store has failed
+MARK: Final = "t-"  # prefix of a host name's label. The labels of previews start with a port instead.
+TCP: Final = "tcp-"  # prefix of the names of `tcp` tunnels, followed by their port
+LONGEST: Final = 300.0  # s until the clock is checked again: timers do not advance while the machine is suspended
+RETRY: Final = 10.0  # s until rows are removed again after a failure of the store
 
 
 class TunnelRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A row. Its key is the name of the tunnel.
+    """A row, whose key is the tunnel's name.
 
     Attributes:
         name: The name.
         sandbox: The id of the sandbox.
-        generation: That of the sandbox.
-        port: The port in it.
-        kind: What passes through it.
+        generation: The sandbox's generation.
+        port: The port in the sandbox.
+        kind: The kind of traffic.
         created: When it was created.
-        expires: When it ends. None: with the sandbox.
-        owner: The id of the user that has created it.
-        provider: Who gives it its address.
-        remote_port: The port that an SSH server has given it, or is to give it. None: any port.
+        expires: When it expires. None: with the sandbox.
+        owner: The id of the user who created it.
+        provider: The provider of its address.
+        remote_port: The port on an SSH server, assigned or requested. None for any port.
     """
 
     name: str
@@ -65,16 +65,16 @@ class TunnelRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 
     @property
     def public_port(self) -> int | None:
-        """The port of the gateway that it has. Its name is made of it, so no two tunnels have the same."""
+        """The gateway's port of the tunnel. The name contains it, so no two tunnels have the same port."""
         return int(self.name.removeprefix(TCP)) if self.kind == "tcp" and self.provider == "gateway" else None
 
     def leads_where(self, other: "TunnelRecord") -> bool:
-        """Return whether both are the same tunnel, perhaps with another expiry or remote port."""
+        """Return whether both are the same tunnel, disregarding expiry and remote port."""
         return msgspec.structs.replace(self, expires=other.expires, remote_port=other.remote_port) == other
 
 
 class _Sandbox(msgspec.Struct):
-    """What is read of the row of a sandbox."""
+    """The part of a sandbox's row that is read."""
 
     generation: str = ""
     pool: bool = False
@@ -88,14 +88,14 @@ class TunnelTable:
         """Create an empty table.
 
         Args:
-            store: The rows.
-            clock: Measures the time until tunnels end. None: that of this machine.
+            store: The store of the rows.
+            clock: Measures when tunnels expire. Default: this machine's clock.
         """
         self._store = store
         self.clock = clock or Clock()
         self._rows: dict[str, tuple[TunnelRecord, int]] = {}  # with their versions
         self._generations: dict[str, str] = {}  # by the id of the sandbox
-        self._open: dict[str, dict[Callable[[], None], None]] = {}  # what ends the connections, by tunnel
+        self._open: dict[str, dict[Callable[[], None], None]] = {}  # functions that end connections, by tunnel
         self._follower = TableFollower(store, TABLE, self._put, lambda: list(self._rows))
         self._sandboxes = TableFollower(store, SANDBOXES, self._put_sandbox, lambda: list(self._generations))
         self._wake = asyncio.Event()
@@ -103,39 +103,39 @@ class TunnelTable:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator["TunnelTable"]:
-        """Load the rows, follow them, and remove those that have ended. Raises `StoreError`."""
+        """Load the rows, follow changes, and remove ended tunnels. Raises `StoreError`."""
         async with self._sandboxes.running(), self._follower.running(), asyncio.TaskGroup() as tasks:
             sweeping = tasks.create_task(self._sweep(), name="tunnels")
             yield self
             sweeping.cancel()
 
-    # ---- what there is
+    # ---- lookup
 
     def find(self, name: str) -> TunnelRecord | None:
-        """Return the tunnel with a name. None: there is none, or it has ended."""
+        """Return the tunnel with a name, or None if it does not exist or has ended."""
         found = self._rows.get(name)
         return found[0] if found is not None and self._alive(found[0]) else None
 
     def of(self, sandbox: str) -> list[TunnelRecord]:
-        """Return the tunnels of a sandbox, in the order of their names."""
+        """Return the tunnels of a sandbox, sorted by name."""
         found = [record for record, _ in self._rows.values() if record.sandbox == sandbox and self._alive(record)]
         return sorted(found, key=lambda record: record.name)
 
     def tcp(self) -> list[TunnelRecord]:
-        """Return the tunnels that have a port of the gateway."""
+        """Return the tunnels with a port of the gateway."""
         return [record for record, _ in self._rows.values() if record.public_port is not None and self._alive(record)]
 
     def of_others(self) -> list[TunnelRecord]:
-        """Return the tunnels that have their addresses from other providers."""
+        """Return the tunnels with addresses from other providers."""
         return [record for record, _ in self._rows.values() if record.provider != "gateway" and self._alive(record)]
 
     def listen(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Call `listener` when tunnels were created or have ended. Returns what ends the calls."""
+        """Call `listener` when tunnels are created or end. Returns a function that ends the calls."""
         self._listeners[listener] = None
         return lambda: self._listeners.pop(listener, None)
 
     def count(self, owner: str | None = None) -> int:
-        """Return the number of tunnels, or of those that a user has created."""
+        """Return the number of tunnels, optionally only of one user."""
         alive = [record for record, _ in self._rows.values() if self._alive(record)]
         return sum(owner is None or record.owner == owner for record in alive)
 
@@ -144,7 +144,7 @@ class TunnelTable:
         return len(self._open.get(name, {}))
 
     async def generation(self, sandbox: str) -> str | None:
-        """Return the generation of a sandbox; None if it does not exist. Raises `HawseError` `unavailable`."""
+        """Return the generation of a sandbox, or None if it does not exist. Raises `HawseError` `unavailable`."""
         with store_errors_unavailable():
             await self._sandboxes.read(sandbox)
         return self._generations.get(sandbox)
@@ -155,7 +155,7 @@ class TunnelTable:
 
         Args:
             name: The name of the tunnel.
-            end: Is called at most once, when the tunnel ends.
+            end: Called at most once, when the tunnel ends.
         """
         self._open.setdefault(name, {})[end] = None
         try:
@@ -169,17 +169,17 @@ class TunnelTable:
     # ---- changes
 
     async def put(self, record: TunnelRecord) -> None:
-        """Write a tunnel in the place of what has ended, or of the same tunnel.
+        """Write a tunnel. It may replace an ended tunnel, or the same tunnel.
 
         Raises:
             ConflictError: Another tunnel has its name.
-            HawseError: `unavailable` if the store cannot be used.
+            HawseError: `unavailable` if the store is unavailable.
         """
         with store_errors_unavailable():
             await self._follower.read(record.name)
             known = self._rows.get(record.name)
             if known is not None:
-                await self._sandboxes.read(known[0].sandbox)  # another gateway may have created it just now
+                await self._sandboxes.read(known[0].sandbox)  # another gateway may have just created it
                 known = self._rows.get(record.name)
             if known is not None and self._alive(known[0]) and not known[0].leads_where(record):
                 raise ConflictError(record.name)
@@ -188,7 +188,7 @@ class TunnelTable:
             await self._follower.read(record.name)
 
     async def remove(self, record: TunnelRecord) -> None:
-        """Remove a tunnel, and end its connections. One that does not exist any more is not an error."""
+        """Remove a tunnel, and end its connections. Does nothing if it no longer exists."""
         with store_errors_unavailable():
             while True:
                 await self._follower.read(record.name)
@@ -198,7 +198,7 @@ class TunnelTable:
                 try:
                     await self._store.write(Delete(TABLE, record.name, known[1]))
                 except ConflictError:
-                    continue  # it was changed meanwhile
+                    continue  # it was changed in the meantime
 
     # ---- inside
 
@@ -236,7 +236,7 @@ class TunnelTable:
             end()
 
     async def _sweep(self) -> None:
-        """Remove the rows of tunnels that have ended."""
+        """Remove the rows of ended tunnels."""
         while True:
             self._wake.clear()
             ended = [record for record, _ in self._rows.values() if not self._alive(record)]
@@ -246,7 +246,7 @@ class TunnelTable:
                 try:
                     await self._discard(record)
                 except StoreError as error:
-                    log.warning("! the row of tunnel %s is not removed yet: %s", record.name, error)
+                    log.warning("! cannot remove the row of tunnel %s yet: %s", record.name, error)
                     wait = RETRY
             times = [self.clock.until(record.expires) for record, _ in self._rows.values() if record.expires]
             wait = min([wait, *(max(time, 0.0) for time in times if time > 0)])
@@ -257,8 +257,8 @@ class TunnelTable:
                 pass
 
     async def _discard(self, record: TunnelRecord) -> None:
-        """Remove the row of a tunnel that has ended, unless it was changed meanwhile."""
-        await self._sandboxes.read(record.sandbox)  # it may have been created just now, by another gateway
+        """Remove the row of an ended tunnel, unless it has been changed."""
+        await self._sandboxes.read(record.sandbox)  # another gateway may have just created it
         known = self._rows.get(record.name)
         if known is None or known[0] != record or self._alive(record):
             return
@@ -274,5 +274,5 @@ def _decoded(name: str, row: Row) -> TunnelRecord | None:
     try:
         return msgspec.json.decode(row.value, type=TunnelRecord)
     except msgspec.MsgspecError as error:
-        log.warning("! the row of tunnel %s cannot be decoded: %s", name, error)
+        log.warning("! cannot decode the row of tunnel %s: %s", name, error)
         return None

@@ -200,7 +200,7 @@ async def test_a_deletion_that_comes_after_another_one_leaves_no_lock(tmp_path: 
 
 async def test_a_creation_that_fails_leaves_nothing(tmp_path: Path) -> None:
     async with kept(tmp_path) as made:
-        with pytest.raises(HawseError, match="any more"):
+        with pytest.raises(HawseError, match="no longer"):
             await made.keeper.create(made.record(bucket="gone"))
         made.provider.place = None
         with pytest.raises(HawseError, match="nothing can be mounted"):
@@ -215,7 +215,7 @@ async def test_a_mount_that_fails_says_why_and_the_others_go_on(tmp_path: Path) 
     async with kept(tmp_path) as made:
         await made.records.add(made.record(bucket="gone"))
         await made.until("failed")
-        assert "any more" in ((await made.keeper.describe(made.record())).reason or "")
+        assert "no longer" in ((await made.keeper.describe(made.record())).reason or "")
         await made.keeper.ensure("box")  # it does not wait for it
 
 

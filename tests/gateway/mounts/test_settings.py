@@ -48,7 +48,7 @@ def test_a_whole_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert source.credentials == MountCredentials(access_key_id="the-id", secret_access_key="secret")
     assert named_source(settings, "data", "", "..", "box").prefix == "users/%2E%2E/box"
     assert named_source(settings, "public", "", "ana", "box").credentials is None
-    with pytest.raises(HawseError, match="any more"):
+    with pytest.raises(HawseError, match="no longer"):
         named_source(settings, "gone", "", "ana", "box")
 
 

@@ -51,7 +51,7 @@ def test_half_of_a_renewal_keeps_the_previous_certificate(tmp_path: Path, caplog
     new = key.read_bytes()
     key.write_bytes(old)
     assert not certificate.reload()
-    assert "the certificate is not renewed" in caplog.text
+    assert "cannot renew the certificate" in caplog.text
     assert served_name(handshake(certificate.context, authority)) == "first"
     key.unlink()
     assert not certificate.reload()
@@ -74,7 +74,7 @@ def test_files_that_cannot_be_used_are_named(tmp_path: Path) -> None:
     chain, key = Authority(tmp_path).issue("x")
     with pytest.raises(CertificateError, match=r"none\.pem: No such file"):
         Certificate(tmp_path / "none.pem")
-    with pytest.raises(CertificateError, match="not a certificate in PEM and its key"):
+    with pytest.raises(CertificateError, match="not a PEM certificate and its key"):
         Certificate(key, key)
     key.write_bytes(private_key(ec.generate_private_key(ec.SECP256R1()), b"secret"))
     with pytest.raises(CertificateError, match="has a passphrase"):

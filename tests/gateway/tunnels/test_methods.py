@@ -119,7 +119,7 @@ async def test_a_sandbox_has_a_limited_number_of_tunnels(methods: TunnelMethods)
 async def test_a_user_has_as_many_as_the_operator_says(methods: TunnelMethods) -> None:
     await create(methods, name="a", caller=ADA)
     await create(methods, "other", name="b", caller=ADA)
-    with pytest.raises(HawseError, match="'ada' may have 2 tunnels") as raised:
+    with pytest.raises(HawseError, match="'ada' has reached the limit of 2 tunnels") as raised:
         await create(methods, name="c", caller=ADA)
     assert raised.value.code == "limit_exceeded"
     await create(methods, name="c")

@@ -181,7 +181,7 @@ async def test_a_gateway_that_stops_starts_nothing(tmp_path: Path) -> None:
     async with running(tmp_path / "tunnels", "exec sleep 60") as bench:
         record = await bench.create()
         await bench.publications.start(record)
-    with pytest.raises(HawseError, match="stops"):
+    with pytest.raises(HawseError, match="stopping"):
         await bench.publications.start(record)
 
 
