@@ -1,4 +1,4 @@
-"""Names and addresses that programs of sandboxes may reach: what a valid name is, and which addresses are public."""
+"""Names and addresses that programs in sandboxes may reach: valid names, and public addresses."""
 
 import errno
 import ipaddress
@@ -12,9 +12,9 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 NAME_MAX: Final = 253  # characters (RFC 1035, 2.3.4)
 _LABEL: Final = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
-# A last label that some resolvers read as a number of an IPv4 address: decimal, octal or hexadecimal.
+# A last label that some resolvers read as a number in an IPv4 address: decimal, octal or hexadecimal.
 _NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
-# What `ipaddress` takes for public, at least in some versions of Python.
+# Addresses that `ipaddress` considers public, at least in some versions of Python.
 _NOT_PUBLIC: Final = tuple(
     ipaddress.ip_network(text)
     for text in (
@@ -31,14 +31,14 @@ _COMPATIBLE: Final = ipaddress.IPv6Network("::/96")  # IPv4, deprecated (RFC 429
 
 
 def normalized(host: str) -> str:
-    """Return a host as rules and certificates name it: lower case, without the final dot, an address in its usual form.
+    """Return a host in the form used by rules and certificates: lower case, no final dot, canonical addresses.
 
     Args:
-        host: A name in ASCII, or an address; IPv6 may be in brackets.
+        host: An ASCII name, or an address; IPv6 addresses may be in brackets.
 
     Raises:
-        ValueError: It is neither. An IPv4 address in octal, hexadecimal or with fewer than four numbers is refused, and
-            so is an IPv6 address that leads to an IPv4 address, except `::ffff:…`, which becomes the IPv4 address.
+        ValueError: It is neither. IPv4 addresses in octal, hexadecimal or with fewer than four numbers are refused, and
+            so are IPv6 addresses that lead to an IPv4 address, except `::ffff:…`, which becomes the IPv4 address.
     """
     if host.startswith("[") and host.endswith("]"):
         return _ipv6(host[1:-1])
@@ -54,7 +54,7 @@ def normalized(host: str) -> str:
 
 
 def address_of(host: str) -> Address | None:
-    """Return the address that a normalized host is. None: it is a name."""
+    """Return the address of a normalized host, or None for a name."""
     try:
         return ipaddress.ip_address(host)
     except ValueError:
@@ -62,15 +62,15 @@ def address_of(host: str) -> Address | None:
 
 
 def is_reachable(address: Address, permitted: Sequence[Network] = ()) -> bool:
-    """Whether programs may connect to an address: it is public, and not one of this machine, or it is permitted.
+    """Return whether programs may connect to an address: public ones outside this machine, and permitted ones.
 
     Args:
         address: The address.
-        permitted: Networks that the operator permits although they are not public. Addresses of this machine are
-            permitted by a network that is that address only, or of loopback addresses only.
+        permitted: Networks that the operator permits although they are not public. Addresses of this machine are only
+            permitted by a network of exactly this address, or of loopback addresses only.
     """
     if found := [network for network in permitted if network.version == address.version and address in network]:
-        # Services of this machine listen on its addresses in internal networks, too.
+        # Services of this machine also listen on its addresses in internal networks.
         return any(network.is_loopback or network.num_addresses == 1 for network in found) or not _is_own(address)
     if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
         return is_reachable(address.ipv4_mapped, permitted)
@@ -78,7 +78,7 @@ def is_reachable(address: Address, permitted: Sequence[Network] = ()) -> bool:
 
 
 def _ipv6(text: str) -> str:
-    """Return an IPv6 address in its usual form. A host must not have two names: rules would know one of them only."""
+    """Return an IPv6 address in canonical form. A host must not have two names: rules would only know one of them."""
     address = ipaddress.IPv6Address(text)
     if address.scope_id is not None:
         raise ValueError("an address with a zone is not reachable")
@@ -90,7 +90,7 @@ def _ipv6(text: str) -> str:
 
 
 def _embedded(address: Address) -> list[ipaddress.IPv4Address]:
-    """The IPv4 addresses that routers on the way may read from an IPv6 address."""
+    """Return the IPv4 addresses that routers may derive from an IPv6 address."""
     if isinstance(address, ipaddress.IPv4Address):
         return []
     found = [] if address.sixtofour is None else [address.sixtofour]
@@ -111,11 +111,11 @@ def _is_public(address: Address) -> bool:
 
 
 def _is_own(address: Address) -> bool:
-    """Whether it is an address of this machine: only to those a socket can be bound (ip(7))."""
+    """Return whether an address belongs to this machine: sockets can only be bound to its own addresses (ip(7))."""
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6
     try:
         with socket.socket(family, socket.SOCK_DGRAM) as probe:
             probe.bind((str(address), 0))
-    except OSError as error:  # any other, such as no free descriptor, leaves it open
+    except OSError as error:  # any other error, such as no free descriptor, leaves it open
         return error.errno not in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
     return True

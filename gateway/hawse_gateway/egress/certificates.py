@@ -1,4 +1,4 @@
-"""The certificate authority of one sandbox, which makes the certificates of the hosts that its programs connect to."""
+"""A sandbox's certificate authority, which issues certificates for the hosts that its programs connect to."""
 
 import os
 import ssl
@@ -14,14 +14,14 @@ from cryptography.x509.oid import ExtendedKeyUsageOID
 from hawse_gateway.core.certificates import certificate_builder, certificate_pem, common_name, private_pem
 from hawse_gateway.egress.addresses import address_of
 
-CONTEXTS: Final = 256  # of hosts, which are kept: each takes about 30 KB
+CONTEXTS: Final = 256  # of hosts, cached: each takes about 30 KB
 
 
 def new_authority(name: str) -> tuple[str, str]:
     """Return the key and the certificate of a new authority, each in PEM.
 
     Args:
-        name: For people who look at it.
+        name: A display name.
     """
     key = ec.generate_private_key(ec.SECP256R1())
     subject = common_name(name)
@@ -34,29 +34,29 @@ def new_authority(name: str) -> tuple[str, str]:
 
 
 class Authority:
-    """Makes server contexts. Not for several threads.
+    """Creates server contexts. Not thread-safe.
 
     Args:
         key: The key, in PEM.
         certificate: The certificate, in PEM.
 
     Raises:
-        ValueError: One of them cannot be read, or they do not belong together.
+        ValueError: One of them is unreadable, or they do not belong together.
     """
 
     def __init__(self, key: str, certificate: str) -> None:
         loaded = serialization.load_pem_private_key(key.encode(), None)
         if not isinstance(loaded, ec.EllipticCurvePrivateKey):
-            raise ValueError("the key is of another kind")  # noqa: TRY004  # it is content of a file
+            raise ValueError("the key has the wrong type")  # noqa: TRY004  # it is content of a file
         self._key = loaded
         self._certificate = x509.load_pem_x509_certificate(certificate.encode())
         if self._certificate.public_key() != loaded.public_key():
-            raise ValueError("the certificate is of another key")
+            raise ValueError("the certificate does not belong to the key")
         self._leaf = ec.generate_private_key(ec.SECP256R1())
         self._contexts: OrderedDict[str, ssl.SSLContext] = OrderedDict()
 
     def context(self, host: str) -> ssl.SSLContext:
-        """Return the context of a server that is `host`, which is normalized. It refuses another name by SNI."""
+        """Return the context of a server for the normalized `host`. It refuses other names by SNI."""
         if (known := self._contexts.get(host)) is not None:
             self._contexts.move_to_end(host)
             return known
@@ -64,7 +64,7 @@ class Authority:
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         context.set_alpn_protocols(["http/1.1"])
         context.sni_callback = _only(host)
-        with open(os.memfd_create("leaf"), "wb") as file:  # OpenSSL reads keys from files
+        with open(os.memfd_create("leaf"), "wb") as file:  # OpenSSL only reads keys from files
             file.write((private_pem(self._leaf) + self._certificate_of(host)).encode())
             file.flush()
             context.load_cert_chain(f"/proc/self/fd/{file.fileno()}")

@@ -1,7 +1,7 @@
-"""What a gateway says to a proxy at its control socket, a line of JSON each, and what the proxy answers.
+"""Messages between a gateway and a proxy on the proxy's control socket, one line of JSON each.
 
-A proxy may be of an earlier version than its gateway, and ignores what it does not know: so there is one kind of
-request, and an answer that says what was done.
+A proxy can be older than its gateway, and ignores unknown fields. There is therefore one kind of request, and the
+answer states what was done.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from hawse.link.sockets import socket_address
 from hawse_gateway.egress.plan import Terms
 from hawse_gateway.egress.refusals import Counters
 
-REQUEST_MAX: Final = 4 << 20  # bytes: 544 rules and names, 32 secrets, and the certificates of the operator
+REQUEST_MAX: Final = 4 << 20  # bytes: 544 rules and names, 32 secrets, and the operator's certificates
 ANSWER_MAX: Final = 1 << 20  # bytes
 TIMEOUT: Final = 5.0  # s for an answer
 
@@ -26,10 +26,10 @@ class Request(msgspec.Struct, kw_only=True, omit_defaults=True):
     """A request.
 
     Attributes:
-        kind: `ask` for refusals that are not written yet, `change` the terms, `status`, or `watch`.
-        written: Of `ask`: the number of the last refusal that the gateway has written.
-        terms: Of `change`.
-        allowed: Of `watch`: whether requests that are passed on are reported, too.
+        kind: `ask` for unwritten refusals, `change` the terms, get the `status`, or `watch` decisions.
+        written: For `ask`: the number of the last refusal that the gateway has written.
+        terms: For `change`: the new terms.
+        allowed: For `watch`: whether to report forwarded requests, too.
     """
 
     kind: Literal["ask", "change", "status", "watch"] = "ask"
@@ -42,7 +42,7 @@ class Changed(msgspec.Struct, kw_only=True):
     """The answer to `change`.
 
     Attributes:
-        closed: How many connections were closed, which the new terms do not allow.
+        closed: The number of connections closed because the new terms do not allow them.
     """
 
     closed: int
@@ -52,8 +52,8 @@ class Status(msgspec.Struct, kw_only=True):
     """The answer to `status`.
 
     Attributes:
-        counters: What the proxy has done.
-        recent: What was refused last, the newest last.
+        counters: The proxy's counters.
+        recent: Recent refusals, newest last.
     """
 
     counters: Counters
@@ -61,11 +61,11 @@ class Status(msgspec.Struct, kw_only=True):
 
 
 class Watched(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """The answers to `watch`, again and again.
+    """An answer to `watch`, sent repeatedly.
 
     Attributes:
         watched: Requests.
-        lost: How many were lost after them.
+        lost: The number of requests lost after them.
     """
 
     watched: list[EgressRequest]
@@ -73,28 +73,28 @@ class Watched(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 
 async def change(path: Path, terms: Terms) -> Changed:
-    """Let the proxy whose control socket is at `path` decide by other terms from now on.
+    """Replace the terms of the proxy whose control socket is at `path`.
 
     Raises:
-        OSError: It cannot be reached, does not answer, or cannot use them. `TimeoutError` is one.
-        msgspec.MsgspecError: It is of a version without changes.
+        OSError: It is unreachable, does not answer, or cannot apply the terms. Includes `TimeoutError`.
+        msgspec.MsgspecError: Its version does not support changes.
     """
     async with asyncio.timeout(TIMEOUT), _connected(path, Request(kind="change", terms=terms)) as reader:
         return msgspec.json.decode(await _line(reader), type=Changed)
 
 
 async def status(path: Path) -> Status:
-    """Return what a proxy has done. Raises as `change` does."""
+    """Return a proxy's counters and recent refusals. Raises the same errors as `change`."""
     async with asyncio.timeout(TIMEOUT), _connected(path, Request(kind="status")) as reader:
         return msgspec.json.decode(await _line(reader), type=Status)
 
 
 async def watch(path: Path, *, allowed: bool) -> AsyncGenerator[list[EgressRequest | EgressLost], None]:
-    """Yield what a proxy decides, until it ends: first, once, what it has refused last. Raises as `change` does.
+    """Yield a proxy's decisions until it ends, starting with recent refusals. Raises the same errors as `change`.
 
     Args:
         path: Its control socket.
-        allowed: Whether requests that are passed on are reported, too.
+        allowed: Whether to report forwarded requests, too.
     """
     async with _connected(path, Request(kind="watch", allowed=allowed)) as reader:
         while True:
@@ -119,4 +119,4 @@ async def _line(reader: asyncio.StreamReader) -> bytes:
     try:
         return await reader.readuntil(b"\n")
     except (asyncio.IncompleteReadError, asyncio.LimitOverrunError) as error:
-        raise OSError("the proxy has ended the connection") from error
+        raise OSError("the proxy closed the connection") from error

@@ -1,7 +1,7 @@
-"""Follows the proxies of a gateway: what they have refused, and how much they have passed on.
+"""Follows the proxies of a gateway: their refusals, and their traffic counters.
 
-A proxy keeps a refusal until a gateway has written it, so what is refused while there is no gateway is not lost. It
-answers one gateway at a time, so no refusal is written by two.
+A proxy keeps a refusal until a gateway has written it, so refusals are not lost while there is no gateway. It answers
+one gateway at a time, so no refusal is written twice.
 """
 
 import asyncio
@@ -18,30 +18,30 @@ from hawse_gateway.egress.refusals import Answer, Ask, Counters
 
 log = logging.getLogger(__name__)
 
-POLL: Final = 2.0  # s between looks for proxies: the start of one by another gateway is not reported
+POLL: Final = 2.0  # s between searches for proxies: there is no event when another gateway starts one
 ANSWER_MAX: Final = 1 << 20  # bytes
 
 OnRefusal = Callable[[str, EgressRefusal], Awaitable[None]]
 
 
 async def _drop(unit: str, refusal: EgressRefusal) -> None:
-    """For a gateway that does not write refusals."""
+    """Ignore refusals, in a gateway that does not record them."""
 
 
 class EgressFollower:
-    """Follows all proxies of a provider while `run` runs.
+    """Follows all proxies of a provider while `run` is running.
 
     Attributes:
-        on_refusal: Is called with the unit and what was refused. It must not raise.
-        lost: Refusals that proxies have counted and not kept.
+        on_refusal: Called with the unit and each refusal. Must not raise.
+        lost: Refusals that proxies have counted but not kept.
     """
 
     def __init__(self, sockets: Callable[[], Mapping[str, Path]], *, poll: float = POLL) -> None:
         """Create a follower.
 
         Args:
-            sockets: Returns the control sockets of the proxies by unit, also those of proxies that have ended. Blocks.
-            poll: Seconds between two looks at them.
+            sockets: Returns the proxies' control sockets by unit, including those of ended proxies. Blocks.
+            poll: Seconds between two searches.
         """
         self.on_refusal: OnRefusal = _drop
         self._sockets = sockets
@@ -55,7 +55,7 @@ class EgressFollower:
         return self._lost_by_ended + sum(answer.lost for answer in self._current.values())
 
     def totals(self) -> Counters:
-        """Return what all proxies have done. `connections` and `memory` are those of this moment."""
+        """Return the totals of all proxies. `connections` and `memory` are current values."""
         total = msgspec.structs.replace(self._ended)
         for answer in self._current.values():
             _add(total, answer.counters)
@@ -64,7 +64,7 @@ class EgressFollower:
         return total
 
     async def run(self) -> None:
-        """Follow until it is cancelled."""
+        """Follow until cancelled."""
         following: dict[str, asyncio.Task[None]] = {}
         async with asyncio.TaskGroup() as tasks:
             while True:
@@ -77,8 +77,8 @@ class EgressFollower:
     def _look(self) -> Mapping[str, Path]:
         try:
             return self._sockets()
-        except OSError as error:  # such as no free descriptor; the next look may succeed
-            log.error("! the egress proxies cannot be looked for: %s", error)
+        except OSError as error:  # such as no free descriptor; the next search may succeed
+            log.error("! cannot search for egress proxies: %s", error)
             return {}
 
     async def _follow(self, unit: str, path: Path) -> None:
@@ -87,7 +87,7 @@ class EgressFollower:
             with socket_address(path) as address:
                 reader, writer = await asyncio.open_unix_connection(address, limit=ANSWER_MAX)
         except OSError:
-            return  # it has ended, or does not listen yet
+            return  # it has ended, or is not listening yet
         try:
             ask = Ask()
             while True:

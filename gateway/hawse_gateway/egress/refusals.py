@@ -1,4 +1,4 @@
-"""What the proxy has refused, until the gateway has written it to the audit log. Number and rate are bounded."""
+"""The proxy's refusals, kept until the gateway has written them to the audit log. Their number and rate are limited."""
 
 import asyncio
 import os
@@ -13,20 +13,20 @@ import msgspec
 from hawse.api.egress import EgressReason, EgressRefusal
 from hawse_gateway.egress.watchers import Watchers
 
-BATCH: Final = 256  # refusals of one answer
-KEPT: Final = 1024  # refusals that wait for the gateway
-BURST: Final = 100  # refusals at once, and then RATE of them in a second
+BATCH: Final = 256  # refusals in one answer
+KEPT: Final = 1024  # refusals kept for the gateway
+BURST: Final = 100  # refusals at once, then RATE of them per second
 RATE: Final = 5.0
 HOST_MAX: Final = 253
 METHOD_MAX: Final = 32
 
 
 class RefusedError(Exception):
-    """A request must not leave the sandbox.
+    """A request is not allowed to leave the sandbox.
 
     Attributes:
-        reason: The reason, as clients and the audit log get it.
-        message: For a person.
+        reason: The reason, for clients and the audit log.
+        message: A message for people.
     """
 
     def __init__(self, reason: EgressReason, message: str) -> None:
@@ -36,16 +36,16 @@ class RefusedError(Exception):
 
 
 class Counters(msgspec.Struct, kw_only=True):
-    """What the proxy has done.
+    """The counters of a proxy.
 
     Attributes:
-        connections: Connections of programs, at this moment.
-        requests: Requests that were passed on.
-        refused: Requests that were refused.
+        connections: Current connections of programs.
+        requests: Forwarded requests.
+        refused: Refused requests.
         sent: Bytes of bodies to servers.
         received: Bytes of bodies from servers.
-        cpu: Seconds of processor time of the proxy.
-        memory: Bytes of its resident memory, at this moment.
+        cpu: Seconds of processor time.
+        memory: Current bytes of resident memory.
     """
 
     connections: int = 0
@@ -58,19 +58,19 @@ class Counters(msgspec.Struct, kw_only=True):
 
 
 class Ask(msgspec.Struct, kw_only=True):
-    """What the gateway sends: the number of the last refusal that it has written."""
+    """A gateway's request: the number of the last refusal it has written."""
 
     written: int = 0
 
 
 class Answer(msgspec.Struct, kw_only=True):
-    """What the proxy answers.
+    """The proxy's answer.
 
     Attributes:
         last: The number of the last of `refusals`, for the next `Ask`.
-        refusals: Those that are not written yet, the oldest first.
-        lost: How many were not kept, since the proxy was started.
-        counters: What it has done since it was started.
+        refusals: The unwritten refusals, the oldest first.
+        lost: The number of refusals not kept, since the proxy started.
+        counters: Its counters since it started.
     """
 
     last: int
@@ -84,7 +84,7 @@ class Refusals:
 
     Args:
         clock: Returns seconds since 1970.
-        elapsed: Returns seconds of a clock that never goes back.
+        elapsed: Returns monotonic seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.time, elapsed: Callable[[], float] = time.monotonic) -> None:
@@ -99,7 +99,7 @@ class Refusals:
         self._added = asyncio.Event()
 
     def add(self, reason: EgressReason, host: str = "", port: int = 0, method: str = "") -> None:
-        """Note a refusal."""
+        """Record a refusal."""
         now = self._elapsed()
         self.counters.refused += 1
         self._tokens = min(BURST, self._tokens + max(0.0, now - self._filled) * RATE)
@@ -117,17 +117,17 @@ class Refusals:
         self._added.set()
 
     def passed(self, host: str, port: int, method: str) -> None:
-        """Note a request that is passed on."""
+        """Record a forwarded request."""
         self.counters.requests += 1
         self.watchers.allowed(self._clock(), host, port, method[:METHOD_MAX])
 
     def measured(self) -> Counters:
-        """Return the counters, with what the process uses now."""
+        """Return the counters, including the process's current usage."""
         self.counters.cpu, self.counters.memory = time.process_time(), _resident()
         return self.counters
 
     async def answer(self, ask: Ask, wait: float) -> Answer:
-        """Forget what is written, wait until there is something new, but at most `wait` seconds, and return it."""
+        """Forget written refusals, wait at most `wait` seconds for new ones, and return them."""
         while self._kept and self._kept[0][0] <= ask.written:
             self._kept.popleft()
         if not self._kept:
@@ -143,6 +143,6 @@ class Refusals:
 
 
 def _resident() -> int:
-    """Return the bytes of resident memory of this process (proc_pid_statm(5))."""
+    """Return this process's resident memory in bytes (proc_pid_statm(5))."""
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

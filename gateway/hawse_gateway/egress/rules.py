@@ -1,4 +1,4 @@
-"""The decision whether a request of a program may leave the sandbox. No I/O."""
+"""Decides whether a program's request is allowed to leave the sandbox. No I/O."""
 
 import re
 from dataclasses import dataclass
@@ -8,16 +8,16 @@ from hawse.api.egress import EgressPolicy, EgressReason
 from hawse_gateway.egress.addresses import normalized
 
 PORT_MAX: Final = 65_535
-# Methods are case-sensitive (RFC 9110, 9.1), but many servers ignore the case. Requests with others are refused, so a
-# rule and a server cannot read the same method differently.
+# Methods are case-sensitive (RFC 9110, 9.1), but many servers ignore case. Requests with other methods are refused, so
+# that a rule and a server cannot read the same method differently.
 METHOD: Final = r"[A-Z](?:[A-Z-]{0,30}[A-Z])?"
 _FORM: Final = re.compile(
     rf"(?:(?P<methods>{METHOD}(?:,{METHOD}){{0,15}}) )?"
     r"(?P<host>\*|(?:\*\.)?[A-Za-z0-9_.-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])"
     r"(?::(?P<port>\*|[1-9][0-9]{0,4}))?"
 )
-PORTS: Final = frozenset((80, 443))  # of a rule of `allow` that names none
-# CONNECT asks the upstream for a tunnel to somewhere else; TRACE answers with the request, secrets included.
+PORTS: Final = frozenset((80, 443))  # of an `allow` rule without ports
+# CONNECT asks the server for a tunnel to another one; TRACE returns the request, including secrets.
 NEVER: Final = frozenset(("CONNECT", "TRACE", "TRACK"))
 
 
@@ -26,7 +26,7 @@ class Rule:
     """One rule.
 
     Attributes:
-        host: A name or an address as `normalized` returns it, `*.NAME`, or `*`.
+        host: A name or an address as returned by `normalized`, `*.NAME`, or `*`.
         ports: The ports. None: every port.
         methods: The methods. None: every method.
     """
@@ -37,11 +37,11 @@ class Rule:
 
     @classmethod
     def parse(cls, text: str, default: frozenset[int] | None = PORTS) -> "Rule":
-        """Read `[METHODS ]HOST[:PORT]`.
+        """Parse `[METHODS ]HOST[:PORT]`.
 
         Args:
             text: The rule.
-            default: The ports of a rule that names none. None: every port.
+            default: The ports of a rule without ports. None: every port.
 
         Raises:
             ValueError: It is not a rule.
@@ -60,28 +60,28 @@ class Rule:
         return cls(host, ports, None if methods is None else frozenset(methods.split(",")))
 
     def covers(self, host: str, port: int) -> bool:
-        """Whether the rule is about a host and a port."""
+        """Return whether the rule matches a host and a port."""
         if self.ports is not None and port not in self.ports:
             return False
         return self.host in ("*", host) or (self.host.startswith("*.") and host.endswith(self.host[1:]))
 
     def is_about(self, host: str, port: int, method: str) -> bool:
-        """Whether the rule is about a request."""
+        """Return whether the rule matches a request."""
         return self.covers(host, port) and (self.methods is None or method in self.methods)
 
 
 class Rules:
-    """The rules of one sandbox. Raises `ValueError` for one that is not valid."""
+    """The rules of one sandbox. Raises `ValueError` for an invalid rule."""
 
     def __init__(self, policy: EgressPolicy) -> None:
         self._allow = [Rule.parse(text) for text in policy.allow]
         self._deny = [Rule.parse(text, None) for text in policy.deny]
 
     def refuse_connection(self, host: str, port: int) -> EgressReason | None:
-        """Return why no request to a host may be made. None: some may.
+        """Return why no request to a host is allowed, or None if some are.
 
         Args:
-            host: As `normalized` returns it.
+            host: The host, as returned by `normalized`.
             port: The port.
         """
         if any(rule.methods is None and rule.covers(host, port) for rule in self._deny):
@@ -89,7 +89,7 @@ class Rules:
         return None if any(rule.covers(host, port) for rule in self._allow) else "rule"
 
     def refuse_request(self, host: str, port: int, method: str) -> EgressReason | None:
-        """Return why a request may not be made. None: it may."""
+        """Return why a request is not allowed, or None if it is."""
         if (reason := self.refuse_connection(host, port)) is not None:
             return reason
         if method in NEVER or any(rule.is_about(host, port, method) for rule in self._deny):

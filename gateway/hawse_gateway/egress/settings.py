@@ -1,4 +1,4 @@
-"""The operator's settings of filtered networks: the file of `hawse serve --egress FILE`, in TOML."""
+"""The operator's settings for filtered networks: the TOML file of `hawse serve --egress FILE`."""
 
 import ipaddress
 import os
@@ -23,21 +23,21 @@ _FIXED: Final = frozenset(("host", "content-length", "transfer-encoding", "conne
 
 
 class EgressSettingsError(Exception):
-    """The file cannot be used. The message says what to change."""
+    """The file is invalid. The message explains what to change."""
 
 
 class SecretSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A table `[secrets.NAME]`. One of `header`, `basic` and `query`, and one of `env` and `file`, must be given.
+    """A table `[secrets.NAME]` with one of `header`, `basic` and `query`, and one of `env` and `file`.
 
     Attributes:
-        hosts: Rules of the requests that get the secret, as in `EgressPolicy.allow`. Only requests over TLS get it.
-        header: The name of the header that it is put into.
-        basic: The user of HTTP basic authentication, of which it is the password.
-        query: The name of the parameter of the query that it is put into.
-        prefix: What precedes the value in the header, such as `Bearer `.
-        env: The variable of the gateway's environment that has the value.
-        file: The file that has the value. It is read again for each start of a sandbox.
-        users: The ids of the users whose sandboxes may use it, or `*`. Templates may use it in any case.
+        hosts: Rules for the requests that get the secret, as in `EgressPolicy.allow`. Only requests over TLS get it.
+        header: The name of the header for the secret.
+        basic: The user name for HTTP basic authentication with the secret as password.
+        query: The name of the query parameter for the secret.
+        prefix: A prefix for the value in the header, such as `Bearer `.
+        env: The environment variable of the gateway with the value.
+        file: The file with the value. It is read again for each start of a sandbox.
+        users: The ids of the users whose sandboxes can use it, or `*`. Templates always can.
     """
 
     hosts: Annotated[list[str], Meta(min_length=1, max_length=64)]
@@ -54,9 +54,9 @@ class EgressSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     """The file.
 
     Attributes:
-        networks: Networks that are not public, and that sandboxes may reach by hosts that their rules allow.
-        addresses: Addresses of names, which are not looked up.
-        ca: A file of more certificates that servers may prove to own.
+        networks: Non-public networks that sandboxes can reach if their rules allow the host.
+        addresses: Addresses of names, which are then not looked up.
+        ca: A file with additional trusted certificates of servers.
         secrets: The secrets, by name.
     """
 
@@ -66,7 +66,7 @@ class EgressSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     secrets: dict[Id, SecretSettings] = {}
 
     def secret_values(self, names: list[str]) -> list[Secret]:
-        """Return secrets with their values. Raises `HawseError` `unavailable` if a value cannot be read."""
+        """Return secrets with their values. Raises `HawseError` `unavailable` if a value is unreadable."""
         return [self._secret(name) for name in names]
 
     def trusted(self) -> str:
@@ -76,12 +76,12 @@ class EgressSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
         try:
             return Path(self.ca).read_text("ascii")
         except (OSError, ValueError) as error:
-            raise HawseError("unavailable", f"the certificates of --egress cannot be read: {error}") from error
+            raise HawseError("unavailable", f"the certificates of --egress are unreadable: {error}") from error
 
     def _secret(self, name: str) -> Secret:
         settings = self.secrets.get(name)
         if settings is None:
-            raise HawseError("unavailable", f"this gateway has no secret {name!r} any more")
+            raise HawseError("unavailable", f"this gateway no longer has a secret {name!r}")
         value = _value(name, settings)
         into: Literal["header", "basic", "query"] = "query"
         of = settings.query
@@ -94,7 +94,7 @@ class EgressSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
 
 def read_egress_settings(path: Path) -> EgressSettings:
-    """Read the file, and every secret once. Raises `EgressSettingsError`."""
+    """Read the file, and check that every secret is readable. Raises `EgressSettingsError`."""
     try:
         settings = msgspec.toml.decode(path.read_bytes(), type=EgressSettings)
         for text in settings.networks:
@@ -117,18 +117,18 @@ def read_egress_settings(path: Path) -> EgressSettings:
 
 
 def is_listed(secret: SecretSettings, user: str) -> bool:
-    """Whether the table of a secret lists a user."""
+    """Return whether a secret's table lists a user."""
     return user in secret.users or EVERYBODY in secret.users
 
 
 def check_policy(policy: EgressPolicy, settings: EgressSettings, granted: frozenset[str], user: str | None) -> None:
-    """Refuse a policy that is not valid, or whose secrets may not be used.
+    """Refuse an invalid policy, or one with secrets that the user cannot use.
 
     Args:
         policy: The policy.
         settings: The settings.
-        granted: Names of secrets that may be used whoever the user is: those of a template.
-        user: The id of the user. None: one with every right, who may use every secret.
+        granted: Names of secrets that any user can use here, because a template names them.
+        user: The id of the user. None for a user with every right, who can use every secret.
 
     Raises:
         HawseError: `invalid_params` with the path of the parameter.
@@ -141,7 +141,7 @@ def check_policy(policy: EgressPolicy, settings: EgressSettings, granted: frozen
         secret = settings.secrets.get(name)
         listed = secret is not None and (user is None or is_listed(secret, user))
         if secret is None or not (listed or name in granted):
-            raise _invalid("egress.secrets", f"this gateway has no secret {name!r} that you may use")
+            raise _invalid("egress.secrets", f"this gateway has no secret {name!r} that you can use")
 
 
 def _invalid(path: str, text: str) -> HawseError:
@@ -149,7 +149,7 @@ def _invalid(path: str, text: str) -> HawseError:
 
 
 def _check(name: str, secret: SecretSettings) -> None:
-    """Raise `ValueError` for a secret that cannot be used."""
+    """Raise `ValueError` for an invalid secret."""
     where = f"secrets.{name}"
     if sum(value is not None for value in (secret.header, secret.basic, secret.query)) != 1:
         raise ValueError(f"{where} needs one of header, basic and query")
@@ -158,7 +158,7 @@ def _check(name: str, secret: SecretSettings) -> None:
     for text in secret.hosts:
         Rule.parse(text)
     if secret.header is not None and (not _HEADER.fullmatch(secret.header) or secret.header.lower() in _FIXED):
-        raise ValueError(f"{where}: {secret.header!r} is not a header that a secret can be put into")
+        raise ValueError(f"{where}: {secret.header!r} is not a header that can carry a secret")
     if secret.basic is not None and (":" in secret.basic or not secret.basic.isprintable()):
         raise ValueError(f"{where}: the user of basic authentication must be printable, without a colon")
     if secret.query == "":
@@ -176,7 +176,7 @@ def _value(name: str, settings: SecretSettings) -> str:
             with open(settings.file, "rb") as file:
                 value = file.read(SECRET_MAX + 1).decode("utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
-            raise HawseError("unavailable", f"secret {name!r}: {source} cannot be read: {error}") from error
+            raise HawseError("unavailable", f"secret {name!r}: {source} is unreadable: {error}") from error
     text = settings.prefix + value
     if not value or len(text) > SECRET_MAX or not (text.isascii() and text.isprintable()):
         allowed = f"1 to {SECRET_MAX} printable ASCII characters"

@@ -1,4 +1,4 @@
-"""The watchers of what the proxy decides, and what was refused last. A slow watcher gets the number of what it lost."""
+"""Watchers of the proxy's decisions, and recent refusals. A slow watcher gets the number of lost requests."""
 
 import asyncio
 from collections import deque
@@ -6,15 +6,15 @@ from typing import Final
 
 from hawse.api.egress import EgressLost, EgressRefusal, EgressRequest
 
-QUEUE: Final = 512  # requests that wait for one watcher
-RECENT: Final = 100  # refusals that are kept
+QUEUE: Final = 512  # requests queued for one watcher
+RECENT: Final = 100  # recent refusals kept
 
 
 class Watcher:
-    """One watcher. Use `next` until it is cancelled.
+    """One watcher. Call `next` repeatedly until cancelled.
 
     Args:
-        allowed: Whether it gets requests that are passed on, too.
+        allowed: Whether it also gets forwarded requests.
     """
 
     def __init__(self, *, allowed: bool) -> None:
@@ -24,7 +24,7 @@ class Watcher:
         self._added = asyncio.Event()
 
     def add(self, request: EgressRequest) -> None:
-        """Let it have a request, or count it as lost."""
+        """Queue a request, or count it as lost."""
         if request.allowed and not self._allowed:
             return
         if len(self._waiting) >= QUEUE:
@@ -34,7 +34,7 @@ class Watcher:
         self._added.set()
 
     async def next(self) -> list[EgressRequest | EgressLost]:
-        """Wait for requests, and return all that wait."""
+        """Wait for requests, and return all that are queued."""
         await self._added.wait()
         self._added.clear()
         found: list[EgressRequest | EgressLost] = [*self._waiting]
@@ -49,7 +49,7 @@ class Watchers:
     """All watchers of one proxy.
 
     Attributes:
-        recent: What was refused last, the newest last.
+        recent: Recent refusals, newest last.
     """
 
     def __init__(self) -> None:
@@ -69,7 +69,7 @@ class Watchers:
         )
 
     def allowed(self, time: float, host: str, port: int, method: str) -> None:
-        """Report a request that is passed on."""
+        """Report a forwarded request."""
         if self._all:
             self._report(EgressRequest(time=time, allowed=True, host=host, port=port, method=method))
 
@@ -80,7 +80,7 @@ class Watchers:
         return watcher
 
     def leave(self, watcher: Watcher) -> None:
-        """Forget a watcher."""
+        """Remove a watcher."""
         self._all.discard(watcher)
 
     def _report(self, request: EgressRequest) -> None:

@@ -273,7 +273,7 @@ def user(name: str) -> Principal:
 
 async def test_one_user_cannot_take_all_jobs_and_some_are_kept_for_those_without(bench: Bench) -> None:
     calls = [bench.call(CREATE, user("a")) for _ in range(JOBS_OF_EACH)]
-    with pytest.raises(HawseError, match="capacity_exceeded: 'a' has 4"):
+    with pytest.raises(HawseError, match="capacity_exceeded: 'a' has reached the limit of 4"):
         await bench.done(CREATE, user("a"))
     for name in ("b", "c"):
         calls += [bench.call(CREATE, user(name)) for _ in range(JOBS_OF_EACH)]

@@ -1,4 +1,4 @@
-"""`python -m hawse_gateway.egress`: the proxy of one sandbox, started with the plan on standard input."""
+"""`python -m hawse_gateway.egress.proxy_process`: the proxy of one sandbox, with the plan on standard input."""
 
 import logging
 import os
@@ -25,7 +25,7 @@ def main() -> int:
     try:
         return run(plan, ready)
     except (OSError, ValueError) as error:
-        print(f"the proxy was not started: {error}", file=sys.stderr)
+        print(f"cannot start the proxy: {error}", file=sys.stderr)
         return BAD_PLAN
 
 

@@ -1,14 +1,14 @@
-"""Hides secrets in an answer: a server may repeat the request that it got. The length of the answer stays the same."""
+"""Hides secrets in an answer, because servers may repeat the request. The length of the answer does not change."""
 
 import re
 from collections.abc import Sequence
 
 
 class Mask:
-    """Hides some texts in a stream of bytes, also where they are split, in upper or lower case.
+    """Hides texts in a stream of bytes, even when they are split, in upper or lower case.
 
     Args:
-        hidden: The texts. One that is shorter than `SHORTEST` bytes is not hidden: it would occur by chance.
+        hidden: The texts. Texts shorter than `SHORTEST` bytes are not hidden: they would occur by chance.
     """
 
     SHORTEST = 4
@@ -21,17 +21,17 @@ class Mask:
         self._held = b""
 
     def feed(self, data: bytes) -> bytes:
-        """Return what may be passed on so far. What may be the beginning of a hidden text is kept back."""
+        """Return data that can be passed on so far. Data that may start a hidden text is held back."""
         data = self.hide(self._held + data)
         held = self._beginning(data)
         self._held = data[len(data) - held :]
         return data[: len(data) - held]
 
     def end(self) -> bytes:
-        """Return what was kept back, at the end of the data.
+        """Return the data held back, at the end of the stream.
 
-        The beginning of a text is not hidden: a program that lets a server repeat its guesses would learn the text from
-        the asterisks, one character after another.
+        The start of a text is not hidden: a program that lets a server repeat its guesses could learn the text from the
+        asterisks, one character at a time.
         """
         held, self._held = self._held, b""
         return held
@@ -43,7 +43,7 @@ class Mask:
         return self._pattern.sub(lambda found: b"*" * len(found[0]), data)
 
     def _beginning(self, data: bytes) -> int:
-        """The number of bytes at the end of `data` that may be the beginning of a hidden text."""
+        """Return the number of bytes at the end of `data` that may start a hidden text."""
         tail = data[-(self._longest - 1) :].lower() if self._longest else b""
         for size in range(len(tail), 0, -1):
             end = tail[-size:]

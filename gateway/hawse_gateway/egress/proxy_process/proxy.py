@@ -1,6 +1,6 @@
-"""The process of the proxy: it opens what it needs, gives up the superuser's rights, and serves one sandbox.
+"""The proxy process: it opens what it needs, gives up the superuser's rights, and serves one sandbox.
 
-It ends with the sandbox: when the runtime, which holds a connection for that purpose, has ended.
+It ends with the sandbox's runtime, which holds a connection for this purpose.
 """
 
 import asyncio
@@ -26,10 +26,10 @@ from hawse_gateway.egress.refusals import Refusals
 
 log = logging.getLogger(__name__)
 
-CONNECTIONS: Final = 256  # of programs, at once: each may hold about 500 KB
-CONTROLS: Final = 36  # connections of gateways: one follows, others watch
+CONNECTIONS: Final = 256  # concurrent connections of programs: each may use about 500 KB
+CONTROLS: Final = 36  # connections of gateways: one follows, the others watch
 RUNTIME_TIMEOUT: Final = 60.0  # s for a runtime to hand over its listening socket
-BUFFER: Final = 64 << 10  # bytes that are read ahead from a program
+BUFFER: Final = 64 << 10  # bytes read ahead from a program
 FILES: Final = 1024
 MEMORY: Final = 4 << 30  # bytes of address space
 LOG_SIZE: Final = 1 << 20  # bytes
@@ -43,12 +43,12 @@ def run(plan: Plan, ready: Callable[[bytes], object]) -> int:
     """Serve until the sandbox has ended. Returns the exit code.
 
     Args:
-        plan: What the gateway has sent.
-        ready: Is called with `READY` when the runtime may be started.
+        plan: The plan from the gateway.
+        ready: Called with `READY` once the runtime can be started.
 
     Raises:
         OSError: A file or a socket cannot be opened.
-        ValueError: The plan is not valid.
+        ValueError: The plan is invalid.
     """
     os.chdir(plan.folder)
     lock = os.open(LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -59,11 +59,11 @@ def run(plan: Plan, ready: Callable[[bytes], object]) -> int:
     _join(plan.cgroup)
     refusals = Refusals()
     authority = open_authority(Path())
-    authority.context("localhost")  # loads what the first use loads: another user may not be able to read it later
+    authority.context("localhost")  # loads files on first use, which another user may be unable to read later
     relay = Relay(plan.terms, authority, refusals)
     with _bound(Path(CONTROL_NAME)) as control, _bound(Path(plan.socket)) as handover:
         if plan.socket_user is not None:
-            # The runtime's user may write in this directory, and put a link to another file there.
+            # The runtime's user can write to this directory, and could put a link to another file there.
             os.chown(plan.socket, plan.socket_user, plan.socket_user, follow_symlinks=False)
         restrict(plan.user)
         ready(READY)
@@ -72,14 +72,14 @@ def run(plan: Plan, ready: Callable[[bytes], object]) -> int:
 
 
 def open_authority(folder: Path) -> Authority:
-    """Return the authority of a sandbox, whose files are made on first use, and again if they cannot be used."""
+    """Return the authority of a sandbox. Its files are created on first use, and again if they are unusable."""
     key, certificate = folder / KEY_NAME, folder / CERTIFICATE_NAME
     try:
         return Authority(key.read_text("ascii"), certificate.read_text("ascii"))
     except FileNotFoundError:
         pass
-    except ValueError as error:  # such as an empty file after a loss of power
-        log.error("! the authority is made again, and is trusted after the next start of the sandbox: %s", error)
+    except ValueError as error:  # such as an empty file after a power failure
+        log.error("! recreating the authority, which programs trust after the next start of the sandbox: %s", error)
     made = new_authority("hawse sandbox")
     for path, text in ((key, made[0]), (certificate, made[1])):
         new = path.with_name(f"{path.name}.new")
@@ -93,17 +93,17 @@ def open_authority(folder: Path) -> Authority:
 
 
 def _join(cgroup: Sequence[int]) -> None:
-    """Move this thread, which is the only one, to its cgroups, by descriptors of their files. Raises `OSError`."""
+    """Move this thread, the only one, to its cgroups by descriptors of their files. Raises `OSError`."""
     for fd in cgroup:
         with open(fd, "wb", 0) as file:
             file.write(b"0")
 
 
 def restrict(user: int | None) -> None:
-    """Give up what the proxy does not need: it reads what hostile programs send. Raises `OSError`.
+    """Give up unneeded rights, since the proxy reads input of hostile programs. Raises `OSError`.
 
     Args:
-        user: What the superuser becomes. None: the user stays the same.
+        user: The user that the superuser switches to. None keeps the current user.
     """
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
@@ -112,18 +112,18 @@ def restrict(user: int | None) -> None:
     files = FILES if hard == resource.RLIM_INFINITY else min(FILES, hard)
     resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
     if user is not None:
-        os.chmod(".", 0o711)  # it stays the superuser's, who writes files there; the directory above is closed
+        os.chmod(".", 0o711)  # it still belongs to the superuser, who writes files there; its parent is closed
         os.setgroups([])
         os.setresgid(user, user, user)
         os.setresuid(user, user, user)
     libc = ctypes.CDLL(None, use_errno=True)
-    for option, value in ((_PR_SET_NO_NEW_PRIVS, 1), (_PR_SET_DUMPABLE, 0)):  # no other process may read the secrets
+    for option, value in ((_PR_SET_NO_NEW_PRIVS, 1), (_PR_SET_DUMPABLE, 0)):  # no other process can read the secrets
         if libc.prctl(option, value, 0, 0, 0) != 0:
             raise OSError(ctypes.get_errno(), f"prctl {option}: {os.strerror(ctypes.get_errno())}")
 
 
 class ProxyServer:
-    """Accepts connections of programs, of the runtime, and of gateways."""
+    """Accepts connections of programs, the runtime and gateways."""
 
     def __init__(self, relay: Relay, refusals: Refusals) -> None:
         self._relay = relay
@@ -132,11 +132,11 @@ class ProxyServer:
         self._tasks: dict[str, set[asyncio.Task[None]]] = {"program": set(), "gateway": set()}
 
     async def serve(self, control: socket.socket, handover: socket.socket) -> None:
-        """Serve until the runtime has ended, or SIGTERM.
+        """Serve until the runtime has ended, or until SIGTERM.
 
         Args:
             control: A bound Unix socket, for gateways.
-            handover: A bound Unix socket, at which the runtime hands over its listening socket.
+            handover: A bound Unix socket where the runtime hands over its listening socket.
         """
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGTERM, self._stop.set)
@@ -151,7 +151,7 @@ class ProxyServer:
                 task.cancel()
 
     async def _follow_runtime(self, handover: socket.socket) -> None:
-        """Serve the programs of the runtime that connects, until it ends."""
+        """Serve the programs of the connecting runtime until it ends."""
         try:
             async with asyncio.timeout(RUNTIME_TIMEOUT):
                 connection, listener = await _receive_listener(handover)
@@ -162,7 +162,7 @@ class ProxyServer:
                 finally:
                     server.close()
         except (OSError, TimeoutError) as error:
-            log.error("! the runtime has not handed over its listening socket: %r", error)
+            log.error("! the runtime did not hand over its listening socket: %r", error)
         finally:
             self._stop.set()
 
@@ -184,7 +184,7 @@ class ProxyServer:
 
 
 async def _receive_listener(handover: socket.socket) -> tuple[socket.socket, socket.socket]:
-    """Accept the runtime, and return its connection and its listening socket. Raises `OSError`."""
+    """Accept the runtime, and return its connection and listening socket. Raises `OSError`."""
     loop = asyncio.get_running_loop()
     handover.setblocking(False)
     handover.listen(1)
@@ -205,10 +205,10 @@ async def _receive_listener(handover: socket.socket) -> tuple[socket.socket, soc
 
 
 def _bound(path: Path) -> socket.socket:
-    """Return a Unix socket that is bound at `path`, to which only its owner may connect."""
-    path.unlink(missing_ok=True)  # left by an earlier start
+    """Return a Unix socket bound at `path` that only its owner can connect to."""
+    path.unlink(missing_ok=True)  # left over from an earlier start
     made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    os.fchmod(made.fileno(), 0o600)  # the mode of the file that `bind` creates (unix(7))
+    os.fchmod(made.fileno(), 0o600)  # the mode of the file that `bind` will create (unix(7))
     with socket_address(path) as address:
         made.bind(address)
     return made

@@ -1,7 +1,7 @@
-"""One connection of a program to the proxy: requests in, checked and passed on, answers back.
+"""One connection of a program to the proxy: requests are checked and forwarded, answers returned.
 
-TLS ends here, with a certificate of the sandbox's own authority, so every request is checked and nothing but HTTP/1.1
-and WebSockets leaves the sandbox. Each request has a connection to the server of its own.
+TLS ends here, with a certificate of the sandbox's own authority, so every request is checked and only HTTP/1.1 and
+WebSockets leave the sandbox. Each request uses a separate connection to the server.
 """
 
 import asyncio
@@ -40,18 +40,18 @@ from hawse_gateway.egress.secrets import Injected, Injector
 log = logging.getLogger(__name__)
 
 HANDSHAKE_TIMEOUT: Final = 10.0  # s for TLS with a program
-CLOSE_TIMEOUT: Final = 5.0  # s for a program to take the rest of an answer
+CLOSE_TIMEOUT: Final = 5.0  # s for a program to read the rest of an answer
 
 
 @dataclass(eq=False)
 class Open:
-    """One connection of a program, as far as new terms may end it.
+    """One connection of a program, with the state that new terms are checked against.
 
     Attributes:
-        task: Serves it.
-        tunnel: What it is for. None: it is not a tunnel, or not yet.
-        request: The request that is in progress: its origin, its method, and the secrets that it got.
-        addresses: Those of the server.
+        task: The task that serves it.
+        tunnel: The target of its tunnel. None if it has no tunnel (yet).
+        request: The current request: its origin, method and added secrets.
+        addresses: The server's addresses.
     """
 
     task: asyncio.Task[None]
@@ -64,7 +64,7 @@ class Relay:
     """Serves the connections of the programs of one sandbox."""
 
     def __init__(self, terms: Terms, authority: Authority, refusals: Refusals) -> None:
-        """Begin with `terms`. Raises `ValueError` for a rule that is not valid."""
+        """Start with `terms`. Raises `ValueError` for an invalid rule."""
         self._rules = Rules(terms.policy)
         self._injector = Injector(terms.secrets)
         self._upstream = Upstream(terms.networks, terms.addresses, terms.trusted)
@@ -74,10 +74,10 @@ class Relay:
         self._open: set[Open] = set()
 
     def change(self, terms: Terms) -> int:
-        """Decide by other terms from now on; close connections that they do not allow, and return how many.
+        """Replace the terms; close connections that they do not allow, and return how many.
 
         Raises:
-            ValueError: A rule is not valid. The terms stay as they are.
+            ValueError: A rule is invalid. The terms are unchanged.
         """
         rules, injector, upstream = Rules(terms.policy), Injector(terms.secrets), self._upstream
         if _reach(terms) != _reach(self._terms):
@@ -90,7 +90,7 @@ class Relay:
         return len(refused)
 
     def _allows(self, connection: Open) -> bool:
-        """Whether a connection may go on."""
+        """Return whether a connection can continue."""
         if connection.tunnel is not None and self._rules.refuse_connection(*connection.tunnel[:2]) is not None:
             return False
         if not all(self._upstream.permits(address) for address in connection.addresses):
@@ -101,7 +101,7 @@ class Relay:
         return self._rules.refuse_request(*origin[:2], method) is None and self._injector.has(hidden)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Serve one connection until it ends. Raises nothing but `CancelledError`."""
+        """Serve one connection until it ends. Raises only `CancelledError`."""
         task = asyncio.current_task()
         assert task is not None
         connection = Open(task)
@@ -109,11 +109,11 @@ class Relay:
         self._refusals.counters.connections += 1
         try:
             await self._serve(Side(h11.SERVER, reader, writer), connection)
-            writer.close()  # sends what waits
+            writer.close()  # sends pending data
             async with asyncio.timeout(CLOSE_TIMEOUT):
                 await writer.wait_closed()
         except FAILURES:
-            pass  # an answer that is not complete ends with a reset, so that the program notices
+            pass  # an incomplete answer ends with a reset, so that the program notices
         except Exception:
             log.exception("! a connection")
         finally:
@@ -147,26 +147,26 @@ class Relay:
                 return
 
     async def _tunnel(self, client: Side, connection: Open, origin: Origin) -> None:
-        """Be the server that a program wants to connect to. Raises `RefusedError`."""
-        connection.tunnel = origin  # from here on, new terms may end it
+        """Act as the server that a program wants to connect to. Raises `RefusedError`."""
+        connection.tunnel = origin  # from now on, new terms can end it
         if (reason := self._rules.refuse_connection(*origin[:2])) is not None:
             raise RefusedError(reason, f"{origin.host}:{origin.port} is not allowed")
         connection.addresses = await self._upstream.resolve(origin.host)
         if client.early:
-            raise RefusedError("protocol", "the program has sent data before the tunnel was open")
+            raise RefusedError("protocol", "the program sent data before the tunnel was open")
         client.writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
         await client.writer.drain()
         context = self._authority.context(origin.host)
         try:
             await client.writer.start_tls(context, ssl_handshake_timeout=HANDSHAKE_TIMEOUT)
-        except OSError as error:  # of which ssl.SSLError is one
+        except OSError as error:  # includes ssl.SSLError
             other_name = isinstance(error, ssl.SSLError) and error.reason == "CALLBACK_FAILED"
             self._refusals.add("mismatch" if other_name else "protocol", *origin[:2], "CONNECT")
             raise ClosedError from None
         await self._serve(Side(h11.SERVER, client.reader, client.writer), connection)
 
     async def _forward(self, client: Side, connection: Open, checked: Checked) -> None:
-        """Pass on a request and its answer. Raises `RefusedError`, and `FAILURES` if the connection is at its end."""
+        """Forward a request and its answer. Raises `RefusedError`, or `FAILURES` at the end of the connection."""
         origin, sent = checked.origin, Injected(checked.target, checked.headers)
         if origin.tls:
             sent = self._injector.inject(*origin[:2], checked.method, checked.target, checked.headers)
@@ -187,7 +187,7 @@ class Relay:
             except (RefusedError, *FAILURES) as error:
                 failure = error  # raised below: the task group would wrap it
             finally:
-                body.cancel()  # a server may answer before it has all of the request
+                body.cancel()  # a server may answer before it has received the whole request
         connection.request = None
         if failure is not None:
             raise failure
@@ -207,18 +207,18 @@ class Relay:
                 elif isinstance(event, h11.EndOfMessage):
                     await server.send(h11.EndOfMessage())
                     return
-                else:  # the program has left
+                else:  # the program has disconnected
                     server.writer.transport.abort()
                     return
         except FAILURES:
-            pass  # the server reads no more, but may have answered
+            pass  # the server stopped reading, but may have answered
 
     async def _answer(self, client: Side, server: Side, checked: Checked, hidden: tuple[bytes, ...]) -> None:
         mask = Mask(hidden)
         try:
             response = await server.response()
-        except FAILURES:  # its text may be what the server has sent, a secret among it
-            await client.refuse(BAD_GATEWAY, "unavailable", "answer", "the server has not answered with HTTP/1.1")
+        except FAILURES:  # its text may be sent by the server and contain a secret
+            await client.refuse(BAD_GATEWAY, "unavailable", "answer", "the server's answer is not HTTP/1.1")
             raise ClosedError from None
         if isinstance(response, h11.InformationalResponse):
             await self._websocket(client, server, response, checked, hidden)
@@ -228,7 +228,7 @@ class Relay:
             if is_encoded([(bytes(name), bytes(value)) for name, value in response.headers]):  # Connection may name it
                 raise RefusedError("encoding", "the answer to a request with a secret is compressed")
             if is_piece(response):
-                raise RefusedError("encoding", "the answer to a request with a secret is a piece of the content")
+                raise RefusedError("encoding", "the answer to a request with a secret is only a part of the content")
             headers = [(mask.hide(name), mask.hide(value)) for name, value in headers]
         await client.send(
             h11.Response(status_code=response.status_code, headers=headers, reason=mask.hide(response.reason))
@@ -245,7 +245,7 @@ class Relay:
                 await client.send(h11.EndOfMessage())
                 return
             else:
-                raise ClosedError  # the answer is not complete, and the program must notice
+                raise ClosedError  # the answer is incomplete, and the program must notice
 
     async def _websocket(
         self,
@@ -255,12 +255,12 @@ class Relay:
         checked: Checked,
         hidden: tuple[bytes, ...],
     ) -> None:
-        """Answer the handshake of a WebSocket, and pass on bytes until one end closes. Raises `RefusedError`."""
+        """Answer a WebSocket handshake, and pass bytes until one end closes. Raises `RefusedError`."""
         fields = [(bytes(name), bytes(value)) for name, value in response.headers]
         if checked.websocket is None or not websocket.accepts(fields, checked.websocket):
-            raise RefusedError("upgrade", "the server has not answered the handshake of a WebSocket")
+            raise RefusedError("upgrade", "the server did not accept the WebSocket handshake")
         if hidden and is_encoded(fields):
-            raise RefusedError("encoding", "the messages of a WebSocket with a secret are compressed")
+            raise RefusedError("encoding", "the messages of this WebSocket, which got a secret, are compressed")
         mask = Mask(hidden)
         kept = [(mask.hide(name), mask.hide(value)) for name, value in answer_headers(response)]
         await client.send(h11.InformationalResponse(status_code=SWITCHING, headers=[*websocket.UPGRADE, *kept]))
@@ -270,7 +270,7 @@ class Relay:
 
 
 def _reach(terms: Terms) -> tuple[object, ...]:
-    """What of the terms decides which addresses can be reached."""
+    """Return the parts of the terms that determine which addresses are reachable."""
     return (terms.networks, terms.addresses, terms.trusted)
 
 

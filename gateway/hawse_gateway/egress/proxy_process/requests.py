@@ -1,6 +1,6 @@
-"""Checks the requests of programs, and makes the requests and answers that are passed on. No I/O.
+"""Checks the requests of programs, and builds the forwarded requests and answers. No I/O.
 
-A request is parsed and written again, so what a server reads is what was checked.
+A request is parsed and written again, so the server reads exactly what was checked.
 """
 
 import json
@@ -28,24 +28,24 @@ STATUS: Final = {
 BAD_GATEWAY: Final = 502
 PARTIAL_CONTENT: Final = 206
 IM_USED: Final = 226
-# Of one connection only (RFC 9110, 7.6.1), beside those that Connection names.
+# Hop-by-hop headers (RFC 9110, 7.6.1), in addition to those named in Connection.
 HOP: Final = frozenset(
     b"connection keep-alive proxy-connection proxy-authenticate proxy-authorization te trailer transfer-encoding "
     b"upgrade http2-settings alt-svc".split()
 )
 
 _METHOD: Final = re.compile(METHOD)
-# By which servers take a request for one with another method, past the rules.
+# Headers that make servers use another method, bypassing the rules.
 OVERRIDES: Final = frozenset((b"x-http-method-override", b"x-http-method", b"x-method-override"))
 
 
 class Origin(NamedTuple):
-    """What a request is for.
+    """The target of a request.
 
     Attributes:
-        host: As `normalized` returns it.
+        host: The host, as returned by `normalized`.
         port: The port.
-        tls: Whether it is reached with TLS.
+        tls: Whether it uses TLS.
     """
 
     host: str
@@ -61,14 +61,14 @@ class Origin(NamedTuple):
 
 @dataclass(frozen=True)
 class Checked:
-    """A request that is valid.
+    """A valid request.
 
     Attributes:
-        origin: What it is for.
+        origin: Its target server.
         method: The method.
         target: The path and the query.
-        headers: Its headers without those of the connection, with names in lower case; `host` is the first.
-        websocket: The key of the handshake of a WebSocket, whose method is `WEBSOCKET`. None: it is another request.
+        headers: Its headers with lower-case names, without hop-by-hop headers; `host` is the first.
+        websocket: The key of a WebSocket handshake, whose method is `WEBSOCKET`. None for other requests.
     """
 
     origin: Origin
@@ -79,7 +79,7 @@ class Checked:
 
 
 def tunnel_origin(request: h11.Request) -> Origin:
-    """Return what a CONNECT request is for. Raises `RefusedError`."""
+    """Return the target of a CONNECT request. Raises `RefusedError`."""
     host, port = _authority(bytes(request.target), None)
     return Origin(host, port, tls=True)
 
@@ -89,14 +89,14 @@ def check_request(request: h11.Request, tunnel: Origin | None) -> Checked:
 
     Args:
         request: The request.
-        tunnel: What its connection is for. None: the request has to say that in its target.
+        tunnel: The target of its connection's tunnel. None if the request has to name its target.
 
     Raises:
-        RefusedError: It is for something else than it says, or not a request that a proxy understands.
+        RefusedError: It contradicts itself or its tunnel, or a proxy does not support it.
     """
     target, method = bytes(request.target), request.method.decode("ascii")
     fields = [(bytes(name), bytes(value)) for name, value in request.headers]
-    if _METHOD.fullmatch(method) is None or method == WEBSOCKET:  # rules have that name for another thing
+    if _METHOD.fullmatch(method) is None or method == WEBSOCKET:  # rules use this name for something else
         raise RefusedError("method", f"{method[:32]!r} is not a method of upper-case letters, such as GET")
     if tunnel is None:
         if not target[:7].lower() == b"http://":
@@ -124,7 +124,7 @@ def check_request(request: h11.Request, tunnel: Origin | None) -> Checked:
         try:
             key = handshake_key(fields, method)
         except ValueError as error:
-            raise RefusedError("upgrade", f"not the handshake of a WebSocket: {error}") from None
+            raise RefusedError("upgrade", f"not a WebSocket handshake: {error}") from None
         kept = [(name, value) for name, value in _end_to_end(fields) if name not in (b"host", b"expect")]
         return Checked(origin, WEBSOCKET, target, [(b"host", origin.authority), *kept, *UPGRADE], key)
     chunked = b"transfer-encoding" in named
@@ -134,12 +134,12 @@ def check_request(request: h11.Request, tunnel: Origin | None) -> Checked:
 
 
 def answer_headers(response: h11.Response | h11.InformationalResponse) -> Headers:
-    """Return the headers of an answer without those of the connection."""
+    """Return the headers of an answer without hop-by-hop headers."""
     return _end_to_end([(bytes(name), bytes(value)) for name, value in response.headers])
 
 
 def is_encoded(headers: Headers) -> bool:
-    """Whether the content of an answer, or the messages of a WebSocket, are compressed or encoded otherwise."""
+    """Return whether the content of an answer, or a WebSocket's messages, are compressed or otherwise encoded."""
     return any(
         (name == b"content-encoding" and value.strip().lower() not in (b"", b"identity"))
         or name == b"sec-websocket-extensions"
@@ -148,17 +148,17 @@ def is_encoded(headers: Headers) -> bool:
 
 
 def is_piece(response: h11.Response) -> bool:
-    """Whether the content of an answer is a part of something, or the difference to something (RFC 3229)."""
+    """Return whether the content of an answer is a part of a resource, or a difference (RFC 3229)."""
     return response.status_code in (PARTIAL_CONTENT, IM_USED)
 
 
 def error_body(code: str, reason: str, message: str) -> bytes:
-    """Return the content of an answer of the proxy itself."""
+    """Return the body of the proxy's own error answer."""
     return json.dumps({"error": {"code": code, "reason": reason, "message": message}}).encode() + b"\n"
 
 
 def _authority(text: bytes, default: int | None) -> tuple[str, int]:
-    """Read `HOST[:PORT]`. Raises `RefusedError`."""
+    """Parse `HOST[:PORT]`. Raises `RefusedError`."""
     try:
         place = text.decode("ascii")
         host, port = place, ""
@@ -174,9 +174,7 @@ def _authority(text: bytes, default: int | None) -> tuple[str, int]:
             raise ValueError("a zone")
         return normalized(host), int(port) if port else default or 0
     except ValueError:
-        raise RefusedError(
-            "name", f"{text[:80]!r} is not HOST:PORT, with a name or an address in the usual form"
-        ) from None
+        raise RefusedError("name", f"{text[:80]!r} is not HOST:PORT, with a name or a canonical address") from None
 
 
 def _end_to_end(fields: Headers) -> Headers:

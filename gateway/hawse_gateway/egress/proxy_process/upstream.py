@@ -1,4 +1,4 @@
-"""Looks up hosts and connects to them. A connection goes to an address that was checked, and to no other."""
+"""Looks up hosts and connects to them, only to addresses that have been checked."""
 
 import asyncio
 import ipaddress
@@ -13,18 +13,18 @@ from hawse_gateway.egress.refusals import RefusedError
 
 LOOKUP_TIMEOUT: Final = 10.0  # s
 CONNECT_TIMEOUT: Final = 10.0  # s for each address, and for the TLS handshake
-ADDRESSES_MAX: Final = 4  # of a host that are tried
-LOOKUPS: Final = 8  # at once
-BUFFER: Final = 64 << 10  # bytes of an answer that wait for a slow program
+ADDRESSES_MAX: Final = 4  # addresses tried for a host
+LOOKUPS: Final = 8  # concurrent look-ups
+BUFFER: Final = 64 << 10  # bytes of an answer buffered for a slow program
 
 
 class Upstream:
-    """What the proxy connects to.
+    """Connections from the proxy to servers.
 
     Args:
-        networks: Networks that are not public and that the operator permits.
+        networks: Non-public networks permitted by the operator.
         addresses: Addresses of names that are not looked up.
-        trusted: More certificates, in PEM, that servers may prove to own.
+        trusted: Additional trusted certificates of servers, in PEM.
     """
 
     def __init__(
@@ -39,30 +39,30 @@ class Upstream:
         self._context.set_alpn_protocols(["http/1.1"])
 
     def close(self) -> None:
-        """Look nothing up any more. What is in progress goes on."""
+        """Start no more look-ups. Those in progress continue."""
         self._lookups.shutdown(wait=False)
 
     def permits(self, address: Address) -> bool:
-        """Whether an address may be connected to."""
+        """Return whether connections to an address are allowed."""
         return is_reachable(address, self._networks)
 
     async def resolve(self, host: str) -> list[Address]:
-        """Return the addresses of a normalized host, each of which may be connected to.
+        """Return the addresses of a normalized host, all of which are allowed.
 
         Raises:
-            RefusedError: `name` if there are none, `address` if one of them is private, local or of a metadata service.
+            RefusedError: `name` if there are none, `address` if one is private, local or a metadata service.
         """
         found = await self._look_up(host)
         if not found:
             raise RefusedError("name", f"{host} has no address")
         if not all(self.permits(address) for address in found):
-            raise RefusedError("address", f"{host} has an address that is private, local or of a metadata service")
+            raise RefusedError("address", f"{host} has a private or local address, or one of a metadata service")
         return found[:ADDRESSES_MAX]
 
     async def connect(
         self, host: str, addresses: Sequence[Address], port: int, *, tls: bool
     ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """Connect to one of the addresses of a host. Raises `OSError`, of which `ssl.SSLError` is one."""
+        """Connect to one of a host's addresses. Raises `OSError`, including `ssl.SSLError`."""
         failure: OSError = OSError("no address")
         for address in addresses:
             try:

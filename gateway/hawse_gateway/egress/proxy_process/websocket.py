@@ -1,4 +1,4 @@
-"""WebSockets through the proxy: the handshake is checked (RFC 6455, section 4), and then bytes pass both ways."""
+"""WebSockets through the proxy: the handshake is checked (RFC 6455, section 4), then bytes pass both ways."""
 
 import asyncio
 import base64
@@ -10,18 +10,18 @@ from typing import Final, Protocol
 from hawse_gateway.egress.refusals import Counters
 from hawse_gateway.egress.secrets import Headers
 
-WEBSOCKET: Final = "WEBSOCKET"  # the method of a handshake, for rules: one with methods allows it only by this name
+WEBSOCKET: Final = "WEBSOCKET"  # the method of handshakes in rules that name methods
 UPGRADE: Final[Headers] = [(b"upgrade", b"websocket"), (b"connection", b"Upgrade")]
 GUID: Final = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 KEY_BYTES: Final = 16
-CHUNK: Final = 64 << 10  # bytes that are read at a time
-IDLE_TIMEOUT: Final = 3600.0  # s without a byte in one direction while the other has none either
-WRITE_TIMEOUT: Final = 300.0  # s for one end to take what the other has sent
-CLOSE_TIMEOUT: Final = 5.0  # s for a server to take the last bytes
+CHUNK: Final = 64 << 10  # bytes read at a time
+IDLE_TIMEOUT: Final = 3600.0  # s without data in either direction
+WRITE_TIMEOUT: Final = 300.0  # s for one end to read data from the other
+CLOSE_TIMEOUT: Final = 5.0  # s for a server to read the last bytes
 
 
 class Streams(Protocol):
-    """What is needed of one end of the connection."""
+    """The streams of one end of the connection."""
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
@@ -38,12 +38,12 @@ def handshake_key(fields: Headers, method: str) -> bytes:
         method: The method.
 
     Raises:
-        ValueError: It is not valid.
+        ValueError: It is invalid.
     """
     if method != "GET":
         raise ValueError("its method must be GET")
     if any(name in (b"content-length", b"transfer-encoding") for name, _ in fields):
-        raise ValueError("it has no content")
+        raise ValueError("it must not have content")
     if _one(fields, b"upgrade").lower() != b"websocket" or b"upgrade" not in _options(fields):
         raise ValueError("it needs `Upgrade: websocket` and `Connection: Upgrade`")
     if _one(fields, b"sec-websocket-version") != b"13":
@@ -59,7 +59,7 @@ def handshake_key(fields: Headers, method: str) -> bytes:
 
 
 def accepts(fields: Headers, key: bytes) -> bool:
-    """Whether an answer with the status 101 is that of a server that understands WebSockets, to this handshake.
+    """Return whether a 101 answer to this handshake comes from a server that understands WebSockets.
 
     Args:
         fields: Its headers, with names in lower case.
@@ -73,13 +73,13 @@ def accepts(fields: Headers, key: bytes) -> bool:
 
 
 async def pass_on(client: Streams, server: Streams, transform: Callable[[bytes], bytes], counters: Counters) -> None:
-    """Pass on bytes both ways until one end has no more. Raises `OSError` if a connection is lost.
+    """Pass bytes both ways until one end closes. Raises `OSError` if a connection is lost.
 
     Args:
         client: The connection with the program.
         server: The connection with the server.
-        transform: Returns the bytes for the program after more bytes of the server. A `ValueError` ends the connection.
-        counters: Count the bytes.
+        transform: Returns bytes for the program, given bytes from the server. A `ValueError` ends the connection.
+        counters: Counts the bytes.
     """
     activity = _Activity()
     async with asyncio.TaskGroup() as tasks:
@@ -90,7 +90,7 @@ async def pass_on(client: Streams, server: Streams, transform: Callable[[bytes],
         await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
         for task in both:
             task.cancel()
-    server.writer.close()  # sends what waits
+    server.writer.close()  # sends pending data
     try:
         async with asyncio.timeout(CLOSE_TIMEOUT):
             await server.writer.wait_closed()
@@ -99,7 +99,7 @@ async def pass_on(client: Streams, server: Streams, transform: Callable[[bytes],
 
 
 class _Activity:
-    """When a byte was last passed on, in either direction."""
+    """The time of the last byte in either direction."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -124,10 +124,10 @@ class _Activity:
 
 
 async def _end_of(work: Coroutine[None, None, None]) -> None:
-    """Wait for the end of a direction. A lost connection is one."""
+    """Wait for the end of one direction. A lost connection counts as its end."""
     try:
         await work
-    except OSError:  # of which TimeoutError is one
+    except OSError:  # includes TimeoutError
         pass
 
 
@@ -154,7 +154,7 @@ async def _to_client(
 
 
 async def _write(writer: asyncio.StreamWriter, data: bytes) -> None:
-    """Raises `OSError`, of which `TimeoutError` is one."""
+    """Write and drain. Raises `OSError`, including `TimeoutError`."""
     if data:
         writer.write(data)
         async with asyncio.timeout(WRITE_TIMEOUT):
@@ -162,10 +162,10 @@ async def _write(writer: asyncio.StreamWriter, data: bytes) -> None:
 
 
 def _one(fields: Headers, name: bytes) -> bytes:
-    """Return the value of a header that must occur once. Raises `ValueError`."""
+    """Return the value of a header that must occur exactly once. Raises `ValueError`."""
     found = [value.strip() for each, value in fields if each == name]
     if len(found) != 1:
-        raise ValueError(f"it needs one {name.decode()}")
+        raise ValueError(f"it needs exactly one {name.decode()} header")
     return found[0]
 
 

@@ -1,7 +1,7 @@
-"""Hides secrets in the messages that a server sends by a WebSocket (RFC 6455, section 5). No I/O.
+"""Hides secrets in a server's WebSocket messages (RFC 6455, section 5). No I/O.
 
-A message may be cut into frames within a secret, so it is cut into other frames here, which the RFC permits where no
-extension is in use (section 5.4). What may be the beginning of a secret waits for the end of the message at most.
+A secret can be split across frames, so messages are split into other frames here, which the RFC permits without
+extensions (section 5.4). Data that may start a secret waits until the end of the message at most.
 """
 
 from collections.abc import Sequence
@@ -9,15 +9,15 @@ from typing import Final
 
 from hawse_gateway.egress.proxy_process.masking import Mask
 
-CONTROL: Final = 0x8  # an opcode of this value or more is one of a control frame
+CONTROL: Final = 0x8  # opcodes of control frames start here
 CONTROL_MAX: Final = 125  # bytes of the payload of a control frame
 LAST: Final = 0x80  # FIN, in the first byte
-RESERVED: Final = 0x70  # RSV1 to RSV3, of which only extensions make use
-MASKED: Final = 0x80  # in the second byte; a server does not mask
+RESERVED: Final = 0x70  # RSV1 to RSV3, which only extensions use
+MASKED: Final = 0x80  # in the second byte; a server must not mask
 
 
 class MaskedFrames:
-    """The frames of a server.
+    """The frames from a server.
 
     Args:
         hidden: The texts that `Mask` hides in each message.
@@ -25,14 +25,14 @@ class MaskedFrames:
 
     def __init__(self, hidden: Sequence[bytes]) -> None:
         self._mask = Mask(hidden)
-        self._data = bytearray()  # not read yet: a part of a header, or of a control frame
-        self._left = 0  # bytes of the payload of the current data frame that have not come
+        self._data = bytearray()  # unread data: a part of a header, or of a control frame
+        self._left = 0  # missing bytes of the current data frame's payload
         self._last = False  # whether it is the last frame of its message
-        self._opcode = 0  # of the next frame for the program: of the message in its first one, then 0
-        self._open = False  # whether a message has begun and not ended
+        self._opcode = 0  # of the next frame for the program: the message's opcode in its first frame, then 0
+        self._open = False  # whether a message has started but not ended
 
     def feed(self, data: bytes) -> bytes:
-        """Return frames for the program, after more bytes of the server. Raises `ValueError` if they are not valid."""
+        """Return frames for the program, given more bytes from the server. Raises `ValueError` if they are invalid."""
         self._data += data
         out = bytearray()
         while self._step(out):
@@ -40,7 +40,7 @@ class MaskedFrames:
         return bytes(out)
 
     def _step(self, out: bytearray) -> bool:
-        """Take a header or a part of a payload. Returns False if more bytes are needed."""
+        """Consume a header or a part of a payload. Return False if more bytes are needed."""
         if self._left:
             return self._payload(out)
         data = self._data
@@ -74,7 +74,7 @@ class MaskedFrames:
         return True
 
     def _payload(self, out: bytearray) -> bool:
-        """Pass on what has come of a payload. The program gets the last frame of the message when it is complete."""
+        """Pass on the available payload. The program gets the last frame of a message once it is complete."""
         taken = bytes(self._data[: self._left])
         del self._data[: len(taken)]
         self._left -= len(taken)
