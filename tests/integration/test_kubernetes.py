@@ -156,7 +156,7 @@ async def test_a_program_that_needs_too_much_memory_ends_and_its_sandbox_can_be_
     try:
         result = await box.exec(["/bin/tail", "/dev/zero"], timeout=TIMEOUT)
     except hawse.HawseError as error:
-        assert "memory ran out" in str(await until_state(client, "greedy", "sleeping")), error  # noqa: PT017
+        assert "out of memory" in str(await until_state(client, "greedy", "sleeping")), error  # noqa: PT017
     else:
         assert result.signal == "SIGKILL"
     assert await output(box, "echo again") == "again"

@@ -1,4 +1,4 @@
-"""How sandboxes are created and found: the local provider, bubblewrap and the state directory.
+"""Sandbox providers: sandboxes on this machine, in Docker containers, in Kubernetes pods and on users' machines.
 
-They know no clients and no channels.
+They know nothing about clients and channels.
 """

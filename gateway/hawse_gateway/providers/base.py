@@ -1,12 +1,12 @@
 """The interface of a sandbox provider: how sandboxes are created, started, observed, and verified to have ended.
 
-All methods are coroutines, so that a provider may ask a Docker daemon or the API of a cluster. A provider decides
-nothing: `hawse_gateway.sandboxes` decides when a sandbox is started or stopped, writes that to the store first, and
-never calls two changing methods for one unit at the same time (docs/decisions/0075).
+All methods are coroutines, so that a provider can ask a Docker daemon or a cluster's API. Providers decide nothing:
+`hawse_gateway.sandboxes` decides when a sandbox is started or stopped, writes that to the store first, and never calls
+two changing methods for one unit at the same time (docs/decisions/0075).
 
-A *unit* is what the provider makes of a sandbox: a directory and a process, or a volume and a container. Its name is
-1 to 64 letters, digits, `_`, `.` or `-`, of which the first is a letter or a digit. A *runtime id* names one start of
-a unit. The provider attaches it to everything that it starts, so that it can tell later what belongs to which start.
+A *unit* is a provider's form of a sandbox: a directory and a process, or a volume and a container. Its name has 1 to 64
+letters, digits, `_`, `.` or `-`, starting with a letter or digit. A *runtime id* identifies one start of a unit. The
+provider attaches it to everything it starts, in order to tell starts apart later.
 """
 
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -21,7 +21,7 @@ from hawse.api.sandboxes import Enforcement, ImageInfo, Isolation, Network, Sand
 from hawse_gateway.egress.control import Status
 from hawse_gateway.egress.follower import EgressFollower
 
-MACHINE: Final = "machine:"  # begins the text of a `MachineAddress`
+MACHINE: Final = "machine:"  # prefix of a `MachineAddress` as text
 
 
 class TcpAddress(NamedTuple):
@@ -35,7 +35,7 @@ class TcpAddress(NamedTuple):
 
 
 class MachineAddress(NamedTuple):
-    """The address of a runtime whose machine has connected to this gateway: the name of its unit."""
+    """The address of a runtime whose machine is connected to this gateway: the name of its unit."""
 
     unit: str
 
@@ -45,14 +45,14 @@ class MachineAddress(NamedTuple):
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where the runtime of a sandbox accepts links.
+    """The address where a sandbox's runtime accepts links.
 
     Attributes:
         address: The path of a Unix socket, a TCP address, or a machine that is connected.
-        token: What the gateway sends in `hello`. None if access to the address is protection enough.
-        uid: The user whose process must listen on the Unix socket. None: any.
-        certificate: The certificate, in PEM, that the server at the TCP address must prove to own. None: without TLS.
-        runtime: The id of a runtime that chose it itself. None: the one that `start` was given.
+        token: The token sent in `hello`. None if access to the address is sufficient protection.
+        uid: The user whose process must listen on the Unix socket. None: any user.
+        certificate: The required certificate of the server at the TCP address, in PEM. None disables TLS.
+        runtime: The id of a runtime that chose it itself. None: the id passed to `start`.
     """
 
     address: Path | TcpAddress | MachineAddress
@@ -64,22 +64,22 @@ class Endpoint:
 
 @dataclass(frozen=True, kw_only=True)
 class Capabilities:
-    """What a provider can do on this machine.
+    """The capabilities of a provider on this machine.
 
     Attributes:
         provider: Its name in `--provider` and in `sandbox.create`.
-        isolation: What new sandboxes run in.
-        isolation_reason: Why the isolation is not stronger. None if it is the strongest of this provider.
+        isolation: The isolation of new sandboxes.
+        isolation_reason: Why the isolation is not stronger. None if it is this provider's strongest.
         images: Whether `SandboxSpec.image` is supported.
         networks: The supported values of `SandboxSpec.network`; the first is the default.
-        installable: How to install what the gateway lacks for other networks, by their names.
-        refused: Why other networks are not supported, by their names.
-        limits: The names of the fields of `SandboxLimits` that are enforced.
-        enforcement: What is enforced for a sandbox that asks for nothing.
+        installable: How to install missing software for other networks, by network.
+        refused: Why other networks are not supported, by network.
+        limits: The names of the enforced fields of `SandboxLimits`.
+        enforcement: The enforcement for a sandbox without special requests.
         pause: Whether `pause` and `resume` are supported.
-        start_timeout: Seconds that a start may take.
+        start_timeout: The maximum seconds of a start.
         remote: Whether sandboxes use the memory and the disk of other machines.
-        joined: Whether its sandboxes are machines that connect by themselves: a new one waits for its machine.
+        joined: Whether its sandboxes are machines that connect themselves: a new one waits for its machine.
     """
 
     provider: str
@@ -97,22 +97,22 @@ class Capabilities:
     joined: bool = False
 
     def enforced(self, spec: "SandboxSpec") -> Enforcement:
-        """Return what is enforced for a sandbox."""
+        """Return the enforcement for a sandbox."""
         limits = {name: getattr(spec.limits, name) or getattr(self.enforcement.limits, name) for name in self.limits}
         network = spec.network or self.enforcement.network
         return msgspec.structs.replace(self.enforcement, network=network, limits=SandboxLimits(**limits))
 
 
 class SandboxSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a sandbox is to be. It is stored before the unit is created, so every field must be encodable as JSON.
+    """The specification of a sandbox. It is stored before the unit is created, so every field must be valid JSON.
 
     Attributes:
-        image: The image whose files the sandbox sees. None: the provider's default.
-        image_command: Whether the command of the image is started in it.
+        image: The image with the sandbox's files. None: the provider's default.
+        image_command: Whether to start the image's command in it.
         env: The environment of all programs in the sandbox.
         network: What the sandbox can connect to. None: the provider's default.
-        limits: What the sandbox may use.
-        egress: What a filtered network lets through. None: nothing.
+        limits: The resource limits.
+        egress: The policy of a filtered network. None: nothing is let through.
     """
 
     image: str | None = None
@@ -125,19 +125,19 @@ class SandboxSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 @dataclass(frozen=True, kw_only=True)
 class Observation:
-    """What a provider sees of one unit.
+    """A provider's view of one unit.
 
     Attributes:
         unit: Its name.
-        state: `absent`: nothing of it exists. `stopped`: its files exist, and nothing of it runs. `running`: its
+        state: `absent`: nothing of it exists. `stopped`: its files exist, but nothing of it runs. `running`: its
             runtime accepts links. `paused`: its processes are suspended by `pause`. `frozen`: its runtime exists but
             does not proceed, for example after SIGSTOP. `unreachable`: something of it runs, but no runtime accepts
             links: it is starting, ending, or has lost its socket.
-        runtime: The id of the start that what runs belongs to. None if nothing runs, or if it is not known.
-        endpoint: Where its runtime accepts links. None unless it is `running` or `frozen`.
-        isolation: What it runs in. None if that is not known.
-        keeps: Whether it has files that outlive what runs.
-        reason: Why it is in this state, for a person. None if there is nothing to explain.
+        runtime: The id of the start that the running processes belong to. None if nothing runs, or if it is unknown.
+        endpoint: Its runtime's address. None unless it is `running` or `frozen`.
+        isolation: Its isolation. None if unknown.
+        keeps: Whether it has files that outlive its processes.
+        reason: An explanation of the state for people, if needed.
     """
 
     unit: str
@@ -150,18 +150,18 @@ class Observation:
 
     @property
     def gone(self) -> bool:
-        """Whether it is verified that nothing of the unit runs."""
+        """Whether nothing of the unit is verified to run."""
         return self.state in ("absent", "stopped")
 
 
 @dataclass(frozen=True, kw_only=True)
 class MountPlace:
-    """Where file systems can be mounted in a unit that runs.
+    """The place for mounting file systems in a running unit.
 
     Attributes:
-        pid: A process of this machine, in the mount namespace of the programs.
-        user: The user and group of the programs, as their user namespace counts them.
-        workspace: The directory of the user's files, as they see it.
+        pid: A process of this machine in the programs' mount namespace.
+        user: The user and group of the programs, in their user namespace.
+        workspace: The directory of the user's files, as the programs see it.
     """
 
     pid: int
@@ -171,12 +171,12 @@ class MountPlace:
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """How far a start is.
+    """The progress of a start.
 
     Attributes:
-        phase: What is being done, in one word: `creating`, `pulling`, `starting`, `connecting`.
-        message: Details for a person, such as the layer that is downloaded.
-        done: The part that is done, 0 to 1. None if it is not known.
+        phase: The current phase: `creating`, `pulling`, `starting`, `connecting`.
+        message: Details for people, such as the layer being downloaded.
+        done: The completed part, 0 to 1. None if unknown.
     """
 
     phase: str
@@ -188,25 +188,25 @@ Report = Callable[[Progress], None]
 
 
 class ProviderError(Exception):
-    """The provider cannot be used with these settings. The message contains what to change."""
+    """The provider cannot be used with these settings. The message explains what to change."""
 
 
 class ImageStore(Protocol):
-    """The images of a provider. All methods raise `HawseError` (`unavailable`) if the provider cannot be asked."""
+    """The images of a provider. All methods raise `HawseError` (`unavailable`) if the provider cannot be reached."""
 
     async def list(self) -> list[ImageInfo]:
-        """Return all images that are there."""
+        """Return all available images."""
         ...
 
     async def pull(self, image: str, report: Report) -> ImageInfo:
-        """Pull an image, also a newer version of one that is there, and return it.
+        """Pull an image, including a newer version of an existing one, and return it.
 
         Args:
-            image: Its name, with a tag or digest; without one, the tag is `latest`.
-            report: Is called with the progress.
+            image: Its name with a tag or digest. The default tag is `latest`.
+            report: Called with the progress.
 
         Raises:
-            HawseError: `invalid_params` if it does not exist, or may not be pulled.
+            HawseError: `invalid_params` if it does not exist or access is denied.
         """
         ...
 
@@ -220,27 +220,27 @@ class Egress(Protocol):
 
     @property
     def follower(self) -> EgressFollower:
-        """What follows them, as a part of the provider's `run`."""
+        """The follower of the proxies, which runs as part of the provider's `run`."""
         ...
 
     def want(self, policies: Mapping[str, EgressPolicy]) -> None:
-        """Note what the proxies of running units have to let through, by unit. They get it soon."""
+        """Set the policies of running units' proxies, by unit. The proxies receive them soon."""
         ...
 
     async def apply(self, unit: str, policy: EgressPolicy) -> None:
-        """Let the proxy of a unit decide by a policy from now on, if it has one. Raises `HawseError` `unavailable`."""
+        """Apply a policy to a unit's proxy, if it has one. Raises `HawseError` `unavailable`."""
         ...
 
     async def status(self, unit: str) -> Status | None:
-        """Return what the proxy of a unit has done. None: it has none."""
+        """Return the status of a unit's proxy, or None if it has none."""
         ...
 
     def watch(self, unit: str, *, allowed: bool) -> AsyncGenerator[list[EgressRequest | EgressLost], None]:
-        """Yield what the proxy of a unit decides, until it ends; at once if there is none.
+        """Yield the decisions of a unit's proxy until it ends; return at once if there is none.
 
         Args:
             unit: The unit.
-            allowed: Whether requests that are passed on are reported, too.
+            allowed: Whether to report forwarded requests, too.
         """
         ...
 
@@ -250,46 +250,46 @@ class Provider(Protocol):
 
     @property
     def images(self) -> ImageStore | None:
-        """The images of sandboxes. None: it has none."""
+        """The images for sandboxes, if supported."""
         ...
 
     @property
     def egress(self) -> Egress | None:
-        """The proxies of filtered networks. None: it has none."""
+        """The proxies of filtered networks, if supported."""
         ...
 
     async def run(self) -> None:
-        """Follow what changes, until it is cancelled. A provider that only answers returns at once."""
+        """Follow changes until cancelled. A provider that only answers returns at once."""
         ...
 
     async def capabilities(self) -> Capabilities: ...
 
     async def create(self, unit: str, spec: SandboxSpec, report: Report) -> None:
-        """Make what survives a stop: directories, volumes, the image. Nothing is started.
+        """Create the lasting parts of a unit: directories, volumes, the image. Nothing is started.
 
-        It is repeated after a failure, so what exists already is not an error.
+        It may be repeated after a failure, so existing parts are not an error.
 
         Args:
             unit: The name of the unit.
-            spec: What it is to be.
-            report: Is called with the progress.
+            spec: The specification.
+            report: Called with the progress.
 
         Raises:
-            HawseError: `invalid_params` if the spec cannot be fulfilled, such as an image that does not exist,
-                otherwise `unavailable`.
+            HawseError: `invalid_params` if the specification cannot be fulfilled, for example if the image does not
+                exist; otherwise `unavailable`.
         """
         ...
 
     async def start(self, unit: str, spec: SandboxSpec, runtime: str, report: Report) -> Endpoint:
-        """Start a runtime and return when it accepts links. Nothing of the unit runs when this is called.
+        """Start a runtime, and return once it accepts links. Nothing of the unit is running when this is called.
 
-        What was started before a failure or a cancellation may be left to `stop`.
+        After a failure or cancellation, remaining processes may be left to `stop`.
 
         Args:
-            unit: The name of a unit that `create` has made.
-            spec: What it is to be; `env` may differ from that of `create`.
-            runtime: The runtime id of this start. The runtime is started with it as `--id`.
-            report: Is called with the progress.
+            unit: The name of a unit created with `create`.
+            spec: The specification; `env` may differ from the one passed to `create`.
+            runtime: The runtime id of this start, passed to the runtime as `--id`.
+            report: Called with the progress.
 
         Raises:
             HawseError: `unavailable` if the runtime cannot be started.
@@ -297,29 +297,29 @@ class Provider(Protocol):
         ...
 
     async def stop(self, unit: str, runtime: str | None = None) -> None:
-        """End everything that runs in the unit. Return when it is verified that all of it has ended.
+        """End all processes of the unit. Return once all of them are verified to have ended.
 
-        A unit that does not run or does not exist is not an error.
+        A unit that is not running or does not exist is not an error.
 
         Args:
             unit: The name of the unit.
-            runtime: End only what belongs to the start with this runtime id. None: whatever runs.
+            runtime: Only end the start with this runtime id. None: any.
 
         Raises:
-            HawseError: `unavailable` if something of it still runs.
+            HawseError: `unavailable` if something of it is still running.
         """
         ...
 
     async def delete(self, unit: str) -> None:
-        """Stop the unit and remove its files. One that does not exist is not an error. Raises as `stop` does."""
+        """Stop the unit and remove its files. Does nothing if it does not exist. Raises the same errors as `stop`."""
         ...
 
     async def pause(self, unit: str) -> None:
-        """Suspend all processes of a running unit. Called only if the provider is capable of it. Raises as `stop`."""
+        """Suspend all processes of a running unit, if the provider supports it. Raises the same errors as `stop`."""
         ...
 
     async def resume(self, unit: str) -> None:
-        """Let a paused unit go on. Raises `HawseError` (`unavailable`)."""
+        """Resume a paused unit. Raises `HawseError` (`unavailable`)."""
         ...
 
     async def observe(self, unit: str, runtime: str | None = None) -> Observation:
@@ -327,29 +327,29 @@ class Provider(Protocol):
 
         Args:
             unit: The name of the unit.
-            runtime: The start that is expected to run. A provider that remembers another one looks again.
+            runtime: The start expected to run. A provider that remembers another one checks again.
 
         Raises:
-            HawseError: `unavailable` if the state is not known.
+            HawseError: `unavailable` if the state is unknown.
         """
         ...
 
     async def discover(self) -> list[Observation]:
-        """Return all units of this provider, also those that an earlier gateway or version made.
+        """Return all units of this provider, including those of earlier gateways and versions.
 
         Raises:
-            HawseError: `unavailable` if the list is not complete, for example because a daemon does not answer.
+            HawseError: `unavailable` if the list is incomplete, for example because a daemon does not respond.
         """
         ...
 
     async def mount_place(self, unit: str) -> MountPlace:
-        """Return where file systems can be mounted in a unit that runs.
+        """Return the place for mounting file systems in a running unit.
 
         Raises:
-            HawseError: `unavailable` if it does not run, or if nothing can be mounted in units of this provider.
+            HawseError: `unavailable` if it is not running, or if the provider does not support mounts.
         """
         ...
 
     async def close(self) -> None:
-        """Release what the provider holds in this process. Units go on running."""
+        """Release this process's resources. Units keep running."""
         ...

@@ -1,7 +1,7 @@
-"""Compile the modules of the runtime, where that was not done by the installation.
+"""Compile the runtime's modules, unless the installation has done it.
 
-In an isolated sandbox the modules are read-only. Without bytecode each start would compile them again, which takes
-longer than all the rest of it.
+In an isolated sandbox, the modules are read-only. Without bytecode, each start would compile them again, which takes
+longer than the rest of the start.
 """
 
 import importlib.util
@@ -17,13 +17,13 @@ log = logging.getLogger(__name__)
 
 PACKAGES: Final = ("hawse", "hawse_runtime")
 TIMEOUT: Final = 60.0  # s
-# The import also compiles what the runtime needs of other packages.
+# The import also compiles modules of other packages that the runtime needs.
 PROGRAM: Final = "import compileall, sys; import hawse_runtime.__main__; compileall.compile_dir(sys.argv[1], quiet=2)"
 
 
-@cache  # once for each gateway
+@cache  # once per gateway
 def compile_runtime() -> None:
-    """Compile what is missing or older than its source, in a process of its own. Blocks; failures are only logged."""
+    """Compile missing or outdated bytecode in a separate process. Blocks; failures are only logged."""
     for name in PACKAGES:
         spec = importlib.util.find_spec(name)
         for place in (spec and spec.submodule_search_locations) or ():
@@ -33,7 +33,7 @@ def compile_runtime() -> None:
 
 
 def is_compiled(package: Path) -> bool:
-    """Whether each module of a package has bytecode that is not older than its source."""
+    """Return whether each module of a package has up-to-date bytecode."""
     for source in package.rglob("*.py"):
         try:
             compiled = os.stat(importlib.util.cache_from_source(str(source)))
@@ -53,4 +53,4 @@ def _compile(package: Path) -> None:
             timeout=TIMEOUT,
         )
     except (OSError, subprocess.SubprocessError) as error:
-        log.warning("! %s was not compiled, so that sandboxes start slowly: %s", package, error)
+        log.warning("! could not compile %s, so sandboxes start slowly: %s", package, error)

@@ -1,4 +1,4 @@
-"""The proxy process of a sandbox as the gateway sees it: started before the runtime, found again, replaced, ended."""
+"""Manages the proxy processes of sandboxes: starts them before the runtime, finds, replaces and ends them."""
 
 import asyncio
 import fcntl
@@ -33,44 +33,44 @@ T = TypeVar("T")
 
 INSTALL: Final = "pip install 'hawse[egress]'"
 PROXY: Final = (sys.executable, "-I", "-m", "hawse_gateway.egress.proxy_process")
-USER: Final = host_user.FIRST - 1  # of all proxies, if the gateway is the superuser: no sandbox has it
+USER: Final = host_user.FIRST - 1  # of all proxies, if the gateway is the superuser: no sandbox uses it
 START_TIMEOUT: Final = 20.0  # s
 END_GRACE: Final = 2.0  # s from SIGTERM to SIGKILL
 KILL_TIMEOUT: Final = 5.0  # s
 LOG_NAME: Final = "proxy.log"
-LOG_MAX: Final = 2000  # bytes of it that an error repeats
-AT_ONCE: Final = 4  # proxies that are started again or changed at once
-# What a proxy may use, where cgroups can be made. It is not in the cgroup of its sandbox, whose programs could take all
-# of the memory there and get it killed.
+LOG_MAX: Final = 2000  # bytes of it repeated in an error
+AT_ONCE: Final = 4  # proxies restarted or changed at once
+# A proxy's limits, where cgroups are available. It is not in its sandbox's cgroup, where programs could take all the
+# memory and get it killed.
 MEMORY: Final = 512 << 20  # bytes: 40 MB, and about 500 KB for each of 256 connections
 CPUS: Final = 1.0
 THREADS: Final = 64
 CGROUPS_NAME: Final = "cgroups"
-VARIABLES: Final = ("PATH", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR")  # that it gets
+VARIABLES: Final = ("PATH", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR")  # passed to the proxy
 
 
 def is_available() -> bool:
-    """Whether the packages of the proxy are installed."""
+    """Return whether the proxy's packages are installed."""
     return importlib.util.find_spec("cryptography") is not None
 
 
 def control_sockets(state: StateDirectory) -> dict[str, Path]:
-    """Return the control sockets of proxies by unit. Blocks."""
+    """Return the proxies' control sockets by unit. Blocks."""
     paths = {unit: state.sandbox(unit).egress / CONTROL_NAME for unit in state.sandboxes()}
     return {unit: path for unit, path in paths.items() if path.exists()}
 
 
 class EgressProcesses:
-    """Starts and ends proxies, and changes what they let through.
+    """Starts and ends proxies, and changes their policies.
 
     Attributes:
-        follower: Follows what they refuse, while `run` runs.
+        follower: Follows their refusals, while `run` is running.
 
     Args:
         settings: The operator's settings.
-        state: The directory of the sandboxes.
-        tree: Where cgroups of the proxies can be made. None: nowhere, and only their address space is limited.
-        user: Who may hand over a listening socket to all proxies, if that is not a user of each sandbox.
+        state: The state directory.
+        tree: Where proxies' cgroups can be created. If None, only their address space is limited.
+        user: The user who can hand over listening sockets to all proxies, unless each sandbox has its own.
     """
 
     def __init__(
@@ -87,14 +87,14 @@ class EgressProcesses:
         self._tree = tree
         self._user = user
         self._wanted: dict[str, EgressPolicy] = {}
-        self._applied: dict[str, tuple[RuntimeProcess, EgressPolicy]] = {}  # what this gateway has sent to which proxy
+        self._applied: dict[str, tuple[RuntimeProcess, EgressPolicy]] = {}  # sent policies, by unit
         self._changing = KeyedLocks()
         self._running: list[SandboxPaths] = []
         self._noted = asyncio.Event()
-        self._children: dict[Path, subprocess.Popen[bytes]] = {}  # started here; kept to be reaped
+        self._children: dict[Path, subprocess.Popen[bytes]] = {}  # started here; kept in order to reap them
 
     async def start(self, paths: SandboxPaths, policy: EgressPolicy, others: Iterable[SandboxPaths] = ()) -> None:
-        """Start the proxy of a sandbox. Its runtime is started when this has returned.
+        """Start the proxy of a sandbox. The runtime must be started afterwards.
 
         Args:
             paths: The sandbox.
@@ -107,15 +107,15 @@ class EgressProcesses:
         try:
             await asyncio.to_thread(self._start, paths, policy, [other.uid for other in others])
         except (OSError, ValueError) as error:
-            raise HawseError("unavailable", f"the egress proxy was not started: {error}") from error
+            raise HawseError("unavailable", f"cannot start the egress proxy: {error}") from error
 
     def note_running(self, running: list[SandboxPaths]) -> None:
-        """Note which sandboxes run: `run` looks soon whether their proxies do."""
+        """Set the running sandboxes: `run` soon checks whether their proxies are running."""
         self._running = running
         self._noted.set()
 
     def want(self, policies: Mapping[str, EgressPolicy]) -> None:
-        """Note what the proxies of running units have to let through: `run` looks soon whether they do.
+        """Set the policies of running units' proxies: `run` soon checks whether they have them.
 
         Args:
             policies: By unit.
@@ -125,9 +125,9 @@ class EgressProcesses:
         self._noted.set()
 
     async def run(self) -> None:
-        """Follow proxies, start those again that have ended, and send them what they must let through.
+        """Follow proxies, restart those that have ended, and send them their policies.
 
-        It runs until it is cancelled.
+        It runs until cancelled.
         """
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self.follower.run(), name="follow egress proxies")
@@ -138,10 +138,10 @@ class EgressProcesses:
                 await self._each(list(self._wanted.items()), self._keep)
 
     async def apply(self, unit: str, policy: EgressPolicy) -> None:
-        """Let the proxy of a unit decide by a policy from now on. Without a proxy, nothing is done.
+        """Apply a policy to a unit's proxy. Does nothing if there is no proxy.
 
         Raises:
-            HawseError: `unavailable`, or `invalid_params` for a unit whose name is not valid.
+            HawseError: `unavailable`, or `invalid_params` if the unit's name is invalid.
         """
         paths = self._paths(unit)
         async with self._changing[unit]:
@@ -150,35 +150,35 @@ class EgressProcesses:
                 return
             try:
                 terms = await asyncio.to_thread(self._terms, policy)
-                await asyncio.to_thread(_write_policy, paths, policy)  # first: a proxy that is started again has it
+                await asyncio.to_thread(_write_policy, paths, policy)  # first, so that a restarted proxy has it
                 try:
                     await control.change(paths.egress / CONTROL_NAME, terms)
                 except (OSError, msgspec.MsgspecError) as error:
-                    log.warning("! the egress proxy of %s is replaced, since it was not changed: %s", unit, error)
+                    log.warning("! replacing the egress proxy of %s, because changing it failed: %s", unit, error)
                     await self.end(paths)
                     await self.start(paths, policy)
                     process = await asyncio.to_thread(self._process_of, paths)
             except OSError as error:
-                raise HawseError("unavailable", f"the egress proxy was not changed: {error}") from error
+                raise HawseError("unavailable", f"cannot change the egress proxy: {error}") from error
             if process is not None:
                 self._applied[unit] = (process, policy)
 
     async def status(self, unit: str) -> control.Status | None:
-        """Return what the proxy of a unit has done. None: there is none. Raises `HawseError` as `apply` does."""
+        """Return the status of a unit's proxy, or None if there is none. Raises the same errors as `apply`."""
         try:
             return await control.status(self._paths(unit).egress / CONTROL_NAME)
         except (OSError, msgspec.MsgspecError):
             return None
 
     async def watch(self, unit: str, *, allowed: bool) -> AsyncGenerator[list[EgressRequest | EgressLost], None]:
-        """Yield what the proxy of a unit decides, until it ends; at once if there is none.
+        """Yield the decisions of a unit's proxy until it ends; return at once if there is none.
 
         Args:
             unit: The unit.
-            allowed: Whether requests that are passed on are reported, too.
+            allowed: Whether to report forwarded requests, too.
 
         Raises:
-            HawseError: As `apply` does.
+            HawseError: The same as `apply`.
         """
         try:
             async with aclosing(control.watch(self._paths(unit).egress / CONTROL_NAME, allowed=allowed)) as requests:
@@ -188,7 +188,7 @@ class EgressProcesses:
             return
 
     async def _each(self, found: Iterable[T], work: Callable[[T], Awaitable[None]]) -> None:
-        """Do something for each, for some at once."""
+        """Call `work` for each item, for some at the same time."""
         left = iter(found)
 
         async def some() -> None:
@@ -200,32 +200,32 @@ class EgressProcesses:
                 tasks.create_task(some(), name="egress proxies")
 
     async def _keep(self, wanted: tuple[str, EgressPolicy]) -> None:
-        """Send a policy, unless the proxy has it. A failure is logged, and tried again later."""
+        """Send a policy, unless the proxy has it. A failure is logged and retried later."""
         unit, policy = wanted
         try:
             process = await asyncio.to_thread(self._process_of, self._paths(unit))
             if process is not None and self._applied.get(unit) != (process, policy):
                 await self.apply(unit, policy)
         except HawseError as error:
-            log.error("! the egress proxy of %s was not changed: %s", unit, error)
+            log.error("! cannot change the egress proxy of %s: %s", unit, error)
 
     def _paths(self, unit: str) -> SandboxPaths:
-        """Raises `HawseError` `invalid_params`."""
+        """Return the paths of a unit. Raises `HawseError` `invalid_params`."""
         try:
             return self._state.sandbox(unit)
         except ValueError as error:
             raise HawseError("invalid_params", str(error), details={"path": "$.id"}) from None
 
     async def revive(self, paths: SandboxPaths) -> None:
-        """Start the proxy of a sandbox that runs again, if it has ended. A failure is logged, and tried again later."""
+        """Restart the proxy of a running sandbox if it has ended. A failure is logged and retried later."""
         try:
             if await asyncio.to_thread(lambda: self._process_of(paths) is not None or not _policy(paths).exists()):
                 return
             policy = msgspec.json.decode(_policy(paths).read_bytes(), type=EgressPolicy)
-            log.warning("! the egress proxy of %s has ended: it is started again", paths.home.name)
+            log.warning("! restarting the egress proxy of %s, which has ended", paths.home.name)
             await self.start(paths, policy)
         except (OSError, msgspec.MsgspecError, HawseError) as error:
-            log.error("! the egress proxy of %s was not started again: %s", paths.home.name, error)
+            log.error("! cannot restart the egress proxy of %s: %s", paths.home.name, error)
 
     async def end(self, paths: SandboxPaths) -> None:
         """End the proxy of a sandbox. Raises `HawseError` `unavailable` if it does not end."""
@@ -237,20 +237,20 @@ class EgressProcesses:
         try:
             await cgroups.remove_when_empty(paths.egress / CGROUPS_NAME, KILL_TIMEOUT)
         except OSError as error:
-            raise HawseError("unavailable", f"the cgroup of the egress proxy was not removed: {error}") from None
+            raise HawseError("unavailable", f"cannot remove the egress proxy's cgroup: {error}") from None
         for path in (_process(paths), _policy(paths), paths.egress / CONTROL_NAME):
             path.unlink(missing_ok=True)
 
     def variables(self) -> frozenset[str]:
-        """Return the names of the gateway's variables that are secrets: no runtime gets them."""
+        """Return the names of the gateway's variables that hold secrets. No runtime gets them."""
         return frozenset(each.env for each in self._settings.secrets.values() if each.env is not None)
 
     def authority(self, paths: SandboxPaths) -> str:
-        """Return the certificate of the authority of a sandbox, in PEM. Raises `OSError`."""
+        """Return the certificate of a sandbox's authority, in PEM. Raises `OSError`."""
         return (paths.egress / CERTIFICATE_NAME).read_text("ascii")
 
     def _process_of(self, paths: SandboxPaths) -> RuntimeProcess | None:
-        """Return the process of a proxy, if it runs. Blocks."""
+        """Return the process of a running proxy. Blocks."""
         if (child := self._children.get(paths.home)) is not None:
             child.poll()
         process = RuntimeProcess.load(_process(paths))
@@ -282,7 +282,7 @@ class EgressProcesses:
                 raise
 
     def _terms(self, policy: EgressPolicy) -> Terms:
-        """Return what a proxy decides by. Blocks. Raises `HawseError`."""
+        """Return the terms for a policy. Blocks. Raises `HawseError`."""
         return Terms(
             policy=policy,
             secrets=self._settings.secret_values(policy.secrets),
@@ -307,11 +307,11 @@ class EgressProcesses:
 
 
 def _popen(plan: Plan, paths: SandboxPaths) -> subprocess.Popen[bytes]:
-    """Start a proxy with its plan in a file in memory, and without the variables of the gateway."""
+    """Start a proxy with its plan in a file in memory, and without the gateway's variables."""
     fd = os.memfd_create("plan")
     with open(fd, "wb+") as stdin, (paths.egress / LOG_NAME).open("wb") as output:
         stdin.write(msgspec.json.encode(plan))
-        stdin.seek(0)  # which also writes what is buffered
+        stdin.seek(0)  # also writes the buffered data
         return subprocess.Popen(
             PROXY,
             stdin=stdin,
@@ -339,7 +339,7 @@ def _wait_until_ready(child: subprocess.Popen[bytes], paths: SandboxPaths) -> No
 
 @contextmanager
 def _exclusive(path: Path) -> Iterator[None]:
-    """Be the only one, among all gateways, that starts a proxy."""
+    """Hold the lock for starting a proxy, exclusive among all gateways."""
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX)
@@ -349,12 +349,12 @@ def _exclusive(path: Path) -> Iterator[None]:
 
 
 def _policy(paths: SandboxPaths) -> Path:
-    """The policy of the latest start, for a later gateway that has to start the proxy again."""
+    """Return the file with the policy of the latest start, for a later gateway that restarts the proxy."""
     return paths.egress / "policy.json"
 
 
 def _write_policy(paths: SandboxPaths, policy: EgressPolicy) -> None:
-    """Replace it as a whole: what is there stays if the disk is full. Raises `OSError`."""
+    """Replace the file as a whole: it is unchanged if the disk is full. Raises `OSError`."""
     new = paths.egress / "policy.new"
     new.write_bytes(msgspec.json.encode(policy))
     new.replace(_policy(paths))

@@ -1,7 +1,7 @@
-"""The default provider: sandboxes on this machine, each one runtime process that outlives the gateway.
+"""The default provider: sandboxes on this machine, each with one runtime process that outlives the gateway.
 
-A unit is a directory below the state directory, and a runtime process: in bubblewrap where that works, as a plain
-process otherwise. The directory contains what a later gateway needs to find the process again.
+A unit is a directory below the state directory, and a runtime process: in bubblewrap if that works, otherwise as a
+plain process. The directory contains everything a later gateway needs to find the process again.
 """
 
 import asyncio
@@ -34,12 +34,12 @@ log = logging.getLogger(__name__)
 
 START_TIMEOUT: Final = 9.0  # s for a runtime to accept connections
 PREPARATION: Final = 51.0  # s of a start before that
-POLL: Final = 0.1  # s between looks at the socket of a runtime that does not report that it is ready
+POLL: Final = 0.1  # s between checks of the socket of a runtime that does not report readiness
 REMOVERS: Final = 2  # threads that remove files: more would only compete for the disk
-STOP_GRACE: Final = 10.0  # s from SIGTERM to SIGKILL: a runtime ends all that runs in the sandbox first
-KILL_TIMEOUT: Final = 5.0  # s for the kernel to end a process that was killed
-LOG_MAX: Final = 1 << 20  # bytes of a runtime's log, above which the next start begins a new one
-LOG_TAIL: Final = 2000  # bytes of a runtime's log that the gateway's log repeats when the runtime did not start
+STOP_GRACE: Final = 10.0  # s from SIGTERM to SIGKILL: the runtime first ends everything in the sandbox
+KILL_TIMEOUT: Final = 5.0  # s for the kernel to end a killed process
+LOG_MAX: Final = 1 << 20  # bytes of a runtime's log before the next start truncates it
+LOG_TAIL: Final = 2000  # bytes of a runtime's log repeated in the gateway's log when the runtime did not start
 RUNTIME: Final = (sys.executable, "-I", "-m", "hawse_runtime")  # isolated: Python imports nothing from the workspace
 
 
@@ -48,17 +48,17 @@ class LocalProvider:
 
     Args:
         state: The state directory.
-        isolation: What new runtimes run in.
+        isolation: The isolation of new runtimes.
         isolation_reason: Why it is not stronger.
         system_calls: Whether the system calls of programs are filtered.
-        network: What programs can connect to, unless the sandbox says so. Without isolation it is the host's.
+        network: The default network of sandboxes. Without isolation, it is the host's.
         runtime: The runtime's program and first arguments.
-        removals: Runs what removes the files of deleted sandboxes; None: `REMOVERS` threads of its own. In the loop's
-            default executor, six large workspaces would hold up all starts.
-        egress: The operator's settings of filtered networks. None: no secrets, and public addresses only.
+        removals: Runs the removal of deleted sandboxes' files. None: in `REMOVERS` separate threads. In the loop's
+            default executor, six large workspaces would delay all starts.
+        egress: The operator's settings for filtered networks. None: no secrets, and public addresses only.
     """
 
-    images: None = None  # a sandbox sees the files of the machine
+    images: None = None  # a sandbox uses the files of the machine
 
     def __init__(
         self,
@@ -83,10 +83,10 @@ class LocalProvider:
         self._runtime = list(runtime)
         self.egress = EgressProcesses(egress or EgressSettings(), state, self._cgroups)
         self._removals = removals or ThreadPoolExecutor(REMOVERS, "remove")
-        self._children: dict[str, subprocess.Popen[bytes]] = {}  # started here; kept to be reaped
+        self._children: dict[str, subprocess.Popen[bytes]] = {}  # started here; kept in order to reap them
 
     async def run(self) -> None:
-        """Follow the proxies of filtered networks, and start those again that have ended."""
+        """Follow the proxies of filtered networks, and restart those that have ended."""
         if self._isolation == "bubblewrap" and is_available():
             await self.egress.run()
 
@@ -101,7 +101,7 @@ class LocalProvider:
             else:
                 installable["filtered"] = INSTALL
         else:
-            refused["filtered"] = "it needs bubblewrap: programs without isolation have the network of the machine"
+            refused["filtered"] = "it needs bubblewrap: without isolation, programs use the machine's network"
         return Capabilities(
             provider="local",
             isolation=self._isolation,
@@ -115,14 +115,14 @@ class LocalProvider:
         )
 
     async def create(self, unit: str, spec: SandboxSpec, report: Report) -> None:
-        """Make the unit's directories."""
+        """Create the unit's directories."""
         paths = self._paths(unit)
         try:
             await asyncio.to_thread(paths.make)
             if spec.limits.disk is not None:
                 await asyncio.to_thread(disk_image.make, paths.disk, spec.limits.disk)
         except StateError as error:
-            raise HawseError("unavailable", f"the sandbox was not created: {error}") from error
+            raise HawseError("unavailable", f"cannot create the sandbox: {error}") from error
 
     async def start(self, unit: str, spec: SandboxSpec, runtime: str, report: Report) -> Endpoint:
         paths = self._paths(unit)
@@ -134,7 +134,7 @@ class LocalProvider:
             try:
                 child = await asyncio.to_thread(self._spawn, unit, paths, spec, runtime, ready)
             except (StateError, OSError) as error:
-                raise HawseError("unavailable", f"the runtime was not started: {error}") from error
+                raise HawseError("unavailable", f"cannot start the runtime: {error}") from error
             known = {"sandbox": unit}
             log.info("= unit %s started, pid %d, isolation %s", unit, child.pid, self._isolation, extra=known)
             try:
@@ -158,7 +158,7 @@ class LocalProvider:
         try:
             await asyncio.get_running_loop().run_in_executor(self._removals, _remove, paths.home)
         except OSError as error:
-            raise HawseError("unavailable", f"the sandbox's files were not removed: {error.strerror}") from error
+            raise HawseError("unavailable", f"cannot remove the sandbox's files: {error.strerror}") from error
 
     async def pause(self, unit: str) -> None:
         raise HawseError("unavailable", "the local provider cannot suspend sandboxes", retryable=False)
@@ -181,7 +181,7 @@ class LocalProvider:
             raise HawseError("unavailable", text, retryable=False)
         process = await asyncio.to_thread(_running, paths)
         if process is None or not process.alive:
-            raise HawseError("unavailable", "the sandbox does not run")
+            raise HawseError("unavailable", "the sandbox is not running")
         return MountPlace(pid=process.pid, user=outer.UID, workspace=outer.WORKSPACE)
 
     async def close(self) -> None:
@@ -205,7 +205,7 @@ class LocalProvider:
         )
 
     def _paths(self, unit: str) -> SandboxPaths:
-        """Raises `HawseError` `invalid_params`."""
+        """Return the paths of a unit. Raises `HawseError` `invalid_params`."""
         try:
             return self._state.sandbox(unit)
         except ValueError as error:
@@ -236,18 +236,18 @@ class LocalProvider:
     def _spawn(
         self, unit: str, paths: SandboxPaths, spec: SandboxSpec, runtime: str, ready: ReadyPipe
     ) -> subprocess.Popen[bytes]:
-        """Start a runtime in a session of its own, with its own log. What identifies it is written first.
+        """Start a runtime in a new session with its own log. Its identification is written first.
 
         Args:
             unit: The name of the unit.
             paths: Its files.
-            spec: What it is to be.
+            spec: The specification.
             runtime: The runtime id.
-            ready: By which the runtime reports that it accepts links.
+            ready: The pipe on which the runtime reports that it accepts links.
         """
         self._reap(unit)
         if paths.disk.exists() and not self._fixed_size:
-            raise StateError("the size of its workspace can be limited only by the superuser and with bubblewrap")
+            raise StateError("limiting the size of its workspace requires the superuser and bubblewrap")
         hidden = self.egress.variables()
         identity = ["--sandbox", unit, "--id", runtime]
         paths.isolation.write_text(self._isolation)
@@ -269,7 +269,7 @@ class LocalProvider:
                     child = _popen(prepared.argv, paths, hidden, (*prepared.fds, fd))
         self._children[unit] = child
         if (process := RuntimeProcess.of_pid(child.pid)) is not None:
-            process.save(paths.process)  # until its runtime listens: a gateway that is killed now must find it again
+            process.save(paths.process)  # until its runtime listens: a later gateway must find it
         return child
 
     # ---- ending
@@ -277,7 +277,8 @@ class LocalProvider:
     async def _end(self, unit: str, paths: SandboxPaths, grace: float) -> None:
         """End the runtime and verify it. Bubblewrap's first process ends with the runtime, and its namespace with it.
 
-        Without isolation, programs of a runtime that was killed go on: they are found by the mark in their environment.
+        Without isolation, the programs of a killed runtime keep running. They are found by the mark in their
+        environment.
 
         Raises:
             HawseError: `unavailable`.
@@ -290,7 +291,7 @@ class LocalProvider:
                 raise HawseError("unavailable", f"the sandbox (pid {child.pid}) did not end") from None
             self._reap(unit)
         if accepts_connections(paths.socket):
-            # A gateway that was killed during the start has recorded bubblewrap, whose end is not that of the runtime.
+            # A gateway killed during the start has recorded bubblewrap, which may end before the runtime.
             await _end_runtime(paths, grace)
             if not await refuses_connections(paths.socket, KILL_TIMEOUT):
                 raise HawseError("unavailable", "another process accepts connections on the runtime's socket")
@@ -301,7 +302,7 @@ class LocalProvider:
         try:
             await cgroups.remove_when_empty(paths.cgroups, KILL_TIMEOUT)
         except OSError as error:
-            raise HawseError("unavailable", f"the sandbox's cgroup was not removed: {error}") from None
+            raise HawseError("unavailable", f"cannot remove the sandbox's cgroup: {error}") from None
         await asyncio.to_thread(disk_image.wait_until_released, paths.disk, KILL_TIMEOUT)
         paths.process.unlink(missing_ok=True)
         paths.runtime.unlink(missing_ok=True)
@@ -320,8 +321,8 @@ def _popen(
     Args:
         argv: The command.
         paths: The sandbox.
-        hidden: Names of variables that it does not get, beside those of the gateway.
-        fds: The descriptors that it inherits.
+        hidden: Names of additional variables to remove from its environment.
+        fds: The inherited descriptors.
     """
     keep = paths.log.exists() and paths.log.stat().st_size <= LOG_MAX
     with paths.log.open("ab" if keep else "wb") as output:
@@ -340,7 +341,7 @@ def _popen(
 
 
 def _running(paths: SandboxPaths) -> RuntimeProcess | None:
-    """The runtime's process: as it was recorded when it started, else the one that listens on its socket."""
+    """Return the runtime's process: the one recorded at its start, or the one that listens on its socket."""
     recorded = RuntimeProcess.load(paths.process)
     if recorded is not None and recorded.alive:
         return recorded
@@ -359,11 +360,9 @@ async def _wait_until_it_accepts(
     while not accepts_connections(paths.socket):
         code = child.poll()
         if code is not None:
-            # The log may contain anything that was printed, so it is for the operator and not for the caller.
+            # The log may contain any program output, so it is for the operator, not for the caller.
             log.error("! the runtime of unit %s ended: %s", unit, _tail(paths.log), extra={"sandbox": unit})
-            raise HawseError(
-                "unavailable", f"the runtime ended with exit code {code}; the gateway's log has the reason"
-            )
+            raise HawseError("unavailable", f"the runtime ended with exit code {code}: see the gateway's log")
         await ready.wait(POLL)
 
 
@@ -374,7 +373,7 @@ def _tail(path: Path) -> str:
 
 
 def _remove(home: Path) -> None:
-    """Remove a sandbox's directory. It leaves its place first, so that a failure leaves no half of a sandbox."""
+    """Remove a sandbox's directory. It is moved away first, so that a failure leaves no partial sandbox."""
     doomed = home.with_name(f".deleted-{secrets.token_hex(8)}")
     try:
         home.rename(doomed)
@@ -384,7 +383,7 @@ def _remove(home: Path) -> None:
 
 
 def _read_runtime(paths: SandboxPaths) -> str | None:
-    """The runtime id of the last start that was not verified to have ended; None if there is none."""
+    """Return the runtime id of the last start not verified to have ended, if any."""
     try:
         return paths.runtime.read_text() or None
     except OSError:
@@ -392,7 +391,7 @@ def _read_runtime(paths: SandboxPaths) -> str | None:
 
 
 def _read_isolation(paths: SandboxPaths) -> Isolation | None:
-    """How the running runtime was started; None if that was not recorded."""
+    """Return the isolation of the running runtime, or None if it was not recorded."""
     try:
         text = paths.isolation.read_text()
     except OSError:

@@ -1,6 +1,6 @@
-"""Ends processes that a runtime has started, by the mark that it puts into their environments.
+"""Ends processes that a runtime has started, found by a mark in their environments.
 
-Without isolation, the programs of a runtime that was killed go on running, and no namespace ends them.
+Without isolation, the programs of a killed runtime keep running, and no namespace ends them.
 """
 
 import os
@@ -11,12 +11,12 @@ from contextlib import suppress
 from typing import Final
 
 RUNTIME_MARK: Final = "HAWSE_RUNTIME"  # the environment variable, whose value is the runtime id
-ROUNDS: Final = 10  # a process that is found may have started others after /proc was read
-EXEC_PAUSE: Final = 0.02  # s before the last look: a process that calls exec(2) shows no environment for a moment
+ROUNDS: Final = 10  # a found process may have started others after /proc was read
+EXEC_PAUSE: Final = 0.02  # s before the last check: during exec(2), a process briefly shows no environment
 
 
 def find_marked(runtime: str) -> list[int]:
-    """Return the pids of all processes that bear the mark of a runtime, as far as this user may read it."""
+    """Return the pids of all processes with a runtime's mark, as far as this user can read their environments."""
     mark = f"{RUNTIME_MARK}={runtime}".encode()
     found = []
     for name in filter(str.isdigit, os.listdir("/proc")):
@@ -27,14 +27,14 @@ def find_marked(runtime: str) -> list[int]:
 
 
 def end_marked(runtime: str, timeout: float) -> list[int]:
-    """Kill all processes that bear the mark of a runtime, and wait until they have ended. Blocks.
+    """Kill all processes with a runtime's mark, and wait until they have ended. Blocks.
 
     Args:
         runtime: The runtime id.
-        timeout: Seconds to wait for the processes that were killed in one round.
+        timeout: Seconds to wait for the processes killed in one round.
 
     Returns:
-        The pids of those that have not ended.
+        The pids of processes that have not ended.
     """
     found: list[int] = []
     for _ in range(ROUNDS):

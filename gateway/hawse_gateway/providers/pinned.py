@@ -1,13 +1,13 @@
-"""TLS connections to a server whose certificate is known, such as a runtime in another machine."""
+"""TLS connections to a server with a known certificate, such as a runtime on another machine."""
 
 import ssl
 
 
 def pinned_context(certificate: str) -> ssl.SSLContext:
-    """Return the context of a client that trusts one certificate and no other.
+    """Return a client context that trusts exactly one certificate.
 
     Args:
-        certificate: In PEM. It has no name: it is of one server, wherever that is.
+        certificate: The certificate, in PEM. Host names are not checked: it identifies one server, wherever it is.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_3

@@ -1,4 +1,4 @@
-"""A pipe by which a runtime lets the gateway know that it accepts links, so that the gateway need not ask often."""
+"""A pipe where a runtime reports that it accepts links, so that the gateway does not have to poll often."""
 
 import asyncio
 import os
@@ -9,10 +9,10 @@ from types import TracebackType
 
 
 class ReadyPipe:
-    """Use it in `with`. The process that is started inherits the other end, and writes a byte to it."""
+    """Use it in `with`. The started process inherits the other end, and writes a byte to it."""
 
     def __init__(self) -> None:
-        """Raises `OSError` if no pipe can be made."""
+        """Create the pipe. Raises `OSError`."""
         self._ours, self._theirs = os.pipe()
         self._open = [self._ours, self._theirs]
         self._lending = threading.Lock()
@@ -30,9 +30,9 @@ class ReadyPipe:
 
     @contextmanager
     def lent(self) -> Iterator[int]:
-        """Yield the other end, which is closed afterwards: then a process has inherited it.
+        """Yield the other end. It is closed afterwards, when a process has inherited it.
 
-        For the thread that starts the process. It may go on when the task that waits for it was cancelled.
+        For the thread that starts the process. It may continue after the task that waits for it was cancelled.
 
         Raises:
             OSError: The pipe has been closed.
@@ -47,9 +47,9 @@ class ReadyPipe:
                 os.close(self._theirs)
 
     async def wait(self, seconds: float) -> None:
-        """Wait until the byte has come, or every process that inherited the pipe has ended, but at most `seconds`.
+        """Wait at most `seconds` until the byte arrives, or every process that inherited the pipe has ended.
 
-        That is reported once: a further call waits for all of `seconds`.
+        This is reported once: a further call waits for all of `seconds`.
         """
         if self._written:
             await asyncio.sleep(seconds)

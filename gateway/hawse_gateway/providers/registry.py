@@ -1,4 +1,4 @@
-"""Providers by the name that `--provider` takes. A new provider is one more entry of `FACTORIES`."""
+"""Providers by their name in `--provider`. A new provider is one more entry in `FACTORIES`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,22 +20,22 @@ from hawse_gateway.providers.state_directory import StateDirectory, StateError
 
 @dataclass(frozen=True, kw_only=True)
 class ProviderOptions:
-    """What every factory gets.
+    """The options passed to every factory.
 
     Attributes:
-        state: The state directory, for what must survive the gateway.
-        isolation: What the user asked sandboxes to run in.
-        network: What the programs of isolated sandboxes can connect to, unless the sandbox says so.
-        quota: Bytes that the API may leave in a workspace. None: unlimited.
+        state: The state directory, for data that must survive the gateway.
+        isolation: The isolation requested by the user.
+        network: The default network of isolated sandboxes.
+        quota: Bytes that the API can leave in a workspace. None: unlimited.
         log_format: The format of the runtimes' logs.
-        image: The image of sandboxes that name none. None: the provider's default.
-        oci_runtime: The Docker Engine's name of the program that runs containers. None: its default.
-        max_contexts: How many code contexts of one language a sandbox may have. None: any number.
-        max_terminals: How many running terminals each user may have created in a sandbox. None: any number.
-        code_pool: Executors that wait for code contexts (`hawse.api.code_pool`).
-        kubernetes: The file with the settings of the Kubernetes provider. None: there is none.
-        egress: The operator's settings of filtered networks.
-        start_timeout: Seconds that a runtime may take until it accepts connections. None: the provider's default.
+        image: The default image of sandboxes. None: the provider's default.
+        oci_runtime: The Docker Engine's name for the OCI runtime. None: its default.
+        max_contexts: The maximum number of code contexts per language in a sandbox. None: unlimited.
+        max_terminals: The maximum number of running terminals created by each user in a sandbox. None: unlimited.
+        code_pool: Executors kept ready for code contexts (`hawse.api.code_pool`).
+        kubernetes: The file with the settings of the Kubernetes provider, if given.
+        egress: The operator's settings for filtered networks.
+        start_timeout: The maximum seconds until a runtime accepts connections. None: the provider's default.
     """
 
     state: StateDirectory
@@ -54,7 +54,7 @@ class ProviderOptions:
 
 
 def local(options: ProviderOptions) -> Provider:
-    """Raises `StateError` if the isolation is not available, or all sandboxes could read the state directory."""
+    """Create the local provider. Raises `StateError` if isolation is unavailable or sandboxes could read the state."""
     isolation, reason, system_calls = choose_isolation(options.isolation, options.network)
     if isolation == "bubblewrap":
         for place in outer.bound():
@@ -73,7 +73,7 @@ def local(options: ProviderOptions) -> Provider:
 
 
 def docker(options: ProviderOptions) -> Provider:
-    """Build the bundle of this version, if there is none yet.
+    """Create the Docker provider, and build this version's bundle if necessary.
 
     Raises:
         ProviderError: aiodocker is not installed, or the bundle cannot be built.
@@ -102,7 +102,7 @@ def docker(options: ProviderOptions) -> Provider:
 
 
 def kubernetes(options: ProviderOptions) -> Provider:
-    """Raises `ProviderError` if lightkube is not installed, or the settings or the kubeconfig cannot be used."""
+    """Create the Kubernetes provider. Raises `ProviderError` without lightkube, or if its settings are unusable."""
     try:
         from hawse_gateway.providers.kubernetes.provider import KubernetesProvider
         from hawse_gateway.providers.kubernetes.settings import read_settings
@@ -121,7 +121,7 @@ def kubernetes(options: ProviderOptions) -> Provider:
 
 
 def runtime_arguments(options: ProviderOptions) -> list[str]:
-    """The arguments that all runtimes get."""
+    """Return the arguments passed to all runtimes."""
     quota = [] if options.quota is None else ["--quota", str(options.quota)]
     contexts = [] if options.max_contexts is None else ["--max-contexts", str(options.max_contexts)]
     terminals = [] if options.max_terminals is None else ["--terminals-of-each", str(options.max_terminals)]
@@ -137,11 +137,11 @@ FACTORIES: Final[Mapping[str, Callable[[ProviderOptions], Provider]]] = {
 
 
 def create_provider(name: str, options: ProviderOptions) -> Provider:
-    """Return the provider that `--provider` names.
+    """Return the provider named in `--provider`.
 
     Raises:
         ProviderError: The name is unknown.
-        StateError: The options cannot be used on this machine.
+        StateError: The options are not usable on this machine.
     """
     factory = FACTORIES.get(name)
     if factory is None:
@@ -150,16 +150,16 @@ def create_provider(name: str, options: ProviderOptions) -> Provider:
 
 
 def create_providers(name: str, options: ProviderOptions, *, alone: bool) -> dict[str, Provider]:
-    """Return the provider that `--provider` names, and that of machines that join, by name.
+    """Return the provider named in `--provider`, and the one for joining machines, by name.
 
     Args:
         name: The value of `--provider`.
-        options: What the factories get.
-        alone: Whether no other gateway uses the store. A machine is connected to one gateway, and others could not
-            reach it: without, there is no provider for machines.
+        options: The options passed to the factories.
+        alone: Whether no other gateway uses the store. A machine is connected to one gateway, and unreachable for
+            others. If False, there is no provider for machines.
 
     Raises:
-        ProviderError, StateError: As `create_provider`.
+        ProviderError, StateError: The same as `create_provider`.
     """
     providers = {name: create_provider(name, options)}
     return providers | {JOINED: JoinedProvider()} if alone else providers

@@ -1,22 +1,22 @@
-"""The state directory: what a restarted gateway finds again. Mode 0700, since it contains the token.
+"""The state directory: everything that a restarted gateway needs. Mode 0700, since it contains the token.
 
 token                       the owner's token; mode 0600, created on first use
 sandboxes/ID/workspace/     the sandbox's files
-sandboxes/ID/workspace.img  the file system that is mounted there, if the size of the workspace is limited
+sandboxes/ID/workspace.img  the file system mounted there, if the workspace is limited in size
 sandboxes/ID/run/           the runtime's own files: recordings, output, a copy of `token`
 sandboxes/ID/runtime.sock   the runtime's socket
 sandboxes/ID/token          the secret between the gateway and the running runtime
 sandboxes/ID/cgroups        the cgroups of the sandbox
-sandboxes/ID/uid            the host's user of the sandbox, if the gateway is the superuser
+sandboxes/ID/uid            the sandbox's host user, if the gateway is the superuser
 sandboxes/ID/runtime.log    the runtime's output
-sandboxes/ID/isolation      the isolation that the running runtime was started with
-sandboxes/ID/egress/        the proxy of a filtered network: its authority, its policy, its process
+sandboxes/ID/isolation      the isolation of the running runtime
+sandboxes/ID/egress/        the proxy of a filtered network: its authority, policy and process
 sandboxes/ID/process        pid, start time and boot of the running runtime
-sandboxes/ID/runtime        the runtime id of the last start that was not verified to have ended
-docker-gateway              the id in the labels of containers and volumes of the Docker provider
+sandboxes/ID/runtime        the runtime id of the last start not verified to have ended
+docker-gateway              the id used in labels of the Docker provider's containers and volumes
 mounts/ID/                  the files of a mount (`hawse_gateway.mounts.processes`), and its lock in mount-locks/
-images/ID                   the image of a backup for overlays (`hawse_gateway.backups.images`)
-bundles/HASH/               the runtime as the Docker provider mounts it into containers
+images/ID                   the overlay image of a backup (`hawse_gateway.backups.images`)
+bundles/HASH/               the runtime, as mounted into containers by the Docker provider
 audit/                      the audit log (gateway/hawse_gateway/audit/files.py)
 store.db                    the rows of the sandboxes (gateway/hawse_gateway/store/sqlite.py)
 """
@@ -32,7 +32,7 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
 class StateError(Exception):
-    """The state directory cannot be used. The message contains what to change."""
+    """The state directory is unusable. The message explains what to change."""
 
 
 class SandboxPaths:
@@ -63,7 +63,7 @@ class SandboxPaths:
 
 
 class StateDirectory:
-    """The constructor creates the directory. Raises `StateError`."""
+    """The state directory. The constructor creates it. Raises `StateError`."""
 
     def __init__(self, root: Path) -> None:
         self.root = root.expanduser().absolute()
@@ -74,7 +74,7 @@ class StateDirectory:
             raise StateError(f"--state {self.root}: {error.strerror}") from error
 
     def token(self, name: str = "token") -> str:
-        """Return the token in the file `name`, which is created with a random token on first use."""
+        """Return the token in the file `name`. On first use, it is created with a random token."""
         path = self.root / name
         try:
             fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -89,7 +89,7 @@ class StateDirectory:
         return token
 
     def identity(self, name: str) -> str:
-        """Return the id in the file `name`, which is created on first use: 8 hexadecimal digits. It is not secret."""
+        """Return the id in the file `name`: 8 hexadecimal digits, created on first use. It is not secret."""
         path = self.root / name
         if not path.exists():
             new = path.with_name(f".{name}-{secrets.token_hex(4)}")
@@ -97,19 +97,19 @@ class StateDirectory:
             try:
                 os.link(new, path)
             except FileExistsError:
-                pass  # another gateway has created it meanwhile
+                pass  # another gateway has created it
             finally:
                 new.unlink()
         return path.read_text("ascii").strip()
 
     def sandbox(self, sandbox: str) -> SandboxPaths:
-        """Raises `ValueError` for an id that is not valid."""
+        """Return the paths of a sandbox. Raises `ValueError` for an invalid id."""
         if not _ID.fullmatch(sandbox):
             raise ValueError(f"invalid sandbox id {sandbox[:80]!r}: use 1 to 64 letters, digits, `_`, `.`, `-`")
         return SandboxPaths(self.root / "sandboxes" / sandbox)
 
     def sandboxes(self) -> list[str]:
-        """The ids of the sandboxes that have a directory, in order."""
+        """Return the ids of the sandboxes with a directory, sorted."""
         try:
             return sorted(name for name in os.listdir(self.root / "sandboxes") if _ID.fullmatch(name))
         except FileNotFoundError:

@@ -185,7 +185,7 @@ async def test_a_killed_runtime_is_started_again(make: Make) -> None:
 
 
 async def test_a_missing_executable_is_unavailable(state: StateDirectory) -> None:
-    with pytest.raises(HawseError, match="was not started"):
+    with pytest.raises(HawseError, match="cannot start"):
         await start(LocalProvider(state, "none", runtime=["/nonexistent/python"]))
 
 

@@ -238,7 +238,7 @@ async def test_a_tunnel_without_its_port_has_a_problem(table: TunnelTable) -> No
     assert await problems(methods) == [None, None]
     ports.used = {20_001, 8443}
     for problem, port in zip(await problems(methods), (8443, 20_001), strict=True):
-        assert problem == f"the gateway cannot open its port {port}: another program may have it"
+        assert problem == f"the gateway cannot open its port {port}: another program may be using it"
     # After a restart with other options.
     restarted = TunnelMethods(table, preview_host="previews.example.org", options=TunnelOptions(), ports=FakePorts())
     assert await problems(restarted) == [

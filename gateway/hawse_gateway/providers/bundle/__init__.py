@@ -1,1 +1,1 @@
-"""A directory with which the runtime starts in any Linux image: how it is built, how it is run, and an image of it."""
+"""A directory that lets the runtime start in any Linux image: how it is built and run, and an image of it."""

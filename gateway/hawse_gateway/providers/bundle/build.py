@@ -1,18 +1,18 @@
-"""Build a directory with which the runtime starts in any Linux image, also in one without Python or a C library.
+"""Build a directory that lets the runtime start in any Linux image, even without Python or a C library.
 
-ld            the dynamic linker of this machine's interpreter, started with the path of `lib` and of the interpreter
+ld            the dynamic linker of this machine's interpreter, run with the paths of `lib` and of the interpreter
 lib/          the shared libraries of everything below
 python/       the interpreter and its standard library, whose modules are in `lib/python3XX.zip`
 site/         hawse_runtime, and the packages that it and the kernel of code contexts import
-site.zip      those of them that are Python modules and nothing else, hawse among them
+site.zip      the pure Python packages, hawse among them
 bin/setpriv   starts programs as another user
-start.py      runs a module, with these directories as the path of modules
-install.py    copies the bundle, out of an image of it
+start.py      runs a module with these directories as the module path
+install.py    copies the bundle from an image of it
 
-Modules are compiled; those of the standard library and of `site` come without their source. The fewer files there are,
-the sooner they are copied into a pod, so what can be imported from an archive is in one (zipimport). The directory is
-mounted read-only into containers. Its name is a hash of what it is made from, so a change of the interpreter, a package
-or the runtime makes another one.
+Modules are compiled; the standard library and `site` are included without source. Fewer files are copied into a pod
+faster, so everything that can be imported from an archive is in one (zipimport). The directory is mounted read-only
+into containers. Its name is a hash of its sources, so a change of the interpreter, a package or the runtime creates
+another one.
 """
 
 import compileall
@@ -48,10 +48,10 @@ for module in pkgutil.walk_packages(hawse_runtime.__path__, "hawse_runtime."):
 for module in list(sys.modules.values()):
     print(getattr(module, "__file__", None) or "")
 """
-# The kernel of code contexts and what speaks with it, with all that they require except: a debugger, completions of
-# code that has not run (jedi and its type stubs), what draws on a terminal, and what only PyPy uses.
+# The kernel of code contexts and its client, with their requirements except: a debugger, completion of code that has
+# not run (jedi and its type stubs), terminal drawing, and packages only needed for PyPy.
 KERNEL: Final = ("ipykernel", "jupyter_client", "pyzmq", "uvloop")
-LOADED_LATER: Final = ("backports.zstd",)  # by the runtime, when it is first used
+LOADED_LATER: Final = ("backports.zstd",)  # by the runtime, on first use
 NOT_REQUIRED: Final = frozenset(("cffi", "debugpy", "jedi", "parso", "prompt_toolkit", "wcwidth"))
 # Parts of the standard library that neither the runtime nor code in a kernel without a display needs.
 UNUSED: Final = frozenset(
@@ -59,28 +59,28 @@ UNUSED: Final = frozenset(
     " turtledemo venv".split()
 )
 UNUSED_EXTENSIONS: Final = ("_test", "_tkinter", "_xxtest", "_ctypes_test", "xxlimited", "_dbm", "_gdbm")
-# Files of packages that are needed only to build them, or by type checkers.
+# Files of packages that are only needed to build them, or by type checkers.
 SOURCES: Final = (".a", ".c", ".h", ".pxd", ".pxi", ".pyi", ".pyx")
 TESTS: Final = ("test", "tests")
 MODULES: Final = (".py", ".pyc")
-TIME_ZONES: Final = "tzdata"  # not only modules, but its files are read as an archive allows (importlib.resources)
-# What stays beside the archive of the standard library: extensions, and by what the interpreter finds it.
+TIME_ZONES: Final = "tzdata"  # its files are read in a way that archives support (importlib.resources)
+# Kept next to the standard library's archive: extensions, and files that the interpreter locates it by.
 KEPT: Final = ("lib-dynload", "os.pyc")
-# Modules whose source is read as a file: text for a kernel, and what a screen is compared with.
+# Modules whose source is read as a file: text for a kernel, and the reference for comparing screens.
 READ: Final = ("ipykernel_setup.py", "_cdef.py", "_ffi.py")
 PT_INTERP: Final = 3  # elf(5): the segment with the path of the dynamic linker
 IMPORT_TIMEOUT: Final = 60.0  # s
 
 
 class BundleError(Exception):
-    """The bundle cannot be built on this machine. The message contains what is missing."""
+    """The bundle cannot be built on this machine. The message names what is missing."""
 
 
 def ensure_bundle(bundles: Path) -> Path:
-    """Return the bundle of the running version. It is built if it is not there yet. Blocks.
+    """Return the running version's bundle, and build it if it is missing. Blocks.
 
     Args:
-        bundles: The directory of bundles, which is created.
+        bundles: The directory of bundles, which is created if missing.
 
     Raises:
         BundleError: It cannot be built on this machine.
@@ -89,7 +89,7 @@ def ensure_bundle(bundles: Path) -> Path:
     setpriv = shutil.which("setpriv")
     if setpriv is None:
         raise BundleError("setpriv (of util-linux) is not installed")
-    setpriv = os.path.realpath(setpriv)  # the same bundle, by whatever symbolic link of PATH it is found
+    setpriv = os.path.realpath(setpriv)  # resolved, so that the bundle does not depend on symbolic links in PATH
     try:
         packages = sorted(_packages())
         bundle = bundles / _key(
@@ -104,7 +104,7 @@ def ensure_bundle(bundles: Path) -> Path:
             try:
                 unfinished.rename(bundle)
             except OSError:
-                if not bundle.is_dir():  # else another process has built it meanwhile
+                if not bundle.is_dir():  # otherwise another process has built it
                     raise
         finally:
             shutil.rmtree(unfinished, ignore_errors=True)
@@ -114,7 +114,7 @@ def ensure_bundle(bundles: Path) -> Path:
 
 
 def command(mounted: str) -> list[str]:
-    """Return the command that runs a module of a bundle; the module and its arguments follow.
+    """Return the command that runs a bundle's module. Append the module and its arguments.
 
     Args:
         mounted: The path of the bundle in the container.
@@ -127,16 +127,16 @@ def install_command(mounted: str, target: str, *, what: Literal["copy", "wait"] 
 
     Args:
         mounted: The path of the bundle in the container.
-        target: The directory that its files are copied into.
-        what: `wait`: the command only waits, until SIGTERM. It ends with 1 if no other process copies the bundle within
-            a minute.
+        target: The directory to copy its files into.
+        what: `wait` for a command that only waits until SIGTERM. It exits with 1 if no other process copies the bundle
+            within a minute.
     """
     python = [*linked(mounted), f"{mounted}/python/bin/python3", "-I", "-S", "-X", "utf8"]
     return [*python, f"{mounted}/install.py", what, target]
 
 
 def linked(mounted: str) -> list[str]:
-    """Return the start of a command with the dynamic linker of a bundle; the path of the program follows."""
+    """Return the start of a command that uses a bundle's dynamic linker. Append the path of the program."""
     return [f"{mounted}/ld", "--inhibit-cache", "--library-path", f"{mounted}/lib"]
 
 
@@ -177,7 +177,7 @@ def _build(bundle: Path, python: Path, setpriv: Path, packages: Iterable[Path]) 
     for path in (bundle / "site").rglob("*.py"):
         if path.with_suffix(".pyc").exists() and path.name not in READ:
             path.unlink()
-    for directory, _, names in os.walk(bundle):  # readable by every user, whatever the umask is
+    for directory, _, names in os.walk(bundle):  # readable by every user, regardless of the umask
         os.chmod(directory, 0o755)
         for name in names:
             file = Path(directory, name)
@@ -185,7 +185,7 @@ def _build(bundle: Path, python: Path, setpriv: Path, packages: Iterable[Path]) 
 
 
 def _only_modules(path: Path) -> bool:
-    """Whether a package can be imported from an archive. Files of others are found by their path, and cannot."""
+    """Return whether a package can be imported from an archive, because it needs no other files by path."""
     if path.suffix == ".dist-info" or not path.is_dir():
         return False
     return path.name == TIME_ZONES or all(
@@ -194,18 +194,18 @@ def _only_modules(path: Path) -> bool:
 
 
 def _archive(target: Path, root: Path, paths: Iterable[Path]) -> None:
-    """Move files and directories below `root` into an archive that modules are imported from."""
+    """Move files and directories below `root` into an archive for importing modules."""
     with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
         for path in sorted(paths):
             for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
                 if file.is_file():
-                    entry = zipfile.ZipInfo(str(file.relative_to(root)))  # of 1980: the same archive each time
+                    entry = zipfile.ZipInfo(str(file.relative_to(root)))  # dated 1980: reproducible
                     archive.writestr(entry, file.read_bytes())
             shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 def _ours(package: str) -> Path:
-    """Return the directory of one of our packages. In a checkout each is in a folder of its own."""
+    """Return the directory of one of our packages. In a checkout, each has a separate folder."""
     spec = importlib.util.find_spec(package)
     assert spec is not None
     assert spec.origin is not None
@@ -233,7 +233,7 @@ def _unused_of(standard: Path) -> Callable[[str, list[str]], list[str]]:
 
 
 def _packages() -> Iterator[Path]:
-    """Find the packages of others that the runtime imports: directories and modules directly in site-packages."""
+    """Find the third-party packages that the runtime imports: directories and modules directly in site-packages."""
     imported = subprocess.run(
         [sys.executable, "-I", "-c", IMPORTED, *{str(_ours(package).parent) for package in OUR_PACKAGES}],
         check=True,
@@ -257,7 +257,7 @@ def _packages() -> Iterator[Path]:
 
 
 def _required(names: Iterable[str]) -> set[Path]:
-    """Return the files and directories in site-packages of distributions and all that they require, if installed."""
+    """Return the files in site-packages of distributions and all their requirements, as far as installed."""
     found: set[Path] = set()
     seen = set(NOT_REQUIRED)
     waiting = list(names)
@@ -269,7 +269,7 @@ def _required(names: Iterable[str]) -> set[Path]:
         try:
             distribution = metadata.distribution(name)
         except metadata.PackageNotFoundError:
-            continue  # for another system, or this machine has no kernel: code contexts are unavailable then
+            continue  # for another system, or this machine has no kernel: code contexts are then unavailable
         place = Path(os.path.abspath(str(distribution.locate_file(""))))
         tops = {file.parts[0] for file in distribution.files or ()}
         found |= {place / top for top in tops if top not in ("..", "__pycache__")}
@@ -280,7 +280,7 @@ def _required(names: Iterable[str]) -> set[Path]:
 
 
 def _linker(program: Path) -> Path:
-    """Return the dynamic linker that an ELF program names (elf(5)). Raises `BundleError`."""
+    """Return the dynamic linker named in an ELF program (elf(5)). Raises `BundleError`."""
     data = program.read_bytes()
     if data[:4] != b"\x7fELF" or data[4] != 2 or data[5] != 1:
         raise BundleError(f"{program} is not a 64-bit little-endian ELF program")
@@ -306,7 +306,7 @@ def _libraries(linker: Path, programs: Iterable[Path]) -> set[Path]:
 
 
 def _strip(bundle: Path) -> None:
-    """Remove debug symbols, where binutils is installed: without them the bundle has about 75 MB, with them 100."""
+    """Remove debug symbols if binutils is installed: the bundle then has about 75 MB instead of 100."""
     if (strip := shutil.which("strip")) is None:
         return
     for path in _files(bundle):
@@ -315,7 +315,7 @@ def _strip(bundle: Path) -> None:
 
 
 def _key(files: Iterable[Path], trees: Iterable[Path]) -> str:
-    """Return a hash of the names, sizes and times of the files."""
+    """Return a hash of the files' names, sizes and times."""
     digest = hashlib.sha256(sys.version.encode())
     for path in (*files, *(path for tree in trees for path in _files(tree))):
         status = path.stat()

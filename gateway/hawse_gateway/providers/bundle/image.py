@@ -1,7 +1,7 @@
-"""The image of the bundle: an OCI archive, which registries and container engines take.
+"""The bundle's image: an OCI archive, as accepted by registries and container engines.
 
-It has one layer with the bundle at `/hawse/bundle`, and no command. It is the same, byte for byte, for the same bundle.
-The format: https://github.com/opencontainers/image-spec, `image-layout.md`.
+It has one layer with the bundle at `/hawse/bundle`, and no command. The same bundle gives the same archive, byte for
+byte. The format is described at https://github.com/opencontainers/image-spec, `image-layout.md`.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 BUNDLE: Final = "hawse/bundle"  # in the image
-MACHINES: Final = {"x86_64": "amd64", "aarch64": "arm64"}  # names of Linux, and of images
+MACHINES: Final = {"x86_64": "amd64", "aarch64": "arm64"}  # names used by Linux and by images
 MEDIA: Final = "application/vnd.oci.image"
 
 
@@ -63,7 +63,7 @@ def write_image(bundle: Path, target: IO[bytes], name: str) -> None:
 
 
 def _write_layer(bundle: Path, layer: IO[bytes]) -> None:
-    """Write the files of the bundle as the superuser's, without times."""
+    """Write the bundle's files, owned by the superuser and without times."""
 
     def plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
         entry.uid = entry.gid = entry.mtime = 0
@@ -76,7 +76,7 @@ def _write_layer(bundle: Path, layer: IO[bytes]) -> None:
 
 
 def _digest(file: IO[bytes]) -> tuple[str, int]:
-    """Return the digest and the size of a file, which is at its beginning afterwards."""
+    """Return the digest and size of a file, and rewind it."""
     file.seek(0)
     digest = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]  # any file that can be read
     size = file.tell()

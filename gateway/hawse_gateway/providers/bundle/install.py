@@ -1,18 +1,18 @@
-"""Copy the bundle of an image into a directory. It is copied into the bundle, as start.py is.
+"""Copy the bundle from an image into a directory. Like start.py, this file is copied into the bundle.
 
-A pod has the image of its user, so a container with the image of the bundle copies it into a volume of the pod.
+A pod uses its user's image, so a container with the bundle's image copies the bundle into a volume of the pod.
 
 install.py copy TARGET    copies it
-install.py wait TARGET    ends at SIGTERM, or with exit code 1 if `copy` has not begun within a minute
+install.py wait TARGET    exits on SIGTERM, or with code 1 if `copy` has not started within a minute
 
-`wait` goes on after the copy, because a pod with a container that has ended is never ready. Nobody would notice then
-that its node is lost: that changes the readiness of a pod and nothing else.
+`wait` keeps running after the copy, because a pod with an exited container is never ready. It would then go unnoticed
+if its node were lost, which changes the pod's readiness and nothing else.
 """
 
 import os
 import sys
 
-LOCK = ".installing"  # in the target; locked by `copy` until its process has ended
+LOCK = ".installing"  # in the target; locked by `copy` until its process ends
 LIMIT = 60.0  # s
 POLL = 0.02  # s
 
@@ -51,7 +51,7 @@ def wait(target: str) -> None:
     import signal
     import time
 
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # process 1 of a container ignores it otherwise
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # process 1 of a container ignores the signal otherwise
     end = time.monotonic() + LIMIT
     while time.monotonic() < end:
         try:

@@ -1,7 +1,7 @@
-"""Run a module of the bundle: `start.py MODULE ARGUMENTS…`. It is copied into the bundle and imports nothing of ours.
+"""Run a module of the bundle: `start.py MODULE ARGUMENTS…`. It is copied into the bundle and imports none of our code.
 
-The interpreter is started with `-S`, and `-I` for the runtime, so that only the directories of the bundle are searched
-for modules, whatever the image contains. Kernels are started without `-I`: user code may set PYTHONPATH.
+The interpreter is started with `-S`, and with `-I` for the runtime, so that modules are only found in the bundle's
+directories, whatever the image contains. Kernels are started without `-I`: user code may set PYTHONPATH.
 """
 
 import os
@@ -26,7 +26,7 @@ def main() -> None:
     ]
     if not sys.flags.isolated:
         sys.path[:0] = filter(None, os.environ.get("PYTHONPATH", "").split(":"))
-        site.sethelper()  # which -S leaves out
+        site.sethelper()  # skipped by -S
     del sys.argv[0]
     runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
 

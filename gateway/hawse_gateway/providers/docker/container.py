@@ -1,4 +1,4 @@
-"""The settings of the containers in which sandboxes run: hardened by default, and the same for every image."""
+"""The settings of sandboxes' containers: hardened by default, and the same for every image."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -25,24 +25,22 @@ PRIVATE: Final = "/hawse/private"
 WORKSPACE: Final = "/workspace"
 SOCKET_NAME: Final = "runtime.sock"
 
-RUNTIME_USER: Final = 990  # of the runtime if the gateway is the superuser; images use low numbers, and those from 1000
-PROGRAMS_USER: Final = 1000  # of the programs: the usual user of images
-GVISOR: Final = (
-    "runsc"  # in the name of the OCI runtime; it reports every peer of a host's socket as the program itself
-)
-IMAGE_PROCESS: Final = "image"  # the id of the process that runs the command of the image
-PROCESSES: Final = 512  # processes and threads, if the sandbox does not say so
+RUNTIME_USER: Final = 990  # of the runtime, if the gateway is the superuser; images use low numbers and those from 1000
+PROGRAMS_USER: Final = 1000  # of the programs: the usual user in images
+GVISOR: Final = "runsc"  # in the OCI runtime's name; gVisor reports every peer of a host's socket as the program itself
+IMAGE_PROCESS: Final = "image"  # the id of the process that runs the image's command
+PROCESSES: Final = 512  # processes and threads, unless the sandbox sets a limit
 MEMORY: Final = 2 << 30  # bytes
-TMP_SIZE: Final = "512m"  # it is counted as memory of the container as well
+TMP_SIZE: Final = "512m"  # also counts as memory of the container
 RUN_SIZE: Final = "16m"
 # For the init, and for the runtime until it is ready; programs have none.
 CAPABILITIES: Final = ("CHOWN", "SETGID", "SETUID")
 LOG: Final = {"Type": "json-file", "Config": {"max-size": "1m", "max-file": "2"}}  # of the runtime
-# The engine's `none` is a network namespace with a loopback interface only. That is what `private` means; `none` would
-# be one without any interface, which the engine does not have. `filtered` has a proxy on that interface.
+# The engine's `none` is a network namespace with a loopback interface only, which matches `private`. Our `none` has no
+# interface at all, which the engine does not support. `filtered` has a proxy on the loopback interface.
 NETWORKS: Final[Mapping[Network, str]] = {"private": "none", "filtered": "none", "host": "host"}
-# Where programs of a filtered network find the certificates that they trust: the variables name the first, and what
-# reads no variable has one of the others, by its distribution. The engine makes those that an image does not have.
+# Where programs of a filtered network find trusted certificates: the variables name the first path; programs that read
+# no variable use one of the others, depending on the distribution. The engine creates paths missing in an image.
 TRUSTED: Final = (
     CERTIFICATES,
     SYSTEM_CERTIFICATES,  # Debian, Alpine, Arch
@@ -54,14 +52,14 @@ TRUSTED: Final = (
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """Where a unit is.
+    """The location of a unit.
 
     Attributes:
-        gateway: The id of the state directory, in labels and names.
+        gateway: The state directory's id, used in labels and names.
         unit: The name of the unit.
-        bundle: The directory of the bundle, as the engine sees it.
-        sockets: The directory of the unit's socket, as the engine sees it.
-        user: The user of the runtime: the owner of `sockets`.
+        bundle: The directory of the bundle, as seen by the engine.
+        sockets: The directory of the unit's socket, as seen by the engine.
+        user: The runtime's user, who owns `sockets`.
     """
 
     gateway: str
@@ -72,7 +70,7 @@ class Place:
 
     @property
     def workspace(self) -> str:
-        """The name of the volume with the files of the sandbox."""
+        """The name of the volume with the sandbox's files."""
         return f"hawse-{self.gateway}-{self.unit}-workspace"
 
     @property
@@ -95,12 +93,12 @@ class Start:
 
     Attributes:
         image: The image.
-        network: What programs can connect to.
+        network: The network of its programs.
         runtime: The runtime id.
-        token: What the runtime expects in `hello`.
-        arguments: More arguments of the runtime.
-        certificates: The file with the certificates that programs of a filtered network trust, as the engine sees it.
-        oci_runtime: The engine's name of the program that runs containers, such as `runsc`. None: its default.
+        token: The token the runtime expects in `hello`.
+        arguments: Additional arguments of the runtime.
+        certificates: A file with the certificates trusted in a filtered network, as seen by the engine.
+        oci_runtime: The engine's name for the OCI runtime, such as `runsc`. None: its default.
     """
 
     image: str
@@ -113,15 +111,15 @@ class Start:
 
 
 def config(place: Place, spec: SandboxSpec, start: Start) -> dict[str, Any]:
-    """Return the settings of a container, as the engine's API takes them.
+    """Return the settings of a container for the engine's API.
 
     Args:
         place: The unit.
-        spec: What it is to be.
-        start: How it is started.
+        spec: The specification.
+        start: The start.
     """
     programs = PROGRAMS_USER if place.user != PROGRAMS_USER else PROGRAMS_USER + 1
-    # The variables of the sandbox are not among them: the runtime gets them, and their changes, from the gateway.
+    # The sandbox's variables are not included: the runtime gets them, and their changes, from the gateway.
     environment = {"HOME": WORKSPACE, "USER": "user", "HAWSE_RUNTIME_TOKEN": start.token}
     where = ["--socket", f"{SOCKETS}/{SOCKET_NAME}", "--private", PRIVATE, "--workspace", WORKSPACE]
     wrapper = json.dumps([*bundle.linked(BUNDLE), f"{BUNDLE}/bin/setpriv"])
@@ -143,7 +141,7 @@ def config(place: Place, spec: SandboxSpec, start: Start) -> dict[str, Any]:
         "User": "0:0",  # the runtime changes it, see runtime/hawse_runtime/posix/two_users.py
         "WorkingDir": "/",
         "Hostname": "hawse",
-        "Healthcheck": {"Test": ["NONE"]},  # that of the image is about its own program
+        "Healthcheck": {"Test": ["NONE"]},  # the image's check is for its own program
         "StopSignal": "SIGTERM",
         "HostConfig": {
             "CapDrop": ["ALL"],
@@ -177,11 +175,11 @@ def _bound(source: Path, target: str, *, read_only: bool = False) -> dict[str, A
 
 
 def image_command(image: Mapping[str, Any], spec: SandboxSpec) -> list[str]:
-    """Return the arguments with which the runtime starts the command of the image, as the process `image`.
+    """Return the runtime's arguments that start the image's command as the process `image`.
 
     Args:
-        image: What the engine knows of the image.
-        spec: What the sandbox is to be; the command gets its variables.
+        image: The engine's description of the image.
+        spec: The specification; the command gets its variables.
 
     Raises:
         HawseError: `invalid_params` if the image has no command.
@@ -199,7 +197,7 @@ def _limits(limits: SandboxLimits) -> dict[str, Any]:
     memory = MEMORY if limits.memory is None else limits.memory
     settings: dict[str, Any] = {
         "Memory": memory,
-        "MemorySwap": memory,  # the sum: no swap
+        "MemorySwap": memory,  # the sum of memory and swap: no swap
         "PidsLimit": PROCESSES if limits.processes is None else limits.processes,
     }
     if limits.cpus is not None:

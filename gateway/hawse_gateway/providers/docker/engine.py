@@ -1,4 +1,4 @@
-"""The connection to a Docker Engine: the look-ups by label, and its errors as ours."""
+"""The connection to a Docker Engine: lookups by label, and the translation of its errors."""
 
 import json
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -12,26 +12,26 @@ from aiodocker.volumes import DockerVolume
 
 from hawse.wire import HawseError
 
-REQUEST_TIMEOUT: Final = 30.0  # s for an answer of the engine; the methods for images and `stop` wait longer
+REQUEST_TIMEOUT: Final = 30.0  # s for the engine to respond; methods for images and `stop` wait longer
 NOT_FOUND: Final = 404
-IN_PROGRESS: Final = 409  # another change of the container has not ended, or its state has changed meanwhile
+IN_PROGRESS: Final = 409  # another change of the container is in progress, or its state has changed
 
 
 class Engine:
-    """A Docker Engine. Methods raise `HawseError` (`unavailable`) for every error of the engine."""
+    """A Docker Engine. Methods raise `HawseError` (`unavailable`) for all errors of the engine."""
 
     def __init__(self, address: str | None = None) -> None:
-        """Do not connect yet.
+        """Create it without connecting.
 
         Args:
-            address: Such as `unix:///run/docker.sock`. None: as the docker command finds it.
+            address: An address such as `unix:///run/docker.sock`. Default: the docker command's.
         """
         self._address = address
         self._client: aiodocker.Docker | None = None
 
     @asynccontextmanager
     async def client(self) -> AsyncIterator[aiodocker.Docker]:
-        """Use the API. Every error within the `async with` becomes `unavailable`."""
+        """Use the API. Errors within the `async with` block become `unavailable`."""
         try:
             if self._client is None:
                 timeout = aiohttp.ClientTimeout(total=REQUEST_TIMEOUT)
@@ -42,37 +42,37 @@ class Engine:
         except (aiohttp.ClientError, OSError, TimeoutError) as error:
             reason = str(error) or type(error).__name__
             raise HawseError("unavailable", f"the Docker Engine cannot be reached: {reason}") from error
-        except AssertionError as error:  # of aiodocker
+        except AssertionError as error:  # raised by aiodocker
             raise HawseError("unavailable", "no Docker Engine was found: set DOCKER_HOST") from error
 
     async def information(self) -> Mapping[str, Any]:
-        """Return what the engine is and can do, as `docker info`."""
+        """Return the engine's properties and capabilities, as shown by `docker info`."""
         async with self.client() as client:
             return await client.system.info()
 
     async def containers(self, labels: Mapping[str, str]) -> list[DockerContainer]:
-        """Return the containers that have these labels, whether they run or not."""
+        """Return the containers with these labels, running or not."""
         async with self.client() as client:
             return await client.containers.list(all=1, filters=json.dumps(_filters(labels)))
 
     async def volumes(self, labels: Mapping[str, str]) -> list[dict[str, Any]]:
-        """Return the volumes that have these labels."""
+        """Return the volumes with these labels."""
         async with self.client() as client:
             listed = await _volumes(client).list(filters=_filters(labels))
             return listed["Volumes"] or []
 
     async def create_volume(self, settings: Mapping[str, Any]) -> None:
-        """Create a volume, unless there is one with this name."""
+        """Create a volume, unless it exists."""
         async with self.client() as client:
             await _volumes(client).create(settings)
 
     async def remove_container(self, container: DockerContainer, grace: int) -> bool:
-        """Stop a container and remove it. Return False if the engine refuses, because it is changing the container.
+        """Stop a container and remove it. Return False if the engine refuses because it is changing the container.
 
-        It may still list a container that it does not find any more: also False.
+        The engine may still list a container that it no longer finds: this is also False.
 
         Args:
-            container: As `containers` returns it.
+            container: A container returned by `containers`.
             grace: Seconds from SIGTERM to SIGKILL.
         """
         async with self.client():
@@ -90,7 +90,7 @@ class Engine:
         return True
 
     async def remove_volume(self, name: str) -> None:
-        """Remove a volume. One that does not exist is not an error."""
+        """Remove a volume. Does nothing if it does not exist."""
         async with self.client() as client:
             with _ignored(NOT_FOUND):
                 volume: Any = DockerVolume(client, name)  # type: ignore[no-untyped-call]
@@ -103,7 +103,7 @@ class Engine:
 
 
 def _volumes(client: aiodocker.Docker) -> Any:
-    """This part of aiodocker has no types."""
+    """Return the volumes API: this part of aiodocker has no types."""
     return client.volumes
 
 
@@ -113,7 +113,7 @@ def _filters(labels: Mapping[str, str]) -> dict[str, list[str]]:
 
 @contextmanager
 def _ignored(*codes: int) -> Iterator[None]:
-    """Ignore these answers of the engine."""
+    """Ignore these error codes of the engine."""
     try:
         yield
     except aiodocker.DockerError as error:

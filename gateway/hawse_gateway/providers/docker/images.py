@@ -15,7 +15,7 @@ PULL_TIMEOUT: Final = 1800.0  # s, for the largest image over a slow network
 
 
 class Images:
-    """The images of one engine. Methods raise `HawseError` (`unavailable`) for every error of the engine."""
+    """The images of one engine. Methods raise `HawseError` (`unavailable`) for all errors of the engine."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -31,13 +31,13 @@ class Images:
             return True
 
     async def inspect(self, image: str) -> Mapping[str, Any]:
-        """Return what the engine knows of an image. Raises `HawseError` (`not_found`) if it does not have it."""
+        """Return the engine's description of an image. Raises `HawseError` (`not_found`) if it is missing."""
         async with self._engine.client() as client:
-            with _refused(NOT_FOUND, "not_found", f"there is no image {image}"):
+            with _refused(NOT_FOUND, "not_found", f"image {image} not found"):
                 return await client.images.inspect(image)
 
     async def list(self) -> list[ImageInfo]:
-        """Return all images of the engine that have a name."""
+        """Return all named images of the engine."""
         async with self._engine.client() as client:
             found = await client.images.list()
         named = [each for each in found if _names(each)]
@@ -47,26 +47,27 @@ class Images:
         """Remove a name of an image. Raises `HawseError` (`not_found`; `conflict` if a container uses it)."""
         async with self._engine.client() as client:
             with (
-                _refused(NOT_FOUND, "not_found", f"there is no image {image}"),
-                _refused(IN_PROGRESS, "conflict", f"the image {image} is used"),
+                _refused(NOT_FOUND, "not_found", f"image {image} not found"),
+                _refused(IN_PROGRESS, "conflict", f"image {image} is in use"),
             ):
                 await client.images.delete(image)
 
     async def ensure(self, image: str, report: Report) -> None:
-        """Pull an image that the engine does not have.
+        """Pull an image unless the engine has it.
 
         Args:
-            image: Its name, with a tag or digest; without one, the tag is `latest`.
-            report: Is called with the progress.
+            image: Its name with a tag or digest. The default tag is `latest`.
+            report: Called with the progress.
 
         Raises:
-            HawseError: `invalid_params` if it does not exist, or may not be pulled; otherwise `unavailable`.
+            HawseError: `invalid_params` if it does not exist or access is denied; otherwise `unavailable`.
         """
         if not await self.exists(image):
             await self.pull(image, report)
 
     async def pull(self, image: str, report: Report) -> ImageInfo:
-        """Pull an image, also a newer version of one that the engine has. Arguments and errors as of `ensure`."""
+        """Pull an image, including a newer version of an existing one. Arguments and errors are the same as for
+        `ensure`."""
         report(Progress(phase="pulling", message=image, done=0.0))
         layers: dict[str, float] = {}
         async with self._engine.client() as client:
@@ -76,15 +77,15 @@ class Images:
                     done = sum(layers.values()) / len(layers) if layers else 0.0
                     report(Progress(phase="pulling", message=f"{image}: {status.get('status', '')}", done=done))
             except aiodocker.DockerError as error:
-                if error.status in (0, NOT_FOUND):  # 0: the registry's answer, within the stream
-                    message = f"the image {image} cannot be pulled: {error.message}"
+                if error.status in (0, NOT_FOUND):  # 0: the registry's response within the stream
+                    message = f"cannot pull image {image}: {error.message}"
                     raise HawseError("invalid_params", message, details={"path": "$.image"}) from error
                 raise
         return _info(await self.inspect(image))
 
 
 def _note(layers: dict[str, float], status: dict[str, Any]) -> None:
-    """Note how much of a layer is there, 0 to 1: half for the download, half for unpacking it."""
+    """Record the progress of a layer, 0 to 1: half for the download, half for unpacking."""
     layer, text = status.get("id"), status.get("status")
     if layer is None or text is None:
         return
@@ -110,7 +111,7 @@ def _info(image: Mapping[str, Any], created: float | None = None) -> ImageInfo:
 
 @contextmanager
 def _refused(status: int, code: str, message: str) -> Iterator[None]:
-    """Raise `HawseError` with this code if the engine answers with this status."""
+    """Raise `HawseError` with this code if the engine responds with this status."""
     try:
         yield
     except aiodocker.DockerError as error:

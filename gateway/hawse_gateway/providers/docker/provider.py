@@ -1,7 +1,7 @@
-"""The Docker provider: a sandbox is a container, a volume with its files, and a volume of its runtime.
+"""The Docker provider: a sandbox is a container, a volume with its files, and a volume for its runtime.
 
-A container exists only while its sandbox runs: `start` creates it, and `stop` removes it. What belongs to this state
-directory is found by labels.
+A container only exists while its sandbox runs: `start` creates it, and `stop` removes it. Objects that belong to this
+state directory are found by their labels.
 """
 
 import asyncio
@@ -34,16 +34,16 @@ log = logging.getLogger(__name__)
 
 START_TIMEOUT: Final = 30.0  # s for a runtime to accept connections
 PREPARATION: Final = 30.0  # s of a start before that
-POLL_MIN: Final = 0.01  # s between attempts to connect: the creation of a socket in a mounted directory is no event
+POLL_MIN: Final = 0.01  # s between connection attempts: the creation of a mounted socket is not an event
 POLL_MAX: Final = 0.1
 STOP_GRACE: Final = 10  # s from SIGTERM to SIGKILL
-# Seconds after each attempt to remove a container that the engine has refused: a cancelled start goes on there,
-# and no event says when the engine would accept the removal. 19 s in all, for a busy machine.
+# Seconds after each attempt to remove a container that the engine has refused: a cancelled start continues there, and
+# there is no event for when the removal will be accepted. 19 s in all, for a busy machine.
 REMOVAL_PAUSES: Final = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 3.2, 3.2, 3.2, 3.2)
-LOG_LINES: Final = 20  # of a runtime that did not start, which the gateway's log repeats
+LOG_LINES: Final = 20  # of a runtime that did not start, repeated in the gateway's log
 DEFAULT_IMAGE: Final = "debian:bookworm-slim"
-GATEWAY_ID: Final = "docker-gateway"  # the file in the state directory with the id in labels
-# What the engine reports that it can enforce, by the field of SandboxLimits.
+GATEWAY_ID: Final = "docker-gateway"  # the file in the state directory with the id used in labels
+# The engine's reported capabilities, by the field of SandboxLimits.
 ENFORCED: Final = {"memory": "MemoryLimit", "cpus": "CpuCfsQuota", "processes": "PidsLimit"}
 
 
@@ -64,18 +64,18 @@ class DockerProvider:
         egress: EgressSettings | None = None,
         start_timeout: float | None = None,
     ) -> None:
-        """Create the provider. The engine is not asked yet.
+        """Create the provider without contacting the engine.
 
         Args:
             state: The state directory. The engine must see it at the same path.
             bundle: The directory with the runtime. The engine must see it at the same path.
-            engine: The address of the engine, such as `unix:///run/docker.sock`. None: as the docker command finds it.
-            network: What programs can connect to, unless the sandbox says so.
-            image: The image of sandboxes that name none. None: DEFAULT_IMAGE.
-            oci_runtime: The engine's name of the program that runs containers, such as `runsc`. None: its default.
-            arguments: More arguments of runtimes.
+            engine: The engine's address, such as `unix:///run/docker.sock`. Default: the docker command's.
+            network: The default network of sandboxes.
+            image: The default image of sandboxes. None: DEFAULT_IMAGE.
+            oci_runtime: The engine's name for the OCI runtime, such as `runsc`. None: its default.
+            arguments: Additional arguments of runtimes.
             grace: Seconds from SIGTERM to SIGKILL.
-            egress: The operator's settings of filtered networks. None: no secrets, and public addresses only.
+            egress: The operator's settings for filtered networks. None: no secrets, and public addresses only.
             start_timeout: Seconds for a runtime to accept connections. None: START_TIMEOUT.
         """
         self._state = state
@@ -93,7 +93,7 @@ class DockerProvider:
         self.egress = EgressProcesses(egress or EgressSettings(), state, cgroups.find(), user=self._user)
 
     async def run(self) -> None:
-        """Follow the proxies of filtered networks, and start those again that have ended."""
+        """Follow the proxies of filtered networks, and restart those that have ended."""
         if is_available():
             await self.egress.run()
 
@@ -141,7 +141,7 @@ class DockerProvider:
         try:
             await asyncio.to_thread(self._make, paths)
         except (OSError, StateError) as error:
-            raise HawseError("unavailable", f"the sandbox was not created: {error}") from error
+            raise HawseError("unavailable", f"cannot create the sandbox: {error}") from error
         for name in (place.private, place.workspace):
             await self._engine.create_volume(place.volume(name))
 
@@ -174,12 +174,12 @@ class DockerProvider:
         except TimeoutError:
             reason = f"the runtime did not accept connections within {self._start_timeout:g} s"
         except _EndedError as error:
-            reason = f"the runtime ended with exit code {error}; the gateway's log has the reason"
+            reason = f"the runtime ended with exit code {error}: see the gateway's log"
         else:
             return Endpoint(socket, token)  # its directory belongs to the runtime's user: no program can listen there
         async with self._engine.client():
             lines = await created.log(stdout=True, stderr=True, tail=LOG_LINES)
-        # The log may contain anything that was printed, so it is for the operator and not for the caller.
+        # The log may contain any program output, so it is for the operator, not for the caller.
         log.error("! the runtime of unit %s: %s", unit, "".join(lines).strip(), extra={"sandbox": unit})
         raise HawseError("unavailable", reason)
 
@@ -202,13 +202,13 @@ class DockerProvider:
         for volume in await self._engine.volumes(self._labels(unit)):
             await self._engine.remove_volume(volume["Name"])
         if left := await self._engine.volumes(self._labels(unit)):
-            raise HawseError("unavailable", f"volume {left[0]['Name']} has not been removed yet")
+            raise HawseError("unavailable", f"volume {left[0]['Name']} is not removed yet")
         try:
             await asyncio.to_thread(shutil.rmtree, self._paths(unit).home)
         except FileNotFoundError:
             pass
         except OSError as error:
-            raise HawseError("unavailable", f"the sandbox's files were not removed: {error.strerror}") from error
+            raise HawseError("unavailable", f"cannot remove the sandbox's files: {error.strerror}") from error
 
     async def pause(self, unit: str) -> None:
         for found in await self._engine.containers(self._labels(unit)):
@@ -222,7 +222,7 @@ class DockerProvider:
 
     async def observe(self, unit: str, runtime: str | None = None) -> Observation:
         containers = await self._engine.containers(self._labels(unit))
-        # Of a unit with a container its volumes need not be known: each call of a sandbox may wait for this answer.
+        # If there is a container, its volumes are not looked up: each call of a sandbox may wait for this result.
         exists = bool(containers or await self._engine.volumes(self._labels(unit)))
         return self._observation(unit, containers, exists=exists)
 
@@ -239,17 +239,17 @@ class DockerProvider:
 
     async def mount_place(self, unit: str) -> MountPlace:
         if os.getuid() != 0:
-            raise HawseError("unavailable", "mounts in containers need a gateway of the superuser", retryable=False)
+            raise HawseError("unavailable", "mounts in containers need a gateway run by the superuser", retryable=False)
         if container.GVISOR in (self._oci or ""):
             raise HawseError(
-                "unavailable", "nothing can be mounted in gVisor, which has a kernel of its own", retryable=False
+                "unavailable", "gVisor does not support mounts, because it has its own kernel", retryable=False
             )
         for found in await self._engine.containers(self._labels(unit)):
             async with self._engine.client():
                 pid = (await found.show())["State"].get("Pid", 0)
             if pid and await asyncio.to_thread(_is_in, found.id, pid):
                 return MountPlace(pid=pid, user=container.PROGRAMS_USER, workspace=container.WORKSPACE)
-        raise HawseError("unavailable", "no container of the sandbox runs on the machine of the gateway")
+        raise HawseError("unavailable", "no container of the sandbox runs on the gateway's machine")
 
     async def close(self) -> None:
         await self._engine.close()
@@ -260,7 +260,7 @@ class DockerProvider:
         return {GATEWAY_LABEL: self._gateway, UNIT_LABEL: unit}
 
     def _paths(self, unit: str) -> SandboxPaths:
-        """Raises `HawseError` `invalid_params`."""
+        """Return the paths of a unit. Raises `HawseError` `invalid_params`."""
         try:
             return self._state.sandbox(unit)
         except ValueError as error:
@@ -272,17 +272,18 @@ class DockerProvider:
         )
 
     def _make(self, paths: SandboxPaths) -> None:
-        """Make the directory of the socket. Only the user of the runtime can reach it, and the superuser."""
+        """Create the directory of the socket, accessible only to the runtime's user and the superuser."""
         paths.run.mkdir(mode=0o700, parents=True, exist_ok=True)
         if os.getuid() != self._user:
             os.chown(paths.run, self._user, self._user)
 
     def _unfiltered(self, information: Mapping[str, Any]) -> str | None:
-        """Return why networks cannot be filtered: a listening socket is handed out of the container. None: they can."""
+        """Return why networks cannot be filtered, or None if they can: a container must hand over a listening
+        socket."""
         if container.GVISOR in (self._oci or information.get("DefaultRuntime") or ""):
-            return "nothing can be handed out of gVisor, which has a network stack of its own"
+            return "gVisor has its own network stack and cannot hand over sockets"
         if information.get("KernelVersion") != os.uname().release:
-            return "the Docker Engine is on another machine than the gateway"
+            return "the Docker Engine and the gateway are on different machines"
         return None
 
     async def _start_proxy(self, unit: str, spec: SandboxSpec) -> Path:
@@ -294,7 +295,7 @@ class DockerProvider:
         try:
             return await asyncio.to_thread(_write_certificates, paths, self.egress.authority(paths))
         except OSError as error:
-            raise HawseError("unavailable", f"the certificates were not written: {error.strerror}") from error
+            raise HawseError("unavailable", f"cannot write the certificates: {error.strerror}") from error
 
     def _observation(self, unit: str, containers: list[DockerContainer], *, exists: bool) -> Observation:
         running = [found for found in containers if found["State"] not in ("exited", "dead", "created")]
@@ -310,7 +311,7 @@ class DockerProvider:
         return Observation(unit=unit, state="running", runtime=runtime, endpoint=Endpoint(socket), isolation="docker")
 
     async def _wait_until_it_accepts(self, created: DockerContainer, socket: Path) -> None:
-        """Raises `_EndedError` with the exit code if the container has ended."""
+        """Wait for the socket. Raises `_EndedError` with the exit code if the container has ended."""
         delay = POLL_MIN
         while not accepts_connections(socket):
             async with self._engine.client():
@@ -322,18 +323,18 @@ class DockerProvider:
 
 
 def _write_certificates(paths: SandboxPaths, authority: str) -> Path:
-    """Write what programs of a sandbox trust, which all users of the container may read. Raises `OSError`."""
+    """Write the certificates that programs trust, readable by all users in the container. Raises `OSError`."""
     file = paths.egress / "trusted.pem"
     with file.open("wb") as output:
-        os.fchmod(output.fileno(), 0o644)  # whatever the umask
+        os.fchmod(output.fileno(), 0o644)  # regardless of the umask
         output.write(trusted_certificates(authority))
     return file
 
 
 def _is_in(id: str, pid: int) -> bool:
-    """Whether a process of this machine is in a container: the pid may be of another machine, or of another namespace.
+    """Return whether a process of this machine is in a container: the pid may belong to another machine or namespace.
 
-    The engine binds files of its directory of the container, such as /etc/hostname (proc_pid_mountinfo(5)).
+    The engine binds files of the container's directory, such as /etc/hostname (proc_pid_mountinfo(5)).
     """
     try:
         return id in Path(f"/proc/{pid}/mountinfo").read_text(errors="replace")
@@ -342,4 +343,4 @@ def _is_in(id: str, pid: int) -> bool:
 
 
 class _EndedError(Exception):
-    """A container has ended before its runtime accepted connections."""
+    """A container ended before its runtime accepted connections."""

@@ -1,1 +1,1 @@
-"""What a local sandbox is isolated with beside bubblewrap: a user of its own, cgroups, and the check of all of it."""
+"""Isolation of local sandboxes besides bubblewrap: separate users, cgroups, and the check that all of it works."""

@@ -1,8 +1,8 @@
-"""Limit what the programs of a sandbox may use together, with a cgroup of their own (cgroups(7)).
+"""Limit the total resources of a sandbox's programs with a separate cgroup (cgroups(7)).
 
-The runtime is not in it: it must survive what its programs use up. With version 1 there is one hierarchy for each
-controller, and the runtime's thread that starts programs is moved; with version 2, each program after its start.
-Only the superuser, or a user to whom a part of the tree was delegated, can make cgroups.
+The runtime is not in it: it must survive when its programs exhaust a resource. With version 1, there is one hierarchy
+per controller, and the runtime's thread that starts programs is moved; with version 2, each program after its start.
+Only the superuser, or a user with a delegated part of the tree, can create cgroups.
 """
 
 import asyncio
@@ -19,10 +19,10 @@ from hawse.api.sandboxes import SandboxLimits
 
 ROOT: Final = Path("/sys/fs/cgroup")
 OWN: Final = Path("/proc/self/cgroup")
-FOLDER: Final = "hawse"  # the cgroup that contains those of the sandboxes
-PERIOD: Final = 100_000  # µs over which the time of the processors is shared out
-POLL: Final = 0.01  # s between attempts to remove a cgroup: that it is empty is no event
-PROCESSES: Final = 4096  # by default: more than builds and test suites need, and far less than a machine can hold
+FOLDER: Final = "hawse"  # the parent cgroup of the sandboxes' cgroups
+PERIOD: Final = 100_000  # µs: the period of processor time limits
+POLL: Final = 0.01  # s between attempts to remove a cgroup: there is no event when it becomes empty
+PROCESSES: Final = 4096  # default: more than builds and test suites need, far less than a machine can hold
 
 Limited = Literal["memory", "processes", "cpus"]
 CONTROLLERS: Final[Mapping[Limited, str]] = {"memory": "memory", "processes": "pids", "cpus": "cpu"}
@@ -30,11 +30,11 @@ CONTROLLERS: Final[Mapping[Limited, str]] = {"memory": "memory", "processes": "p
 
 @dataclass(frozen=True)
 class Tree:
-    """The cgroups that this process can make.
+    """The place where this process can create cgroups.
 
     Attributes:
-        version: That of the interface.
-        parents: The directory below which cgroups are made, by what is limited there.
+        version: The version of the interface.
+        parents: The parent directory of new cgroups, by limited resource.
     """
 
     version: Literal[1, 2]
@@ -46,12 +46,12 @@ class Group:
     """The cgroup of one sandbox.
 
     Attributes:
-        directories: Those that `remove` removes.
-        tasks: Descriptors of files to which the thread that starts programs writes "0" (version 1).
-        processes: Descriptors of files to which the pid of each program is written (version 2).
-        limited: What is limited.
-        kills: A descriptor of the file with the number of programs that the kernel has killed for lack of memory. None:
-            memory is not limited.
+        directories: The directories to remove.
+        tasks: Descriptors of files where the thread that starts programs writes "0" (version 1).
+        processes: Descriptors of files where the pid of each program is written (version 2).
+        limited: The limited resources.
+        kills: A descriptor of the file with the number of programs killed for lack of memory. None if memory is not
+            limited.
     """
 
     directories: tuple[Path, ...]
@@ -62,11 +62,11 @@ class Group:
 
 
 def find(root: Path = ROOT, own: Path = OWN) -> Tree | None:
-    """Return where cgroups can be made. None if they cannot.
+    """Return where cgroups can be created, or None if they cannot.
 
     Args:
         root: Where the hierarchies are mounted.
-        own: The file with the cgroups of this process.
+        own: The file that lists this process's cgroups.
     """
     try:
         lines = [line.split(":", 2) for line in own.read_text().splitlines()]
@@ -78,7 +78,7 @@ def find(root: Path = ROOT, own: Path = OWN) -> Tree | None:
     for limited, controller in CONTROLLERS.items():
         for _, names, path in lines:
             if controller in names.split(","):
-                # In a container the path may be that of the host, while what is mounted begins at the container's.
+                # In a container, the path may be the host's, while the mounted tree starts at the container's cgroup.
                 places = [root / mount / path.lstrip("/") for mount in (controller, names)]
                 places += [root / mount for mount in (controller, names)]
                 writable = [place for place in places if os.access(place / "tasks", os.W_OK)]
@@ -88,7 +88,7 @@ def find(root: Path = ROOT, own: Path = OWN) -> Tree | None:
 
 
 def _find_unified(root: Path, own: str) -> Tree | None:
-    """The superuser uses the top of the tree, another user the highest part of it that was delegated."""
+    """Return the root of the tree for the superuser, or the highest delegated cgroup for another user."""
     place = root / own.lstrip("/")
     candidates = [root] if os.getuid() == 0 else [*reversed(place.parents), place]
     for candidate in candidates:
@@ -104,16 +104,16 @@ def _find_unified(root: Path, own: str) -> Tree | None:
 
 @contextmanager
 def created(tree: Tree | None, key: str, limits: SandboxLimits, record: Path) -> Iterator[Group]:
-    """Make the cgroup of a sandbox; at the end of the block its descriptors are closed, and it stays.
+    """Create a sandbox's cgroup. The block's end closes its descriptors; the cgroup stays.
 
     Args:
-        tree: Where it is made. None: nothing is limited.
-        key: Its name, which no other sandbox has.
-        limits: What the sandbox may use. `processes` has a default.
-        record: The file that lists what was made, for `remove`.
+        tree: Where to create it. If None, nothing is limited.
+        key: Its unique name.
+        limits: The sandbox's limits. `processes` has a default.
+        record: A file that lists the directories for `remove`.
 
     Raises:
-        OSError: The kernel refused it, for example a limit that is too small.
+        OSError: The kernel refused, for example because a limit is too small.
     """
     if tree is None:
         yield Group((), (), (), ())
@@ -126,7 +126,7 @@ def created(tree: Tree | None, key: str, limits: SandboxLimits, record: Path) ->
     limited = tuple(name for name in wanted if name in tree.parents)
     places = {name: tree.parents[name] / FOLDER / key for name in limited}
     directories = tuple(dict.fromkeys(places.values()))
-    record.write_text(json.dumps([str(place) for place in directories]))  # before: what is made must be found again
+    record.write_text(json.dumps([str(place) for place in directories]))  # first: must be found again
     for place in directories:
         if tree.version == 2:
             _enable(place, [CONTROLLERS[name] for name in limited])
@@ -153,10 +153,10 @@ def created(tree: Tree | None, key: str, limits: SandboxLimits, record: Path) ->
 
 
 def remove(record: Path) -> None:
-    """Remove the cgroups that `created` has made, in which nothing runs any more.
+    """Remove the cgroups created by `created`, once nothing runs in them.
 
     Raises:
-        OSError: A process is in one of them.
+        OSError: A process is still in one of them.
     """
     try:
         places = json.loads(record.read_text())
@@ -169,11 +169,11 @@ def remove(record: Path) -> None:
 
 
 async def remove_when_empty(record: Path, timeout: float) -> None:
-    """Remove them as soon as the kernel has removed the last process: it was killed, but that takes a moment.
+    """Remove them as soon as their last process, which has been killed, is gone.
 
     Args:
-        record: As in `remove`.
-        timeout: Seconds after which `OSError` is raised if a process is still in one of them.
+        record: The same file as for `remove`.
+        timeout: Seconds until `OSError` is raised if a process is still in one of them.
     """
     deadline = time.monotonic() + timeout
     while True:
@@ -186,7 +186,7 @@ async def remove_when_empty(record: Path, timeout: float) -> None:
 
 
 def _enable(place: Path, controllers: list[str]) -> None:
-    """Let the cgroups of sandboxes have these controllers (version 2). No process is in the two cgroups above."""
+    """Enable these controllers for sandboxes' cgroups (version 2). The two parent cgroups contain no processes."""
     parent = place.parent
     parent.mkdir(exist_ok=True)
     for folder in (parent.parent, parent):
@@ -204,17 +204,17 @@ def _limit(version: int, name: Limited, place: Path, value: float) -> None:
             (place / "cpu.cfs_quota_us").write_text(str(round(value * PERIOD)))
         case _, "memory":
             (place / "memory.max").write_text(str(int(value)))
-            with suppress(FileNotFoundError):  # the kernel does not count swap
+            with suppress(FileNotFoundError):  # the kernel does not account for swap
                 (place / "memory.swap.max").write_text("0")
         case _:
             (place / "cpu.max").write_text(f"{round(value * PERIOD)} {PERIOD}")
 
 
 def _limit_memory(place: Path, value: str) -> None:
-    """Set both limits of version 1. That of memory and swap is never below that of memory, in between either."""
+    """Set both limits of version 1. The limit of memory and swap must never be below the limit of memory."""
     memory, both = place / "memory.limit_in_bytes", place / "memory.memsw.limit_in_bytes"
     (place / "memory.swappiness").write_text("0")
-    if not both.exists():  # the kernel does not count swap
+    if not both.exists():  # the kernel does not account for swap
         memory.write_text(value)
         return
     both.write_text("-1")

@@ -1,4 +1,4 @@
-"""Find out what isolation this machine can enforce, by running a program in a sandbox and looking at what it has."""
+"""Find out which isolation this machine can enforce, by running a program in a sandbox and inspecting it."""
 
 import json
 import os
@@ -19,11 +19,11 @@ CHECK: Final = (sys.executable, "-I", "-m", "hawse_runtime.posix.isolation_check
 
 @dataclass(frozen=True, kw_only=True)
 class Checked:
-    """What was found.
+    """The result of the check.
 
     Attributes:
-        reason: Why sandboxes cannot be isolated. None: they can.
-        seccomp: Whether programs have a system-call filter. There is none for some architectures.
+        reason: Why sandboxes cannot be isolated. None if they can.
+        seccomp: Whether programs have a system-call filter. Some architectures have none.
     """
 
     reason: str | None = None
@@ -31,11 +31,11 @@ class Checked:
 
 
 def check(bwrap: str, network: Network) -> Checked:
-    """Start a sandbox as for a runtime, and a program in its inner sandbox.
+    """Start a sandbox the way a runtime is started, and a program in its inner sandbox.
 
     Args:
         bwrap: The path of bwrap.
-        network: The network that sandboxes are to have.
+        network: The intended network of sandboxes.
     """
     user = HostUser(uid=host_user.FIRST) if os.getuid() == 0 else None
     try:
@@ -71,7 +71,7 @@ def check(bwrap: str, network: Network) -> Checked:
 
 
 def judge(output: str) -> Checked:
-    """Compare what the program found with what an isolated program must find."""
+    """Compare a program's findings with those expected in an isolated sandbox."""
     try:
         found = json.loads(output)
         wrong = [
@@ -82,7 +82,7 @@ def judge(output: str) -> Checked:
         ]
         seccomp = bool(found["seccomp"])
     except (ValueError, KeyError, IndexError, TypeError) as error:
-        return Checked(reason=f"the check of the isolation failed: {error!r}")
+        return Checked(reason=f"the isolation check failed: {error!r}")
     if wrong:
         return Checked(reason=f"a program in a sandbox is not isolated: {', '.join(wrong)}")
     return Checked(seccomp=seccomp)

@@ -1,4 +1,4 @@
-"""Choose what sandboxes of this machine run in."""
+"""Choose the isolation of this machine's sandboxes."""
 
 from typing import Literal, NamedTuple
 
@@ -10,11 +10,11 @@ RequestedIsolation = Literal["auto", "bubblewrap", "none"]
 
 
 class ChosenIsolation(NamedTuple):
-    """What sandboxes run in.
+    """The chosen isolation.
 
     Attributes:
         isolation: The isolation.
-        reason: Why it is not stronger. None: it is the strongest.
+        reason: Why it is not stronger. None if it is the strongest.
         system_calls: Whether the system calls of programs are filtered.
     """
 
@@ -24,11 +24,11 @@ class ChosenIsolation(NamedTuple):
 
 
 def choose_isolation(requested: RequestedIsolation, network: Network = "private") -> ChosenIsolation:
-    """Find out which isolation this machine supports.
+    """Determine the isolation that this machine supports.
 
     Args:
-        requested: What the user asked for.
-        network: What the programs of sandboxes are to connect to.
+        requested: The user's request.
+        network: The intended network of sandboxes.
 
     Raises:
         StateError: `requested` is not available.

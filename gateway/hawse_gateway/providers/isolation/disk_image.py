@@ -1,7 +1,7 @@
-"""A workspace of fixed size: a file that contains an ext4 file system.
+"""A workspace of fixed size: a file with an ext4 file system.
 
-`launch.py`, which only the superuser can use, mounts it in the mount namespace of one start of the sandbox. So the
-kernel unmounts it with the last process of the sandbox, whatever has ended that, and no other program sees it.
+`launch.py`, which requires the superuser, mounts it in the mount namespace of one start of the sandbox. The kernel
+therefore unmounts it with the sandbox's last process, however that ends, and no other program sees it.
 """
 
 import os
@@ -14,16 +14,16 @@ from typing import Final
 from hawse.wire import HawseError
 from hawse_gateway.providers.state_directory import StateError
 
-SMALLEST: Final = 4 << 20  # bytes: the metadata of ext4 need room
+SMALLEST: Final = 4 << 20  # bytes: ext4's metadata needs space
 MKFS_TIMEOUT: Final = 60.0  # s
-POLL: Final = 0.01  # s between looks at the loop devices: that the kernel has released one is no event
-SYSTEM: Final = "/usr/sbin:/usr/bin:/sbin:/bin"  # a service's PATH may lack the first
+POLL: Final = 0.01  # s between checks of the loop devices: there is no event when the kernel releases one
+SYSTEM: Final = "/usr/sbin:/usr/bin:/sbin:/bin"  # a service's PATH may lack the first of these
 LOOP_CONTROL: Final = Path("/dev/loop-control")  # loop(4)
 FILE_SYSTEMS: Final = Path("/proc/filesystems")
 
 
 def find_mount() -> str | None:
-    """Return the path of mount(8). None: the size of a workspace cannot be limited on this machine."""
+    """Return the path of mount(8), or None if workspaces cannot be limited in size on this machine."""
     if os.getuid() != 0 or not os.access(LOOP_CONTROL, os.R_OK | os.W_OK) or _find_mkfs() is None:
         return None
     if "ext4" not in FILE_SYSTEMS.read_text().split():
@@ -32,16 +32,16 @@ def find_mount() -> str | None:
 
 
 def make(image: Path, size: int) -> None:
-    """Make the file, unless it exists. It takes room on the disk only for what is written to it. Blocks.
+    """Create the file unless it exists. It only uses disk space for written data. Blocks.
 
     Raises:
-        HawseError: `invalid_params`: the size is too small.
-        StateError: It cannot be made.
+        HawseError: `invalid_params` if the size is too small.
+        StateError: It cannot be created.
     """
     if image.exists():
         return
     if size < SMALLEST:
-        message = f"a limit of the disk of {size} bytes is too small; the smallest is {SMALLEST}"
+        message = f"a disk limit of {size} bytes is too small: use at least {SMALLEST}"
         raise HawseError("invalid_params", message, details={"path": "$.limits.disk"})
     mkfs = _find_mkfs()
     if mkfs is None:
@@ -60,11 +60,11 @@ def make(image: Path, size: int) -> None:
         )
         new.rename(image)
     except (OSError, subprocess.SubprocessError) as error:
-        raise StateError(f"a workspace of {size} bytes was not made: {error}") from error
+        raise StateError(f"cannot create a workspace of {size} bytes: {error}") from error
 
 
 def wait_until_released(image: Path, timeout: float) -> None:
-    """Wait until the kernel has unmounted the file, which takes a moment after the last process. Blocks.
+    """Wait until the kernel has unmounted the file, shortly after the last process has ended. Blocks.
 
     Raises:
         HawseError: `unavailable` if it is still mounted after `timeout` seconds.
@@ -81,7 +81,7 @@ def _find_mkfs() -> str | None:
 
 
 def _mounted(image: Path) -> bool:
-    """Whether a loop device has the file (/sys/block/loop*/loop/backing_file)."""
+    """Return whether a loop device uses the file (/sys/block/loop*/loop/backing_file)."""
     if not image.exists():
         return False
     path = os.path.realpath(image)
@@ -90,5 +90,5 @@ def _mounted(image: Path) -> bool:
             if backing.read_text().strip() == path:
                 return True
         except OSError:
-            pass  # it was released meanwhile
+            pass  # it has been released
     return False

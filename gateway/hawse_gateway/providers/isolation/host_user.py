@@ -1,4 +1,4 @@
-"""The host's user of a sandbox: one of its own for each if the gateway is the superuser, else that of the gateway."""
+"""The host user of a sandbox: a separate one if the gateway is the superuser, otherwise the gateway's user."""
 
 import os
 import secrets
@@ -8,13 +8,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-FIRST: Final = 1_879_048_192  # systemd documents the range to the end of 31 bits as unused by any system
+FIRST: Final = 1_879_048_192  # systemd documents the range up to the end of 31 bits as unused by any system
 COUNT: Final = 1 << 27
-ATTEMPTS: Final = 100  # random choices, of which each is taken already with a probability of (sandboxes / COUNT)
+ATTEMPTS: Final = 100  # random choices, each of which is already taken with a probability of (sandboxes / COUNT)
 
 
 def assigned(file: Path) -> int | None:
-    """Return the uid that `choose` has written. None if there is none, or if the content is not valid."""
+    """Return the uid written by `choose`, or None if it is missing or invalid."""
     try:
         uid = int(file.read_text())
     except (OSError, ValueError):
@@ -23,10 +23,10 @@ def assigned(file: Path) -> int | None:
 
 
 def choose(file: Path, others: Iterable[Path]) -> int:
-    """Return the uid of a sandbox, which is chosen when the sandbox is started first and kept in `file`.
+    """Return a sandbox's uid. It is chosen at the first start and kept in `file`.
 
     Args:
-        file: Where it is kept.
+        file: The file that stores it.
         others: The files of the other sandboxes.
 
     Raises:
@@ -47,18 +47,18 @@ def choose(file: Path, others: Iterable[Path]) -> int:
 
 
 def of_process(name: str) -> int:
-    """Return the uid of a process outside of sandboxes that reads what one of them has made. No sandbox has it.
+    """Return the uid of a process outside sandboxes that reads data created in one. No sandbox has this uid.
 
     Args:
-        name: What it is for. Processes of different names have different users, as far as there are enough of them.
+        name: The purpose. Different names get different users, as far as there are enough.
     """
     return FIRST + COUNT + zlib.crc32(name.encode()) % COUNT
 
 
 def give(directory: Path, uid: int) -> None:
-    """Make `uid` the owner of a directory and of all that it contains, unless it owns the directory already.
+    """Give a directory and its contents to `uid`, unless it owns the directory already.
 
-    Symbolic links are not followed; hard links to files of other owners outside cannot have been made from inside.
+    Symbolic links are not followed. Hard links to other owners' files outside cannot be created from inside.
 
     Raises:
         OSError: An owner cannot be changed.
@@ -72,4 +72,4 @@ def give(directory: Path, uid: int) -> None:
                 os.chown(name, uid, uid, dir_fd=fd, follow_symlinks=False)
                 if stat.S_ISREG(found.st_mode) and found.st_mode & (stat.S_ISUID | stat.S_ISGID):
                     os.chmod(name, stat.S_IMODE(found.st_mode) & 0o1777, dir_fd=fd)
-    os.chown(directory, uid, uid, follow_symlinks=False)  # last: it marks that all of it is done
+    os.chown(directory, uid, uid, follow_symlinks=False)  # last, because it marks completion

@@ -1,11 +1,11 @@
-"""A program that a gateway of the superuser runs: it becomes another user, then executes bubblewrap.
+"""Run by a gateway of the superuser: becomes another user, then executes bubblewrap.
 
-User code must never have the host's uid 0. But the files that the sandbox consists of may be below directories that
-only the superuser can enter, such as /root. So, in a mount namespace of its own, they are bound to a place that
-everyone can enter before the user changes (docs/decisions/0086).
+User code must never have the host's uid 0. But the sandbox's files may be below directories that only the superuser can
+enter, such as /root. They are therefore bound to an accessible place, in a separate mount namespace, before the user
+changes (docs/decisions/0086).
 
-It runs without the site-packages directory and without this package (`python -I -S launch.py PLAN`), because that
-saves most of Python's start time.
+It runs without the site-packages directory and without this package (`python -I -S launch.py PLAN`), which saves most
+of Python's startup time.
 """
 
 import ctypes
@@ -15,14 +15,14 @@ import os
 import resource
 import sys
 
-STAGE = "/mnt"  # covered in the new mount namespace only; the directory exists on every Linux (FHS 3.0)
+STAGE = "/mnt"  # only covered in the new mount namespace; the directory exists on every Linux (FHS 3.0)
 CLONE_NEWNS, CLONE_NEWIPC = 0x20000, 0x8000000
-# What System V IPC may take (proc_sys_kernel(5)). It is kernel memory that outlives the programs which have asked for
-# it, and by default there is no limit: semaphores alone can fill the memory of the machine. They are enough for
-# databases: semaphores in one array, in all, operations of one call, and arrays; pages and queues.
+# Limits of System V IPC (proc_sys_kernel(5)). It uses kernel memory that outlives programs, by default without limit:
+# semaphores alone can fill the machine's memory. These limits are sufficient for databases: semaphores per array, in
+# total, operations per call, and arrays; pages and queues.
 IPC = {"sem": "32000 64000 500 4096", "shmall": "262144", "msgmni": "256"}
 MS_BIND, MS_REC, MS_PRIVATE, MS_NOSUID, MS_NODEV = 0x1000, 0x4000, 0x40000, 0x2, 0x4
-FAILED = 125  # the exit code, as of env(1)
+FAILED = 125  # the exit code, as in env(1)
 
 
 def main() -> None:
@@ -35,17 +35,17 @@ def main() -> None:
         become(plan["uid"])
         os.execv(plan["argv"][0], plan["argv"])
     except OSError as error:
-        print(f"the sandbox was not started: {error}", file=sys.stderr)
+        print(f"cannot start the sandbox: {error}", file=sys.stderr)
         sys.exit(FAILED)
 
 
 def stage(sources: list[str], disk: list[str] | None, uid: int) -> None:
-    """Bind each directory to STAGE/0, STAGE/1 and so on, visible to this process and its children only.
+    """Bind each directory to STAGE/0, STAGE/1 and so on, visible only to this process and its children.
 
     Args:
         sources: The directories.
-        disk: The path of mount(8), a file with a file system, and one of the directories, on which it is mounted first.
-        uid: The owner of the root of that file system.
+        disk: The path of mount(8), a file with a file system, and one of the directories, where it is mounted first.
+        uid: The owner of that file system's root.
     """
     libc = ctypes.CDLL(None, use_errno=True)
 
@@ -85,23 +85,23 @@ def bound_ipc() -> None:
 
 
 def mount_disk(program: str, image: str, target: str, uid: int) -> None:
-    """Mount a file with an ext4 file system, by a loop device that ends with the mount.
+    """Mount a file with an ext4 file system, using a loop device that is released with the mount.
 
     Args:
         program: The path of mount(8).
         image: The file.
         target: The directory.
-        uid: The owner of the root of the file system.
+        uid: The owner of the file system's root.
     """
     options = "loop,nosuid,nodev,noatime,errors=remount-ro"
     if os.spawnv(os.P_WAIT, program, [program, "-t", "ext4", "-o", options, image, target]) != 0:
-        raise OSError(errno.EIO, f"{image} cannot be mounted")
+        raise OSError(errno.EIO, f"cannot mount {image}")
     os.chown(target, uid, uid)
     os.chmod(target, 0o700)
     try:
         os.rmdir(os.path.join(target, "lost+found"))
     except OSError:
-        pass  # it is gone since the first start, or has files that a repair has found
+        pass  # it was removed after the first start, or contains files recovered by a repair
 
 
 def become(uid: int) -> None:

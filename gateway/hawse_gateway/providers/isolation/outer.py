@@ -1,8 +1,8 @@
-"""Build the command line that runs a runtime in bubblewrap (docs/decisions/0085, 0086).
+"""Build the command that runs a runtime in bubblewrap (docs/decisions/0085, 0086).
 
 The root is minimal: /usr and Python read-only, some files of /etc, new /proc, /dev, /tmp and /run, and of the state
-directory only the workspace and the directory of the runtime's own files. The runtime keeps a few capabilities, within
-this user namespace only, with which it separates user code from itself.
+directory only the workspace and the runtime's own directory. Within this user namespace, the runtime keeps a few
+capabilities to separate user code from itself.
 """
 
 import importlib.util
@@ -24,21 +24,21 @@ from hawse_gateway.providers.isolation import launch
 
 WORKSPACE: Final = "/workspace"
 PRIVATE: Final = "/run/hawse"
-UID: Final = 1000  # the user inside, whatever its number on the host
+UID: Final = 1000  # the user inside, independent of its number on the host
 USER: Final = "user"
 PASSWD: Final = f"root:x:0:0:root:/:/bin/sh\n{USER}:x:{UID}:{UID}:{USER}:{WORKSPACE}:/bin/bash\n".encode()
 GROUP: Final = f"root:x:0:\ntty:x:5:\n{USER}:x:{UID}:\nnogroup:x:65534:\n".encode()
-# The first process of the sandbox. It ends when the runtime ends, and the kernel then kills every other process of the
-# namespace; the first process of bwrap itself would wait for all of them. A waiting shell also reaps orphans.
+# The sandbox's first process. It ends when the runtime ends, and the kernel then kills all other processes of the
+# namespace; bwrap's own first process would wait for them. A waiting shell also reaps orphans.
 INIT: Final = ("/bin/sh", "-c", '"$@" & wait $!', "hawse")
-# With which the runtime makes the inner sandbox, before it gives them up. They have no effect outside of the sandbox.
+# The runtime creates the inner sandbox with these before giving them up. They have no effect outside the sandbox.
 CAPABILITIES: Final = ("CAP_SYS_ADMIN", "CAP_SYS_CHROOT", "CAP_SETPCAP", "CAP_SYS_RESOURCE")
 SHELLS: Final = ("/bin/bash", "/bin/sh")
 MIB: Final = 1 << 20
-# Bytes of each file system in memory: the kernel's default is half of the memory, for each.
+# Bytes of each file system in memory; the kernel's default is half of the memory for each.
 TMPFS: Final = {"/run": 16 * MIB, "/tmp": 1024 * MIB, "/var/tmp": 512 * MIB, "/dev/shm": 256 * MIB}
 
-# The files of /etc that programs need to run, to look up hosts, and to verify certificates; neither shadow nor keys.
+# Files of /etc that programs need to run, look up hosts, and verify certificates; neither shadow nor keys.
 ETC: Final = (
     "alternatives bash.bashrc bash_completion.d ca-certificates ca-certificates.conf debian_version fonts gai.conf "
     "host.conf hosts inputrc issue ld.so.cache ld.so.conf ld.so.conf.d lessfilter locale.alias locale.conf "
@@ -50,10 +50,10 @@ TOP: Final = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 
 
 class Sources:
-    """The paths at which bwrap finds what it binds: their own, or (`staged`) those at which launch.py binds them.
+    """The source paths of bwrap's binds: the original ones or, if `staged`, the places where launch.py binds them.
 
     Attributes:
-        staged: The directories that are bound by launch.py, in order.
+        staged: The directories bound by launch.py, in order.
         staged_by_launch: Whether launch.py is used.
     """
 
@@ -63,7 +63,7 @@ class Sources:
         self.staged_by_launch = stage
 
     def path(self, source: Path) -> str:
-        """Return the path for the directory `source`."""
+        """Return the source path for a directory."""
         if not self.staged_by_launch:
             return str(source)
         self.staged.append(str(source))
@@ -72,16 +72,16 @@ class Sources:
 
 @dataclass(frozen=True, kw_only=True)
 class Outer:
-    """What the sandbox of one start consists of.
+    """The parts of a sandbox for one start.
 
     Attributes:
         workspace: The directory of the user's files, on the host.
-        private: That of the runtime's own files.
-        network: What programs can connect to.
-        passwd: The descriptor of a file with `PASSWD`, which bwrap inherits.
+        private: The directory of the runtime's own files.
+        network: The network of its programs.
+        passwd: The descriptor of a file with `PASSWD`, inherited by bwrap.
         group: The descriptor of a file with `GROUP`.
-        certificates: Descriptors of as many files with the trusted certificates as `certificate_files` yields, if the
-            network is filtered.
+        certificates: For a filtered network, descriptors of files with the trusted certificates, as many as
+            `certificate_files` yields.
     """
 
     workspace: Path
@@ -94,12 +94,12 @@ class Outer:
 
 @dataclass(frozen=True, kw_only=True)
 class HostUser:
-    """What the superuser becomes to start a sandbox; the fields of the plan of launch.py.
+    """The user that the superuser switches to for starting a sandbox; fields of launch.py's plan.
 
     Attributes:
         uid: The user and group.
-        processes: The largest number of processes of this user. None: not limited.
-        disk: The path of mount(8), the file with the file system of the workspace, and the workspace. None: it is a
+        processes: The maximum number of this user's processes. None: unlimited.
+        disk: The path of mount(8), the file with the workspace's file system, and the workspace. None if it is a plain
             directory.
     """
 
@@ -109,19 +109,19 @@ class HostUser:
 
 
 def find() -> str | None:
-    """Return the path of bwrap, without symbolic links, since another user may not be able to follow them."""
+    """Return the path of bwrap without symbolic links, since another user may be unable to follow them."""
     path = shutil.which("bwrap")
     return None if path is None else os.path.realpath(path)
 
 
 def command(bwrap: str, outer: Outer, argv: Sequence[str], user: HostUser | None = None) -> list[str]:
-    """Return the command that runs `argv` in the sandbox. All processes there end with `argv`.
+    """Return the command that runs `argv` in the sandbox. All processes inside end with `argv`.
 
     Args:
         bwrap: The path of bwrap.
-        outer: What the sandbox consists of.
-        argv: The program in it and its arguments.
-        user: What the superuser becomes before bwrap runs. None: bwrap runs as the user of this process.
+        outer: The parts of the sandbox.
+        argv: The program to run inside, with arguments.
+        user: The user that the superuser switches to before running bwrap. None keeps the current user.
     """
     sources = Sources(stage=user is not None)
     inside = _bwrap(bwrap, outer, argv, sources)
@@ -151,14 +151,14 @@ def _bwrap(bwrap: str, outer: Outer, argv: Sequence[str], sources: Sources) -> l
 
 @contextmanager
 def user_files() -> Iterator[tuple[int, int]]:
-    """Yield the descriptors of `passwd` and `group` for one sandbox: bwrap reads them to their end."""
+    """Yield the descriptors of `passwd` and `group` for one sandbox; bwrap reads them to the end."""
     with _memory_file(PASSWD) as passwd, _memory_file(GROUP) as group:
         yield passwd, group
 
 
 @contextmanager
 def certificate_files(authority: str) -> Iterator[tuple[int, ...]]:
-    """Yield the descriptors of files for one sandbox: the certificates of the system and `authority`, in PEM."""
+    """Yield descriptors of files for one sandbox with the system's certificates and `authority`, in PEM."""
     content = trusted_certificates(authority)
     with _memory_file(content) as first, _memory_file(content) as second:
         yield (first, second) if Path(SYSTEM_CERTIFICATES).is_file() else (first,)
@@ -176,28 +176,28 @@ def _memory_file(content: bytes) -> Iterator[int]:
 
 
 def runtime_options(outer: Outer) -> list[str]:
-    """Return the options with which a runtime in this sandbox separates user code from itself."""
+    """Return the options that make a runtime in this sandbox separate user code from itself."""
     network = {"none": ["--no-network"], "filtered": ["--egress", str(PORT)]}.get(outer.network, [])
     return ["--private", PRIVATE, "--inner", *network, *shared_user()]
 
 
 def shared_user() -> list[str]:
-    """Return the option for a runtime whose user all sandboxes have: only the superuser gives each its own."""
+    """Return the option for a runtime whose user is shared by all sandboxes, when not started by the superuser."""
     return [] if os.getuid() == 0 else ["--shared-user"]
 
 
 def bound() -> list[Path]:
-    """Return the directories of the host that programs can read."""
+    """Return the host's directories that programs can read."""
     return [Path("/usr"), *(Path("/", name) for name in TOP), *(Path("/etc", name) for name in ETC), *_installed()]
 
 
 def limits_memory_file_systems(bwrap: str) -> bool:
-    """Whether bwrap can limit the size of file systems in memory, which it can from 0.7 on."""
+    """Return whether bwrap can limit the size of file systems in memory (version 0.7 or later)."""
     return "--size" in _help(bwrap)
 
 
 def _namespaces(bwrap: str, network: Network, *, ipc: bool) -> Iterator[str]:
-    """`ipc`: whether bwrap makes the IPC namespace. Otherwise launch.py has made it, with limits."""
+    """Yield the options for namespaces. `ipc`: whether bwrap creates the IPC namespace; otherwise launch.py has."""
     yield from ("--unshare-user", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try")
     if ipc:
         yield "--unshare-ipc"
@@ -206,7 +206,7 @@ def _namespaces(bwrap: str, network: Network, *, ipc: bool) -> Iterator[str]:
     yield from ("--uid", str(UID), "--gid", str(UID), "--hostname", "hawse", "--cap-drop", "ALL")
     for capability in CAPABILITIES:
         yield from ("--cap-add", capability)
-    if "--disable-userns" in _help(bwrap):  # from 0.8
+    if "--disable-userns" in _help(bwrap):  # version 0.8 or later
         yield "--disable-userns"
 
 
@@ -236,7 +236,7 @@ def _users(outer: Outer) -> Iterator[str]:
 
 
 def _certificates(outer: Outer) -> Iterator[str]:
-    """Bind the trusted certificates where the variables name them, and in place of those of the system."""
+    """Bind the trusted certificates where the variables point, and over the system's certificates."""
     for fd, path in zip(outer.certificates, (CERTIFICATES, SYSTEM_CERTIFICATES), strict=False):
         yield from ("--perms", "0644", "--ro-bind-data", str(fd), path)
 
@@ -247,11 +247,11 @@ def _python(sources: Sources) -> Iterator[str]:
 
 
 def _installed() -> list[Path]:
-    """The interpreter, what is installed in it, and the packages of a checkout, less what is in /usr."""
+    """Return the interpreter, its packages, and the packages of a checkout, except those in /usr."""
     places = [Path(sys.prefix), Path(sys.base_prefix), *_packages()]
     places += [place.resolve() for place in places]
     kept: list[Path] = []
-    for place in sorted(set(places)):  # a parent comes before what is in it
+    for place in sorted(set(places)):  # parents come before their contents
         if not any(place.is_relative_to(outer) for outer in (Path("/usr"), *kept)):
             kept.append(place)
     return kept
@@ -265,7 +265,7 @@ def _packages() -> Iterator[Path]:
 
 
 def _environment(network: Network) -> Iterator[str]:
-    shell = next(path for path in SHELLS if path == SHELLS[-1] or os.path.exists(path))  # of those that exist inside
+    shell = next(path for path in SHELLS if path == SHELLS[-1] or os.path.exists(path))  # the first that exists
     path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
     values = {"PATH": path, "HOME": WORKSPACE, "LANG": "C.UTF-8", "SHELL": shell, "USER": USER, "LOGNAME": USER}
     if network == "filtered":

@@ -1,6 +1,6 @@
-"""Prepare the start of a runtime in bubblewrap: its user, its files, its socket and its secret.
+"""Prepare the start of a runtime in bubblewrap: its user, files, socket and secret.
 
-The socket is bound here, outside of the sandbox, and inherited. The runtime only listens on it, so its path need not
+The socket is bound outside the sandbox and inherited. The runtime only listens on it, so its path does not have to
 exist inside, and no program there can replace it.
 """
 
@@ -23,16 +23,16 @@ from hawse_gateway.providers.state_directory import SandboxPaths, StateError
 
 TOKEN_BYTES: Final = 32
 CGROUP_NAME: Final = 32  # hexadecimal digits
-RUNTIME_THREADS: Final = 256  # more than a runtime and the programs around it have
+RUNTIME_THREADS: Final = 256  # more than the threads of a runtime and its helper processes
 
 
 @dataclass(frozen=True)
 class PreparedStart:
-    """How a process that becomes the runtime is started.
+    """How to start a process that becomes the runtime.
 
     Attributes:
         argv: The command.
-        fds: The descriptors that it inherits.
+        fds: The inherited descriptors.
     """
 
     argv: list[str]
@@ -44,10 +44,10 @@ class Wanted:
     """The properties of a sandbox.
 
     Attributes:
-        network: What its programs can connect to.
-        limits: What they may use.
-        tree: Where cgroups can be made. None: nowhere.
-        authority: The certificate of the authority that its programs trust, in PEM. None: that of no proxy.
+        network: The network of its programs.
+        limits: The programs' limits.
+        tree: Where cgroups can be created, if possible.
+        authority: The certificate of the trusted authority, in PEM. None if there is no proxy.
     """
 
     network: Network
@@ -65,7 +65,7 @@ def prepared(
     Args:
         paths: The sandbox.
         wanted: The properties of the sandbox.
-        runtime: The runtime's program and its arguments, except those about the place where it runs.
+        runtime: The runtime's program and arguments, except those about its environment.
         others: The other sandboxes, which have other users.
 
     Raises:
@@ -78,7 +78,7 @@ def prepared(
     user = None
     if os.getuid() == 0:
         uid = host_user.choose(paths.uid, [other.uid for other in others])
-        # Where there is no cgroup. The runtime's threads and the processes around it count as well.
+        # Used without a cgroup. The runtime's threads and its helper processes count as well.
         count = wanted.limits.processes or cgroups.PROCESSES
         user = HostUser(uid=uid, processes=count + RUNTIME_THREADS, disk=_disk(paths))
     _leave_token(paths)
@@ -112,12 +112,12 @@ def prepared(
 
 
 def cgroup_name(paths: SandboxPaths) -> str:
-    """Return the name of a sandbox's cgroup: no two sandboxes of this machine have the same directory."""
+    """Return the name of a sandbox's cgroup, which is unique on this machine like the sandbox's directory."""
     return hashlib.sha256(os.fsencode(paths.home)).hexdigest()[:CGROUP_NAME]
 
 
 def endpoint(paths: SandboxPaths) -> Endpoint:
-    """Return where the runtime of the latest start listens. Without isolation it has no secret, and any user."""
+    """Return the address of the latest runtime. Without isolation, it has no secret, and any user."""
     try:
         secret = paths.token.read_text()
     except OSError:
@@ -128,17 +128,17 @@ def endpoint(paths: SandboxPaths) -> Endpoint:
 
 @contextmanager
 def bound_socket(path: Path) -> Iterator[int]:
-    """Yield the descriptor of a Unix socket at `path`, to which only this user may connect once it listens."""
-    path.unlink(missing_ok=True)  # left by an earlier start
+    """Yield the descriptor of a Unix socket at `path` that only this user can connect to once it listens."""
+    path.unlink(missing_ok=True)  # left over from an earlier start
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
-        os.fchmod(listener.fileno(), 0o600)  # the mode of the file that `bind` creates (unix(7))
+        os.fchmod(listener.fileno(), 0o600)  # the mode of the file that `bind` will create (unix(7))
         with socket_address(path) as address:
             listener.bind(address)
         yield listener.fileno()
 
 
 def _disk(paths: SandboxPaths) -> tuple[str, str, str] | None:
-    """How the workspace is mounted, if its size is limited. Raises `StateError`."""
+    """Return how to mount a workspace of limited size, if it is limited. Raises `StateError`."""
     if not paths.disk.exists():
         return None
     mount = disk_image.find_mount()
@@ -148,7 +148,7 @@ def _disk(paths: SandboxPaths) -> tuple[str, str, str] | None:
 
 
 def _leave_token(paths: SandboxPaths) -> None:
-    """Write a new secret where the runtime reads it, and where a later gateway finds it."""
+    """Write a new secret for the runtime, and for later gateways."""
     secret = secrets.token_urlsafe(TOKEN_BYTES)
     for path in (paths.token, paths.run / "token"):
         path.unlink(missing_ok=True)

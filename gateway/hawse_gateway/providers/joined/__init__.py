@@ -1,1 +1,1 @@
-"""The provider `joined`: machines of users that connect to the gateway with `hawse join`."""
+"""The provider `joined`: users' machines that connect to the gateway with `hawse join`."""

@@ -1,7 +1,7 @@
-"""The machines that are connected to this gateway now, each by one WebSocket, and the links through them.
+"""The machines connected to this gateway now, each through one WebSocket, and the links through them.
 
-A WebSocket carries at most one link. When the link has ended, the WebSocket is closed and the machine connects again,
-so no byte of a link can ever be read as one of the next.
+A WebSocket carries at most one link. After the link has ended, the WebSocket is closed and the machine reconnects, so
+bytes of one link can never be read as part of the next.
 """
 
 import asyncio
@@ -17,11 +17,11 @@ log = logging.getLogger(__name__)
 
 L = TypeVar("L", bound=asyncio.Protocol)
 
-QUIT_TIMEOUT: Final = 20.0  # s for a machine to end everything of the sandbox, after which it counts as gone
+QUIT_TIMEOUT: Final = 20.0  # s for a machine to end all processes of the sandbox before it counts as gone
 
 
 class MachineSocket(BinarySocket, Protocol):
-    """The WebSocket of a machine."""
+    """A machine's WebSocket."""
 
     def attach(self, receiver: "Machine | None") -> None: ...
 
@@ -35,10 +35,10 @@ class Machine:
         sandbox: The id of the sandbox.
         unit: Its unit.
         runtime: The id of the runtime on the machine.
-        running: Whether the rows say that this runtime is the sandbox.
-        ended: Set when the WebSocket is to be closed, or is closed.
-        left: Why the machine will not connect again; None: it may.
-        problem: What it has sent that is not allowed.
+        running: Whether the rows state that this runtime is the sandbox.
+        ended: Set when the WebSocket should be closed, or is closed.
+        left: Why the machine will not reconnect. None if it may.
+        problem: A violation of the protocol, if any.
     """
 
     def __init__(self, socket: MachineSocket, *, sandbox: str, unit: str, runtime: str) -> None:
@@ -54,7 +54,7 @@ class Machine:
 
     @property
     def free(self) -> bool:
-        """Whether it carries no link yet."""
+        """Whether it does not carry a link yet."""
         return self.running and self._transport is None and not self.ended.is_set()
 
     def begin(self, link: L) -> L:
@@ -64,10 +64,10 @@ class Machine:
         return link
 
     def quit(self, reason: str) -> None:
-        """Ask the machine to end everything of the sandbox, and not to connect again."""
+        """Ask the machine to end all processes of the sandbox, and not to reconnect."""
         if not self.ended.is_set():
             self._socket.write(encode_join(Quit(reason=reason)))
-            self._socket.resume_reading()  # the link may have paused it, and its answer must be read
+            self._socket.resume_reading()  # the link may have paused it, and the response must be read
 
     # ---- for the WebSocket
 
@@ -81,7 +81,7 @@ class Machine:
                 self.left = left.reason or "the user has ended it"
                 self.lost()
             elif self._transport is None:
-                raise RemoteProtocolError("a binary message before the gateway has sent one")
+                raise RemoteProtocolError("the machine sent a binary message before the gateway did")
             else:
                 self._transport.receive(message)
         except RemoteProtocolError as error:
@@ -100,32 +100,30 @@ class Machine:
 
 
 class Machines:
-    """The machines of one gateway, by their units.
+    """The machines of one gateway, by unit.
 
     Attributes:
-        connections: How many connections of machines were accepted since the gateway was started.
-        reconnections: How many of them were of a machine that had been connected before, with the same runtime.
+        connections: The number of accepted connections since the gateway started.
+        reconnections: How many of them came from a machine that had connected before, with the same runtime.
     """
 
     def __init__(self) -> None:
         self.connections = 0
         self.reconnections = 0
-        self._runtimes: dict[
-            str, str
-        ] = {}  # of the machines that were connected last, by their units, until these are deleted
+        self._runtimes: dict[str, str] = {}  # of the last connected machine, by unit, until the unit is deleted
         self._machines: dict[str, Machine] = {}
         self._changed = asyncio.Event()
 
     def get(self, unit: str) -> Machine | None:
-        """Return the machine of a unit; None: none is connected."""
+        """Return the machine of a unit, or None if none is connected."""
         return self._machines.get(unit)
 
     def all(self) -> list[Machine]:
-        """Return the machines that are connected."""
+        """Return the connected machines."""
         return list(self._machines.values())
 
     def add(self, machine: Machine) -> None:
-        """Add a machine. An earlier connection of the same runtime, which was lost unnoticed, ends.
+        """Add a machine. An earlier connection of the same runtime, lost unnoticed, is ended.
 
         Raises:
             HawseError: `conflict` if another machine has joined the sandbox.
@@ -142,7 +140,7 @@ class Machines:
         self.notify()
 
     def remove(self, machine: Machine) -> bool:
-        """Remove a machine. Returns False if another connection has taken its place."""
+        """Remove a machine. Return False if another connection has replaced it."""
         if self._machines.get(machine.unit) is not machine:
             return False
         del self._machines[machine.unit]
@@ -150,24 +148,24 @@ class Machines:
         return True
 
     def forget(self, unit: str) -> None:
-        """Forget a unit that was deleted."""
+        """Forget a deleted unit."""
         self._runtimes.pop(unit, None)
 
     def notify(self) -> None:
-        """Look again who may carry a link."""
+        """Let waiting links check again which machines are free."""
         self._changed.set()
         self._changed = asyncio.Event()
 
     async def connect(self, unit: str, make: Callable[[], L]) -> L:
-        """Wait until the machine of a unit can carry a link, and return the link. The caller bounds the time."""
+        """Wait until the machine of a unit can carry a link, and return the link. The caller sets a timeout."""
         while (machine := self._machines.get(unit)) is None or not machine.free:
             await self._changed.wait()
         return machine.begin(make())
 
     async def quit(self, unit: str, reason: str) -> None:
-        """End the sandbox on its machine, if one is connected, and wait until it has said so.
+        """End the sandbox on its machine, if connected, and wait for its confirmation.
 
-        A machine that does not answer within `QUIT_TIMEOUT` is disconnected: it is refused when it connects again.
+        A machine that does not respond within `QUIT_TIMEOUT` is disconnected, and refused when it reconnects.
         """
         machine = self._machines.get(unit)
         if machine is None:

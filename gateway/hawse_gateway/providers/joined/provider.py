@@ -1,7 +1,7 @@
-"""The provider of machines that connect by themselves. It starts nothing: a unit runs while its machine is connected.
+"""The provider of machines that connect themselves. It starts nothing: a unit runs while its machine is connected.
 
-A machine that was disconnected counts as running for `GRACE` seconds, so that neither a short cut of the network nor a
-restart of the gateway ends anything: calls wait for it meanwhile.
+A disconnected machine counts as running for `GRACE` seconds, so that neither a short network interruption nor a restart
+of the gateway ends anything: calls wait for it in the meantime.
 """
 
 import time
@@ -40,22 +40,22 @@ class JoinedProvider:
         self._clock = clock
         self._started = clock()
         self.why: Callable[[str], Awaitable[str]] | None = None  # returns why a sandbox ends; set by the application
-        self._seen: dict[str, float] = {}  # when a machine was disconnected, by its unit
+        self._seen: dict[str, float] = {}  # when a unit's machine was disconnected
 
     async def run(self) -> None:
-        """Nothing is to be followed."""
+        """Do nothing: there is nothing to follow."""
 
     async def capabilities(self) -> Capabilities:
         return Capabilities(
             provider=JOINED,
             isolation="none",
-            isolation_reason="it is the machine of the user that joined",
+            isolation_reason="it is the user's own machine",
             remote=True,
             joined=True,
         )
 
     async def create(self, unit: str, spec: SandboxSpec, report: Report) -> None:
-        """Make nothing: everything is on the machine."""
+        """Do nothing: everything is on the machine."""
 
     async def start(self, unit: str, spec: SandboxSpec, runtime: str, report: Report) -> Endpoint:
         machine = self.machines.get(unit)
@@ -65,7 +65,7 @@ class JoinedProvider:
 
     async def stop(self, unit: str, runtime: str | None = None) -> None:
         machine = self.machines.get(unit)
-        # A machine that has connected just now is not what has to be stopped.
+        # A machine that has just connected is not the one to stop.
         if machine is not None and machine.running and runtime in (None, machine.runtime):
             await self.machines.quit(
                 unit, "the sandbox was stopped" if self.why is None else await self.why(machine.sandbox)
@@ -95,14 +95,14 @@ class JoinedProvider:
         return [_running(machine.unit, machine.runtime) for machine in self.machines.all() if machine.running]
 
     async def mount_place(self, unit: str) -> MountPlace:
-        text = "nothing can be mounted in a machine that has joined: it mounts what it needs by itself"
+        text = "mounts are not supported on a joined machine: mount the file system there yourself"
         raise HawseError("unavailable", text)
 
     async def close(self) -> None:
-        """Release nothing."""
+        """Do nothing: no resources are held."""
 
     def disconnected(self, unit: str) -> None:
-        """Note that the machine of a unit was disconnected."""
+        """Record that a unit's machine was disconnected."""
         self._seen[unit] = self._clock()
 
 

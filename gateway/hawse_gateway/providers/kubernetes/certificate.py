@@ -1,4 +1,4 @@
-"""The certificate of one start of a runtime: the gateway trusts it, and nothing else, at the address of the pod."""
+"""The certificate of one start of a runtime. The gateway trusts only this one at the pod's address."""
 
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ class RuntimeCertificate(NamedTuple):
     """A self-signed certificate.
 
     Attributes:
-        certificate: In PEM. It is no secret.
+        certificate: The certificate, in PEM. It is not secret.
         with_key: The key and the certificate, in PEM.
     """
 
@@ -22,10 +22,10 @@ class RuntimeCertificate(NamedTuple):
 
 
 def make_certificate(name: str) -> RuntimeCertificate:
-    """Make a certificate, in about 0.2 ms.
+    """Create a certificate, which takes about 0.2 ms.
 
     Args:
-        name: For people who look at it: 1 to 64 characters.
+        name: A display name of 1 to 64 characters.
     """
     key = ec.generate_private_key(ec.SECP256R1())
     subject = common_name(name)

@@ -1,4 +1,4 @@
-"""The API of a cluster: the objects of one instance, and the errors of the cluster as ours."""
+"""The API of a cluster: the objects of one instance, and the translation of the cluster's errors."""
 
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,10 +19,10 @@ from hawse_gateway.providers.kubernetes.informer import ExpiredError
 from hawse_gateway.providers.kubernetes.manifests import Manifest, labels
 from hawse_gateway.providers.kubernetes.settings import KubernetesSettings
 
-REQUEST_TIMEOUT: Final = 20.0  # s for an answer
-WATCH_TIMEOUT: Final = 240  # s after which the cluster ends a watch, and it is opened again
-PAGE: Final = 500  # objects in an answer
-RETRY_AFTER: Final = 10.0  # s, for a quota that is used up
+REQUEST_TIMEOUT: Final = 20.0  # s for a response
+WATCH_TIMEOUT: Final = 240  # s until the cluster ends a watch, which is then reopened
+PAGE: Final = 500  # objects in a response
+RETRY_AFTER: Final = 10.0  # s, if a quota is exhausted
 FIELD_MANAGER: Final = "hawse"
 BAD_REQUEST, FORBIDDEN, NOT_FOUND, CONFLICT, GONE, INVALID = 400, 403, 404, 409, 410, 422
 
@@ -36,14 +36,14 @@ KINDS: Final[Mapping[str, Any]] = {
 
 
 class AlreadyExistsError(Exception):
-    """The cluster has an object of this kind and name."""
+    """An object of this kind and name already exists."""
 
 
 class ExactClient(AsyncClient):
-    """A client that deletes an object by more than its name."""
+    """A client that checks more than the name when deleting an object."""
 
     async def delete_exactly(self, found: Any) -> None:
-        """Begin to delete an object that was read. Raises `ApiError` (409) if another one has its name now."""
+        """Start deleting an object that was read. Raises `ApiError` (409) if its name now belongs to another object."""
         request = self._client.prepare_request("delete", type(found), name=name_of(found))
         request.data = DeleteOptions(preconditions=Preconditions(uid=found.metadata.uid))
         answer = await self._client.send(self._client.build_adapter_request(request))  # type: ignore[no-untyped-call]
@@ -51,15 +51,15 @@ class ExactClient(AsyncClient):
 
 
 class Cluster:
-    """One namespace of a cluster. Methods raise `HawseError`: `capacity_exceeded` if a quota is used up, else
+    """One namespace of a cluster. Methods raise `HawseError`: `capacity_exceeded` if a quota is exhausted, otherwise
     `unavailable`.
     """
 
     def __init__(self, settings: KubernetesSettings) -> None:
-        """Read the kubeconfig (KUBECONFIG or ~/.kube/config), or the account of the pod. The cluster is not asked.
+        """Read the kubeconfig (KUBECONFIG or ~/.kube/config) or the pod's account, without contacting the cluster.
 
         Raises:
-            ProviderError: There is neither, or it has an error.
+            ProviderError: Neither exists, or it is invalid.
         """
         try:
             config = KubeConfig.from_env().get(settings.context)
@@ -83,12 +83,12 @@ class Cluster:
                 raise
 
     async def replace(self, manifest: Manifest) -> Any:
-        """Create an object, or change the one of its kind and name to it."""
+        """Create an object, or change the existing one of its kind and name."""
         with _errors():
             return await self._client.apply(_object(manifest), field_manager=FIELD_MANAGER, force=True)
 
     async def get(self, kind: type[R], name: str) -> R | None:
-        """Return an object. None: there is none."""
+        """Return an object, or None if it does not exist."""
         with _errors():
             try:
                 found: R = await self._client.get(kind, name)
@@ -99,7 +99,7 @@ class Cluster:
             return found
 
     async def delete(self, found: Any) -> None:
-        """Begin to delete an object that was read. It may be gone; a later one of its name is kept."""
+        """Start deleting an object that was read. It may be gone; a later object of the same name is kept."""
         with _errors():
             try:
                 await self._client.delete_exactly(found)
@@ -108,7 +108,7 @@ class Cluster:
                     raise
 
     async def delete_named(self, kind: type[NamespacedResourceG], name: str) -> None:
-        """Begin to delete an object that cannot be read. It may be gone, or a role of an earlier version forbids it."""
+        """Start deleting an object that cannot be read. It may be gone, or an older version's role may forbid it."""
         with _errors():
             try:
                 await self._client.delete(kind, name)
@@ -117,9 +117,9 @@ class Cluster:
                     raise
 
     async def warning(self, about: Any) -> str | None:
-        """Return the newest warning of the cluster about an object: its volume cannot be mounted, for example.
+        """Return the newest warning of the cluster about an object, for example that its volume cannot be mounted.
 
-        None: there is none, or it cannot be read, as with a role of an earlier version.
+        None if there is none, or if it cannot be read, for example with an older version's role.
         """
         fields: Any = {"involvedObject.uid": about.metadata.uid, "type": "Warning"}
         try:
@@ -139,7 +139,7 @@ class Cluster:
 
 
 class Objects(Generic[R]):
-    """The objects of one kind that have some labels: an `ObjectSource`."""
+    """The objects of one kind with certain labels: an `ObjectSource`."""
 
     def __init__(self, client: AsyncClient, kind: type[R], selector: Mapping[str, str]) -> None:
         self.kind = f"kubernetes: objects of kind {kind.__name__}"
@@ -170,12 +170,12 @@ class Objects(Generic[R]):
 
 
 def name_of(each: Any) -> str:
-    """Return the name of an object of the cluster."""
+    """Return the name of an object in the cluster."""
     return str(each.metadata.name)
 
 
 def _last_seen(event: Event) -> float:
-    """Return when an event was seen last. Only events that were seen once may lack the first of these fields."""
+    """Return when an event was last seen. Only events seen once can lack the first of these fields."""
     time = event.lastTimestamp or event.eventTime or event.firstTimestamp
     return 0.0 if time is None else time.timestamp()
 
@@ -186,7 +186,7 @@ def _object(manifest: Manifest) -> Any:
 
 @contextmanager
 def _errors() -> Iterator[None]:
-    """Raise the errors of the cluster as `HawseError`."""
+    """Convert the cluster's errors to `HawseError`."""
     try:
         yield
     except ApiError as error:
@@ -203,8 +203,8 @@ def _errors() -> Iterator[None]:
     except (httpx2.HTTPError, OSError) as error:
         reason = str(error) or type(error).__name__
         raise HawseError("unavailable", f"the cluster cannot be reached: {reason}") from error
-    except ConfigError as error:  # a token that has to be read again, or a command that prints one
+    except ConfigError as error:  # a token that must be read again, or a command that prints one
         raise HawseError("unavailable", f"the cluster cannot be reached: {error}") from error
-    except (ValueError, LookupError, TypeError, AttributeError) as error:  # of a proxy between, perhaps
-        message = f"the cluster's answer is not of Kubernetes: {type(error).__name__}: {error}"
+    except (ValueError, LookupError, TypeError, AttributeError) as error:  # possibly from a proxy in between
+        message = f"unexpected response from the cluster: {type(error).__name__}: {error}"
         raise HawseError("unavailable", message) from error

@@ -1,4 +1,4 @@
-"""What the cluster reports of the objects of one kind: a list that is kept up to date by a watch.
+"""The objects of one kind in a cluster: a list kept up to date by a watch.
 
 https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
 """
@@ -14,35 +14,35 @@ from hawse_gateway.core.cancellation import cancellation_kept
 
 log = logging.getLogger(__name__)
 
-RESYNC: Final = 120.0  # s after which everything is listed again: a connection may be lost without a word
+RESYNC: Final = 120.0  # s until everything is listed again: a connection may be lost silently
 RETRY_MIN: Final = 0.1  # s from an error to the next list, doubled each time
 RETRY_MAX: Final = 10.0
-STEADY: Final = 10.0  # s that a watch has to last, so that the error after it counts as the first one
-REMOVED: Final = 1000  # objects that are remembered after their removal
+STEADY: Final = 10.0  # s that a watch must last for the next error to count as the first one
+REMOVED: Final = 1000  # removed objects that are remembered
 
 O = TypeVar("O")  # noqa: E741
 V = TypeVar("V")
 
 
 class ExpiredError(Exception):
-    """The cluster does not have the changes since the list any more (410 Gone)."""
+    """The cluster no longer has the changes since the list (410 Gone)."""
 
 
 class ObjectSource(Protocol[O]):
-    """The objects of one kind that belong to an instance. Both methods raise `HawseError` (`unavailable`)."""
+    """The objects of one kind in an instance. Both methods raise `HawseError` (`unavailable`)."""
 
-    kind: str  # for people
+    kind: str  # a display name
 
     def name(self, each: O) -> str:
         """Return the name of an object."""
         ...
 
     async def list(self) -> tuple[list[O], str]:
-        """Return all objects, and the version of the list."""
+        """Return all objects and the version of the list."""
         ...
 
     def watch(self, version: str) -> AsyncIterator[tuple[str, O]]:
-        """Yield `ADDED`, `MODIFIED` or `DELETED` with an object, for each change after that version.
+        """Yield `ADDED`, `MODIFIED` or `DELETED` with an object, for each change after a version.
 
         Raises:
             ExpiredError: The version is too old.
@@ -54,10 +54,10 @@ class Informer(Generic[O]):
     """The objects of one kind, by name. `run` keeps them up to date.
 
     Attributes:
-        objects: What was seen last, also while the cluster cannot be reached.
-        removed: The last states of objects that were removed, of the last ones only.
-        listed: Whether there was a list since the beginning.
-        current: Whether the cluster reports changes. If not, there may be some that were not seen.
+        objects: The last known objects, even while the cluster is unreachable.
+        removed: The last states of recently removed objects.
+        listed: Whether the objects have been listed at least once.
+        current: Whether the cluster reports changes. If not, some changes may be missing.
     """
 
     def __init__(self, source: ObjectSource[O], resync: float = RESYNC) -> None:
@@ -65,7 +65,7 @@ class Informer(Generic[O]):
 
         Args:
             source: The objects.
-            resync: Seconds from one list to the next.
+            resync: Seconds between two lists.
         """
         self.objects: dict[str, O] = {}
         self.removed: dict[str, O] = {}
@@ -76,10 +76,10 @@ class Informer(Generic[O]):
         self._changed = asyncio.Event()
 
     async def run(self) -> None:
-        """List and watch, again and again, until it is cancelled."""
+        """List and watch repeatedly until cancelled."""
         delay = RETRY_MIN
         while True:
-            watched: float | None = None  # since when
+            watched: float | None = None  # the time it was opened
             try:
                 with cancellation_kept():
                     objects, version = await self._source.list()
@@ -93,12 +93,12 @@ class Informer(Generic[O]):
                 delay = RETRY_MIN
                 continue
             except ExpiredError:
-                if watched is not None and time.monotonic() - watched >= STEADY:  # the usual course of a long watch
+                if watched is not None and time.monotonic() - watched >= STEADY:  # the normal end of a long watch
                     delay = RETRY_MIN
                     continue
-                log.warning("! %s: the cluster has forgotten the version of the list just made", self._source.kind)
+                log.warning("! %s: the cluster no longer knows the version of the latest list", self._source.kind)
             except HawseError as error:
-                log.warning("! %s cannot be watched: %s", self._source.kind, error.message)
+                log.warning("! cannot watch %s: %s", self._source.kind, error.message)
             self.current = False
             self._notify()
             if watched is not None and time.monotonic() - watched >= STEADY:
@@ -107,7 +107,7 @@ class Informer(Generic[O]):
             delay = min(2 * delay, RETRY_MAX)
 
     async def until(self, found: Callable[[], V | None]) -> V:
-        """Wait until a function returns a value, and return that. It is called now and after each change."""
+        """Wait until a function returns a value, and return it. It is called now and after each change."""
         while True:
             changed = self._changed
             if (value := found()) is not None:
@@ -119,7 +119,7 @@ class Informer(Generic[O]):
         await self._changed.wait()
 
     def _replace(self, objects: dict[str, O]) -> None:
-        """Take a list: some of what was known may have been removed, or have a successor, without a report."""
+        """Apply a list: known objects may have been removed or replaced without a report."""
         for name, each in self.objects.items():
             if name not in objects:
                 self._remember(name, each)

@@ -1,6 +1,6 @@
-"""The objects of a unit: its pod, its secret, its claim, and the NetworkPolicies of all. No I/O.
+"""A unit's objects: its pod, secret and claim, and the NetworkPolicies of all units. No I/O.
 
-The pods fulfil the Pod Security Standard `restricted`
+The pods comply with the Pod Security Standard `restricted`
 (https://kubernetes.io/docs/concepts/security/pod-security-standards/).
 """
 
@@ -22,7 +22,7 @@ from hawse_gateway.providers.kubernetes.settings import KubernetesSettings
 INSTANCE_LABEL: Final = "hawse.dev/instance"
 RUNTIME_LABEL: Final = "hawse.dev/runtime"
 NETWORK_LABEL: Final = "hawse.dev/network"
-UNIT_ANNOTATION: Final = "hawse.dev/unit"  # an annotation, because a label has at most 63 characters
+UNIT_ANNOTATION: Final = "hawse.dev/unit"  # an annotation, because a label is limited to 63 characters
 CONTAINER: Final = "sandbox"
 INSTALLER: Final = "runtime"
 
@@ -37,17 +37,17 @@ CERTIFICATE: Final = "certificate"
 BUNDLE_SIZE: Final = "256Mi"
 TMP_SIZE: Final = "1Gi"
 GRACE: Final = 10  # s from SIGTERM to SIGKILL
-# What a pod asks for, if the settings do not say: at most what its sandbox may use, which are its limits.
+# A pod's default resource requests: at most its sandbox's limits.
 REQUESTS: Final = {"cpu": "50m", "memory": "128Mi"}
 INSTALLER_RESOURCES: Final = {"requests": {"cpu": "10m", "memory": "16Mi"}}
-# Addresses of a node and of a cloud, with credentials that are no business of a sandbox.
+# Addresses of nodes and clouds with credentials that sandboxes must not reach.
 OF_THE_NODE: Final = {
     # Link-local; services of clouds for their machines: Alibaba Cloud, Azure, Oracle Cloud
     "0.0.0.0/0": ["169.254.0.0/16", "100.100.100.200/32", "168.63.129.16/32", "192.0.0.0/24"],
     # Link-local; AWS, Google Cloud
     "::/0": ["fe80::/10", "fd00:ec2::254/128", "fd20:ce::254/128"],
 }
-# The cache of NodeLocal DNSCache, at which pods of some clusters resolve names, is link-local too.
+# The cache of NodeLocal DNSCache, where pods of some clusters resolve names, is also link-local.
 NODE_DNS: Final = {
     "to": [{"ipBlock": {"cidr": "169.254.20.10/32"}}],
     "ports": [{"protocol": "UDP", "port": 53}, {"protocol": "TCP", "port": 53}],
@@ -62,8 +62,8 @@ class Start:
 
     Attributes:
         runtime: The runtime id.
-        network: What programs can connect to.
-        arguments: More arguments of the runtime.
+        network: The network of its programs.
+        arguments: Additional arguments of the runtime.
     """
 
     runtime: str
@@ -72,9 +72,9 @@ class Start:
 
 
 def object_name(instance: str, unit: str) -> str:
-    """Return the name of the objects of a unit, a DNS label.
+    """Return the name of a unit's objects, a DNS label.
 
-    Two units never have the same name, so the cluster itself refuses a second pod of a unit.
+    No two units have the same name, so the cluster itself refuses a second pod of a unit.
     """
     readable = re.sub(r"[^a-z0-9]+", "-", unit.lower()).strip("-")[:24].strip("-")
     digest = hashlib.sha256(f"{instance}\0{unit}".encode()).hexdigest()[:16]
@@ -87,17 +87,17 @@ def secret_name(instance: str, unit: str, runtime: str) -> str:
 
 
 def labels(instance: str) -> dict[str, str]:
-    """Return what all objects of an instance are found by."""
+    """Return the labels of all objects of an instance."""
     return {"app.kubernetes.io/managed-by": "hawse", INSTANCE_LABEL: instance}
 
 
 def pod(unit: str, spec: SandboxSpec, start: Start, settings: KubernetesSettings) -> Manifest:
-    """Return a pod: our defaults, then `settings.pod`, then what must not be changed.
+    """Return a pod: our defaults, then `settings.pod`, then fields that must not be changed.
 
     Args:
         unit: The unit.
-        spec: What it is to be.
-        start: How it is started.
+        spec: The specification.
+        start: The start.
         settings: The settings of the provider.
     """
     defaults = {
@@ -105,7 +105,7 @@ def pod(unit: str, spec: SandboxSpec, start: Start, settings: KubernetesSettings
         "spec": {
             "terminationGracePeriodSeconds": GRACE,
             "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
-            # The kubelet starts containers in this order, each one after the hook of the one before.
+            # The kubelet starts containers in this order, each after the hook of the previous one.
             "containers": [{"name": INSTALLER}, {"name": CONTAINER, "resources": {"requests": dict(REQUESTS)}}],
         },
     }
@@ -117,7 +117,7 @@ def pod(unit: str, spec: SandboxSpec, start: Start, settings: KubernetesSettings
 
 
 def _within_limits(resources: Manifest) -> Manifest:
-    """Return resources of which no more is requested than a sandbox may use: the cluster refuses anything else."""
+    """Return resources with requests lowered to the limits: the cluster refuses anything else."""
     limits = resources.get("limits", {})
     requests = {
         name: limits[name] if name in limits and _is_more(value, limits[name]) else value
@@ -129,7 +129,7 @@ def _within_limits(resources: Manifest) -> Manifest:
 def _is_more(quantity: Any, other: Any) -> bool:
     try:
         one, two = parse_quantity(str(quantity)), parse_quantity(str(other))
-    except ValueError:  # of the settings: the cluster says what is wrong
+    except ValueError:  # in the settings: the cluster will report the error
         return False
     return one is not None and two is not None and one > two
 
@@ -165,7 +165,7 @@ def _required(unit: str, spec: SandboxSpec, start: Start, settings: KubernetesSe
             "annotations": {UNIT_ANNOTATION: unit},
         },
         "spec": {
-            "restartPolicy": "Never",  # the supervisor decides what is started
+            "restartPolicy": "Never",  # the supervisor decides what to start
             "automountServiceAccountToken": False,
             "enableServiceLinks": False,
             "hostNetwork": False,
@@ -173,8 +173,8 @@ def _required(unit: str, spec: SandboxSpec, start: Start, settings: KubernetesSe
             "hostIPC": False,
             "securityContext": {**run_as, "fsGroup": settings.user, "fsGroupChangePolicy": "OnRootMismatch"},
             "containers": [
-                # No init container: the kubelet notices the end of one only after a second or two. It waits for a hook.
-                # This one does not end before the pod: see install.py.
+                # Not an init container: the kubelet takes a second or two to notice its end. A hook is faster. This
+                # container does not end before the pod: see install.py.
                 {
                     "name": INSTALLER,
                     "image": settings.runtime_image,
@@ -216,7 +216,7 @@ def _required(unit: str, spec: SandboxSpec, start: Start, settings: KubernetesSe
 def _arguments(unit: str, start: Start) -> list[str]:
     where = ["--listen", f"$(HAWSE_POD_IP):{PORT}", "--private", PRIVATE, "--workspace", WORKSPACE]
     python = json.dumps(bundle.command(BUNDLE))
-    # `$(` begins a variable in the arguments of a container; `$$(` is the text itself.
+    # `$(` starts a variable in the arguments of a container; `$$(` is the literal text.
     more = [argument.replace("$(", "$$(") for argument in start.arguments]
     return ["hawse_runtime", *where, "--python", python, "--sandbox", unit, "--id", start.runtime, *more]
 
@@ -232,7 +232,7 @@ def _environment(secret: str) -> list[Manifest]:
 
 
 def secret(unit: str, runtime: str, token: str, made: RuntimeCertificate, settings: KubernetesSettings) -> Manifest:
-    """Return the secret with what proves gateway and runtime to each other."""
+    """Return the secret that authenticates gateway and runtime to each other."""
     return {
         "apiVersion": "v1",
         "kind": "Secret",
@@ -247,13 +247,13 @@ def secret(unit: str, runtime: str, token: str, made: RuntimeCertificate, settin
 
 
 def owned(manifest: Manifest, pod: str, uid: str) -> Manifest:
-    """Return an object that the cluster deletes when a pod is gone."""
+    """Return an object that the cluster deletes together with a pod."""
     owner = {"apiVersion": "v1", "kind": "Pod", "name": pod, "uid": uid}
     return {**manifest, "metadata": {**manifest["metadata"], "ownerReferences": [owner]}}
 
 
 def claim(unit: str, spec: SandboxSpec, settings: KubernetesSettings) -> Manifest:
-    """Return the claim of the volume with the files of the sandbox and of its runtime."""
+    """Return the claim for the volume with the files of the sandbox and its runtime."""
     storage = {} if settings.storage_class is None else {"storageClassName": settings.storage_class}
     return {
         "apiVersion": "v1",
@@ -272,7 +272,7 @@ def claim(unit: str, spec: SandboxSpec, settings: KubernetesSettings) -> Manifes
 
 
 def policies(settings: KubernetesSettings) -> list[Manifest]:
-    """Return the NetworkPolicies: only gateways connect to sandboxes, and what these connect to is their network."""
+    """Return the NetworkPolicies: only gateways can connect to sandboxes, and sandboxes only to their network."""
     everywhere = [{"to": [{"ipBlock": {"cidr": cidr, "except": near}} for cidr, near in OF_THE_NODE.items()]}]
     egress: Mapping[Network, list[Manifest]] = {"private": [], "host": [*everywhere, NODE_DNS]}
     return [
@@ -292,7 +292,7 @@ def policies(settings: KubernetesSettings) -> list[Manifest]:
 
 
 def merge(base: Any, over: Any) -> Any:
-    """Return `base` changed by `over`: objects by key, lists of named objects by name; other lists are joined."""
+    """Return `base` changed by `over`: objects are merged by key, lists of named objects by name, others joined."""
     if isinstance(base, Mapping) and isinstance(over, Mapping):
         return {**base, **{key: merge(base[key], value) if key in base else value for key, value in over.items()}}
     if isinstance(base, list) and isinstance(over, list):

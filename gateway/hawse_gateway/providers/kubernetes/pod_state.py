@@ -1,4 +1,4 @@
-"""What a pod's status says about its sandbox. No I/O.
+"""Derives the state of a sandbox from its pod's status. No I/O.
 
 https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/
 """
@@ -12,7 +12,7 @@ from hawse.wire import HawseError
 from hawse_gateway.providers.base import Progress
 from hawse_gateway.providers.kubernetes.manifests import CONTAINER
 
-# Why a container waits although waiting will not help: the image, or what was asked of the container, is wrong.
+# Reasons for waiting that will not go away: the image or the container's settings are wrong.
 BAD_IMAGE: Final = frozenset(("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"))
 BAD_CONTAINER: Final = frozenset(("CreateContainerError", "RunContainerError"))
 PULLING: Final = frozenset(("ContainerCreating", "PodInitializing"))
@@ -21,12 +21,12 @@ ENDED: Final = frozenset(("Succeeded", "Failed"))
 
 
 def is_ending(pod: Pod) -> bool:
-    """Whether the pod is being deleted: it may still run."""
+    """Return whether the pod is being deleted. It may still be running."""
     return pod.metadata is not None and pod.metadata.deletionTimestamp is not None
 
 
 def has_ended(pod: Pod) -> bool:
-    """Whether the container of the sandbox, or all of the pod, has ended. None is started again."""
+    """Return whether the sandbox's container or the whole pod has ended. Neither is restarted."""
     state = _state(pod)
     return (pod.status is not None and pod.status.phase in ENDED) or (
         state is not None and state.terminated is not None
@@ -34,7 +34,7 @@ def has_ended(pod: Pod) -> bool:
 
 
 def address(pod: Pod) -> str | None:
-    """Return the IP address of a pod whose sandbox runs. None: it does not."""
+    """Return the IP address of a pod whose sandbox is running, otherwise None."""
     state = _state(pod)
     if is_ending(pod) or has_ended(pod) or state is None or state.running is None or pod.status is None:
         return None
@@ -42,20 +42,20 @@ def address(pod: Pod) -> str | None:
 
 
 def scheduled(pod: Pod) -> bool:
-    """Whether a node was chosen."""
+    """Return whether a node was chosen."""
     return pod.spec is not None and pod.spec.nodeName is not None
 
 
 def noticed(pod: Pod) -> bool:
-    """Whether its node has begun to start the pod."""
+    """Return whether its node has started to start the pod."""
     return pod.status is not None and pod.status.startTime is not None
 
 
 def node_lost(pod: Pod) -> bool:
-    """Whether the node does not report: nobody knows what runs.
+    """Return whether the node has stopped reporting, so that the pod's state is unknown.
 
-    The node lifecycle controller then changes the status of `Ready` and nothing else. A kubelet gives a reason whenever
-    a pod is not ready.
+    The node lifecycle controller then changes the status of `Ready` and nothing else. A kubelet always gives a reason
+    when a pod is not ready.
     """
     ready, containers = _condition(pod, "Ready"), _condition(pod, "ContainersReady")
     if ready is None or ready.status == "True":
@@ -64,7 +64,7 @@ def node_lost(pod: Pod) -> bool:
 
 
 def waiting_for_node(pod: Pod) -> str | None:
-    """Return why no node was chosen yet. None: one was chosen, or the reason is not known."""
+    """Return why no node was chosen yet, or None if one was chosen or the reason is unknown."""
     condition = _condition(pod, "PodScheduled")
     if scheduled(pod) or condition is None or condition.status == "True":
         return None
@@ -72,7 +72,7 @@ def waiting_for_node(pod: Pod) -> str | None:
 
 
 def progress(pod: Pod) -> Progress:
-    """Return how far the start of a pod is."""
+    """Return the progress of a pod's start."""
     if not scheduled(pod):
         return Progress(phase="scheduling", message=waiting_for_node(pod))
     for status in _statuses(pod):
@@ -83,7 +83,7 @@ def progress(pod: Pod) -> Progress:
 
 
 def failure(pod: Pod, image: str) -> HawseError | None:
-    """Return why the pod can never start, however long one waits. None: it still can.
+    """Return why the pod can never start, or None if it still can.
 
     Args:
         pod: The pod.
@@ -95,22 +95,22 @@ def failure(pod: Pod, image: str) -> HawseError | None:
             continue
         text = waiting.message or waiting.reason
         if waiting.reason in BAD_IMAGE and status.name == CONTAINER:
-            message = f"the image {image} cannot be pulled: {text}"
+            message = f"cannot pull image {image}: {text}"
             return HawseError("invalid_params", message, details={"path": "$.image"})
-        return HawseError("unavailable", f"container {status.name} cannot be started: {text}")
+        return HawseError("unavailable", f"cannot start container {status.name}: {text}")
     if has_ended(pod) or is_ending(pod):
         return HawseError("unavailable", f"the pod has ended: {end_reason(pod)}")
     return None
 
 
 def end_reason(pod: Pod) -> str:
-    """Return why a pod has ended or is ending, for a person: an eviction, a lack of memory, an exit code."""
+    """Return why a pod has ended or is ending, for people: an eviction, a lack of memory, an exit code."""
     status = pod.status
-    if status is not None and status.reason:  # of the whole pod, such as Evicted
+    if status is not None and status.reason:  # for the whole pod, such as Evicted
         return f"{status.reason}: {status.message}" if status.message else status.reason
     ended = [(each.name, each.state.terminated) for each in _statuses(pod) if each.state and each.state.terminated]
     if any(end.reason == "OOMKilled" for _, end in ended):
-        return "the kernel has ended it because memory ran out"
+        return "the kernel ended it because it ran out of memory"
     disruption = _condition(pod, "DisruptionTarget")
     if disruption is not None and disruption.status == "True":
         return f"{disruption.reason}: {disruption.message}" if disruption.message else str(disruption.reason)
@@ -121,11 +121,11 @@ def end_reason(pod: Pod) -> str:
             return f"{name} was ended by signal {end.signal}"
         if end.exitCode != 0 or name == CONTAINER:
             return f"{name} has ended with exit code {end.exitCode}"
-    return "the reason is not known"
+    return "the reason is unknown"
 
 
 def _statuses(pod: Pod) -> list[ContainerStatus]:
-    """Return the states of all containers; the sandbox is the last of ours, since it needs what the others do."""
+    """Return the states of all containers. The sandbox's is the last of ours, since it needs the others."""
     if pod.status is None:
         return []
     states = [*(pod.status.initContainerStatuses or []), *(pod.status.containerStatuses or [])]

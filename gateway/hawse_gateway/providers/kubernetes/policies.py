@@ -1,4 +1,4 @@
-"""The NetworkPolicies of an instance: made before the first pod, and made again if somebody deletes or changes them."""
+"""The NetworkPolicies of an instance: created before the first pod, and restored if they are deleted or changed."""
 
 import asyncio
 import logging
@@ -13,20 +13,20 @@ from hawse_gateway.providers.kubernetes.settings import KubernetesSettings
 
 log = logging.getLogger(__name__)
 
-INTERVAL: Final = 30.0  # s after which they are applied again: pods run for long
-FRESH: Final = 60.0  # s for which policies that were applied need not be applied again before a start
+INTERVAL: Final = 30.0  # s until they are applied again: pods run for a long time
+FRESH: Final = 60.0  # s after applying them that a start need not apply them again
 
 
 class Policies:
-    """Applies the policies, which changes nothing if they are as they should be."""
+    """Applies the policies. This changes nothing if they are correct."""
 
     def __init__(self, cluster: Cluster, settings: KubernetesSettings, *, interval: float = INTERVAL) -> None:
         """Do nothing until `ensure` or `run`.
 
         Args:
             cluster: The API.
-            settings: What the policies allow, and whether there are any.
-            interval: Seconds after which they are applied again.
+            settings: The contents of the policies, and whether to create them.
+            interval: Seconds until they are applied again.
         """
         self._cluster = cluster
         self._settings = settings
@@ -35,13 +35,13 @@ class Policies:
         self._applying = asyncio.Lock()
 
     async def ensure(self) -> None:
-        """Apply the policies before a start, unless `run` does it. Raises `HawseError` (`unavailable`)."""
+        """Apply the policies before a start, unless `run` does. Raises `HawseError` (`unavailable`)."""
         async with self._applying:
             if self._applied is None or time.monotonic() - self._applied > FRESH:
                 await self._apply()
 
     async def run(self) -> None:
-        """Apply the policies from time to time, once there are any, until it is cancelled."""
+        """Apply the policies periodically, once there are any, until cancelled."""
         while True:
             await asyncio.sleep(self._interval)
             try:
@@ -50,7 +50,7 @@ class Policies:
                         if self._applied is not None:
                             await self._apply()
             except HawseError as error:
-                log.warning("! the NetworkPolicies cannot be applied: %s", error)
+                log.warning("! cannot apply the NetworkPolicies: %s", error)
 
     async def _apply(self) -> None:
         if self._settings.network_policies:

@@ -1,7 +1,7 @@
-"""The Kubernetes provider: a sandbox is a pod, and a claim of a volume with its files.
+"""The Kubernetes provider: a sandbox is a pod, and a volume claim for its files.
 
-A pod exists only while its sandbox runs: `start` creates it, and `stop` deletes it and waits until the cluster has
-verified that its containers have ended. Names are chosen such that the cluster refuses a second pod of a unit.
+A pod only exists while its sandbox runs: `start` creates it, and `stop` deletes it and waits until the cluster has
+verified that its containers have ended. Names are chosen so that the cluster refuses a second pod of a unit.
 """
 
 import asyncio
@@ -37,13 +37,13 @@ from hawse_gateway.providers.pinned import pinned_context
 
 log = logging.getLogger(__name__)
 
-SYNC_TIMEOUT: Final = 15.0  # s to the first list of all objects
-NOTICE_TIMEOUT: Final = 30.0  # s until a node that was chosen begins to start a pod; one that is not loaded needs 0.1
-STOP_TIMEOUT: Final = 45.0  # s for a pod to end; the driver tries again later
-LOOK: Final = 1.0  # s after which an object that is to disappear is looked at again, without a report of a change
-POLL_MIN: Final = 0.01  # s between attempts to connect
+SYNC_TIMEOUT: Final = 15.0  # s until the first list of all objects
+NOTICE_TIMEOUT: Final = 30.0  # s for a chosen node to start with the pod; an idle one takes 0.1
+STOP_TIMEOUT: Final = 45.0  # s for a pod to end; the driver retries later
+LOOK: Final = 1.0  # s between checks of a disappearing object without a reported change
+POLL_MIN: Final = 0.01  # s between connection attempts
 POLL_MAX: Final = 0.2
-RETRY_AFTER: Final = 30.0  # s, if there is no node with room
+RETRY_AFTER: Final = 30.0  # s, if no node has enough resources
 LIMITS: Final = ("memory", "cpus", "disk")
 
 K = TypeVar("K", Pod, PersistentVolumeClaim)
@@ -63,13 +63,13 @@ class KubernetesProvider:
         arguments: Sequence[str] = (),
         cluster: Cluster | None = None,
     ) -> None:
-        """Create the provider. The cluster is not asked before `run`.
+        """Create the provider. The cluster is not contacted before `run`.
 
         Args:
-            settings: Where pods are created, and what they are made of.
-            network: What programs can connect to, unless the sandbox says so.
-            arguments: More arguments of runtimes.
-            cluster: The API. None: the one that the kubeconfig names.
+            settings: Where pods are created, and their template.
+            network: The default network of sandboxes.
+            arguments: Additional arguments of runtimes.
+            cluster: The API. Default: the cluster of the kubeconfig.
 
         Raises:
             ProviderError: There is no usable kubeconfig.
@@ -83,7 +83,7 @@ class KubernetesProvider:
         self._policies = Policies(self._cluster, settings)
 
     async def run(self) -> None:
-        """Follow the pods and the claims of the instance, and keep its policies, until it is cancelled."""
+        """Follow the instance's pods and claims, and maintain its policies, until cancelled."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._pods.run(), name="watch pods")
             tasks.create_task(self._claims.run(), name="watch claims")
@@ -97,9 +97,7 @@ class KubernetesProvider:
             isolation="kubernetes",
             images=True,
             networks=(self._network, *others),
-            refused={
-                "filtered": "a proxy of the gateway cannot accept connections in a pod, which is on another machine"
-            },
+            refused={"filtered": "the gateway's proxy cannot accept connections in pods, which run on other machines"},
             limits=LIMITS,
             enforcement=Enforcement(network=self._network, system_calls=True, memory_files=True),
             remote=True,
@@ -108,7 +106,7 @@ class KubernetesProvider:
 
     async def create(self, unit: str, spec: SandboxSpec, report: Report) -> None:
         if spec.image_command:
-            message = "the Kubernetes provider cannot run the command of an image"
+            message = "the Kubernetes provider cannot run an image's command"
             raise HawseError("invalid_params", message, details={"path": "$.image_command"})
         report(Progress(phase="creating"))
         await self._policies.ensure()
@@ -135,8 +133,8 @@ class KubernetesProvider:
             except AlreadyExistsError as error:
                 raise HawseError("unavailable", "another pod of this sandbox has not ended yet") from error
         log.info("= unit %s: pod %s", unit, name_of(pod), extra={"sandbox": unit})
-        # It belongs to the pod, so that the cluster deletes it with the pod. The container does not need it before the
-        # bundle of the runtime was installed.
+        # It belongs to the pod, so that the cluster deletes both together. The container does not need it before the
+        # runtime's bundle is installed.
         secret = manifests.secret(unit, runtime, token, made, self._settings)
         await self._cluster.create(manifests.owned(secret, name_of(pod), str(_metadata(pod).uid)))
         host = await self._wait_until_it_runs(pod, spec.image or self._settings.image, report)
@@ -152,12 +150,12 @@ class KubernetesProvider:
             await self._cluster.delete(found)
             await self._wait_until_gone(Pod, found, self._pods)
             runtime = runtime or _label(found, RUNTIME_LABEL)
-        if runtime:  # the cluster deletes it as well, but not always soon after its API server has failed
+        if runtime:  # the cluster deletes it as well, but not always soon after a failure of its API server
             await self._cluster.delete_named(Secret, manifests.secret_name(self._settings.instance, unit, runtime))
         log.info("= unit %s stopped", unit, extra={"sandbox": unit})
 
     async def _claim_has_gone(self, unit: str) -> bool:
-        """Wait for the end of a claim that was deleted while a pod used it. Return whether there is none now."""
+        """Wait for the end of a claim that was deleted while a pod used it. Return whether it is gone."""
         found = await self._cluster.get(PersistentVolumeClaim, self._name(unit))
         if found is None or _metadata(found).deletionTimestamp is None:
             return found is None
@@ -165,7 +163,8 @@ class KubernetesProvider:
         return True
 
     async def _remove_ended(self, unit: str) -> None:
-        """Remove a pod that has ended and that no row knows, as after the store was lost. One that may run is kept."""
+        """Remove an ended pod without a row, for example after the store was lost. A pod that may be running is
+        kept."""
         found = await self._cluster.get(Pod, self._name(unit))
         if found is not None and pod_state.has_ended(found):
             await self.stop(unit, _label(found, RUNTIME_LABEL))
@@ -185,10 +184,10 @@ class KubernetesProvider:
         raise HawseError("invalid_params", "the Kubernetes provider cannot suspend sandboxes")
 
     async def observe(self, unit: str, runtime: str | None = None) -> Observation:
-        """Return what was reported last. While the cluster cannot be reached, sandboxes that run can be used.
+        """Return the last reported state. Running sandboxes stay usable while the cluster is unreachable.
 
-        What does not run, or is of another start, is looked at: a start by another gateway may not have been reported
-        here yet.
+        Units that do not run, or that run another start, are looked up: a start by another gateway may not have been
+        reported here yet.
         """
         await self._synchronized()
         name = self._name(unit)
@@ -201,7 +200,7 @@ class KubernetesProvider:
     async def discover(self) -> list[Observation]:
         await self._synchronized()
         if not (self._pods.current and self._claims.current):
-            raise HawseError("unavailable", "the cluster does not report changes now")
+            raise HawseError("unavailable", "the cluster is not reporting changes")
         found: list[tuple[str, Pod | PersistentVolumeClaim]] = [
             *self._claims.objects.items(),
             *self._pods.objects.items(),
@@ -213,7 +212,7 @@ class KubernetesProvider:
         ]
 
     async def mount_place(self, unit: str) -> MountPlace:
-        text = "nothing can be mounted in pods, which are on other machines: mount volumes with the pod template"
+        text = "mounts are not supported in pods, which run on other machines: mount volumes with the pod template"
         raise HawseError("unavailable", text, retryable=False)
 
     async def close(self) -> None:
@@ -225,16 +224,16 @@ class KubernetesProvider:
         return manifests.object_name(self._settings.instance, unit)
 
     async def _synchronized(self) -> None:
-        """Wait until all objects were listed once. Raises `HawseError` (`unavailable`)."""
+        """Wait until all objects have been listed once. Raises `HawseError` (`unavailable`)."""
         try:
             async with asyncio.timeout(SYNC_TIMEOUT):
                 for informer in (self._pods, self._claims):
                     await informer.until(lambda informer=informer: informer.listed or None)  # type: ignore[misc]
         except TimeoutError:
-            raise HawseError("unavailable", "the cluster has not answered yet") from None
+            raise HawseError("unavailable", "the cluster has not responded yet") from None
 
     def _observation(self, unit: str, pod: Pod | None, *, exists: bool, last: Pod | None = None) -> Observation:
-        """Describe a unit by its pod. If it has none, `last` or the one that was removed says why."""
+        """Describe a unit by its pod. Without a pod, `last` or the removed pod provides the reason."""
         if pod is None or (pod_state.has_ended(pod) and not pod_state.is_ending(pod)):
             last = pod or self._pods.removed.get(self._name(unit)) or last
             reason = None if last is None else pod_state.end_reason(last)
@@ -243,11 +242,11 @@ class KubernetesProvider:
         runtime = _label(pod, RUNTIME_LABEL)
         host = pod_state.address(pod)
         if host is None:
-            reason = pod_state.end_reason(pod) if pod_state.is_ending(pod) else "its pod does not run yet"
+            reason = pod_state.end_reason(pod) if pod_state.is_ending(pod) else "its pod is not running yet"
             return self._seen(unit, "unreachable", runtime, keeps=exists, reason=reason)
         endpoint = Endpoint(TcpAddress(host, PORT))
         if pod_state.node_lost(pod):
-            reason = "the node of its pod does not report"
+            reason = "its pod's node is not reporting"
             return self._seen(unit, "frozen", runtime, endpoint, keeps=exists, reason=reason)
         return self._seen(unit, "running", runtime, endpoint, keeps=exists)
 
@@ -274,7 +273,7 @@ class KubernetesProvider:
     # ---- waiting
 
     async def _wait_until_it_runs(self, created: Pod, image: str, report: Report) -> str:
-        """Return the IP address of the pod, when its sandbox's container runs."""
+        """Return the pod's IP address once the sandbox's container is running."""
         name, reported = name_of(created), Progress(phase="")
 
         def now() -> Pod | None:
@@ -282,7 +281,7 @@ class KubernetesProvider:
             return pod if pod is not None and _same(pod, created) else None
 
         def after(step: Callable[[Pod], bool]) -> Pod | None:
-            """Return the pod when there is no need to wait for a step any more, perhaps because it was removed."""
+            """Return the pod once there is no need to wait for a step, possibly because it was removed."""
             pod = now()
             if pod is None:
                 removed = self._pods.removed.get(name)
@@ -304,24 +303,24 @@ class KubernetesProvider:
                 await self._pods.until(lambda: after(pod_state.scheduled))
         except TimeoutError:
             if not self._pods.current:
-                raise HawseError("unavailable", "the cluster does not report changes") from None
+                raise HawseError("unavailable", "the cluster is not reporting changes") from None
             waiting = now() or created
-            reason = pod_state.waiting_for_node(waiting) or "the cluster has not chosen one in time"
+            reason = pod_state.waiting_for_node(waiting) or "the cluster did not choose one in time"
             details = {"retry_after": RETRY_AFTER}
             raise HawseError("capacity_exceeded", f"no node for the sandbox: {reason}", details=details) from None
         try:
             async with asyncio.timeout(NOTICE_TIMEOUT):
                 await self._pods.until(lambda: after(pod_state.noticed))
         except TimeoutError:
-            reason = "its node may be down" if self._pods.current else "the cluster does not report changes"
-            message = f"no node has begun to start the pod within {NOTICE_TIMEOUT:g} s: {reason}"
+            reason = "its node may be down" if self._pods.current else "the cluster is not reporting changes"
+            message = f"no node started the pod within {NOTICE_TIMEOUT:g} s: {reason}"
             raise HawseError("unavailable", message) from None
         try:
             async with asyncio.timeout(self._settings.start_timeout):
                 outcome: HawseError | str = await self._pods.until(decided)
         except TimeoutError:
             reason = reported.message or await self._cluster.warning(created) or ""
-            message = f"the pod has not started within {self._settings.start_timeout:g} s: {reason}"
+            message = f"the pod did not start within {self._settings.start_timeout:g} s: {reason}"
             raise HawseError("unavailable", message.rstrip(": ")) from None
         if isinstance(outcome, HawseError):
             raise outcome
@@ -352,7 +351,7 @@ class KubernetesProvider:
     async def _wait_until_gone(self, kind: type[K], before: K, informer: Informer[K]) -> None:
         """Wait until the cluster has removed an object, which it does when all of it has ended.
 
-        It has also been reported then: `observe` does not return what was before.
+        The removal has then been reported: `observe` does not return the earlier state.
         """
         name = name_of(before)
 
@@ -370,12 +369,12 @@ class KubernetesProvider:
         except TimeoutError:
             pod = self._pods.objects.get(name)
             lost = pod is not None and pod_state.node_lost(pod)
-            reason = "its node does not report" if lost else "the cluster has not reported that it has ended"
+            reason = "its node is not reporting" if lost else "the cluster has not reported its end"
             raise HawseError("unavailable", f"{kind.__name__} {name}: {reason}") from None
 
 
 def _same(one: Pod | PersistentVolumeClaim, other: Pod | PersistentVolumeClaim) -> bool:
-    """Whether two descriptions are of one object, and not of a later one with the same name."""
+    """Return whether two descriptions are of the same object, and not of a later one with the same name."""
     return _metadata(one).uid == _metadata(other).uid
 
 

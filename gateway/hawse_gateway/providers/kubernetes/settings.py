@@ -1,4 +1,4 @@
-"""The file of `--kubernetes`: where pods are created, and what they are made of."""
+"""The file of `--kubernetes`: where pods are created, and their template."""
 
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -13,8 +13,8 @@ from hawse_gateway.providers.base import ProviderError
 
 Workspace = Literal["claim", "ephemeral"]
 DnsLabel = Annotated[str, Meta(min_length=1, max_length=40, pattern=r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$(?!\n)")]
-Quantity = Annotated[str, Meta(pattern=r"^[0-9]{1,18}(Ki|Mi|Gi|Ti)?$(?!\n)")]  # bytes, as Kubernetes writes them
-# Who may connect to runtimes, if the file does not say: pods with the labels of the gateways of deploy/kubernetes.
+Quantity = Annotated[str, Meta(pattern=r"^[0-9]{1,18}(Ki|Mi|Gi|Ti)?$(?!\n)")]  # bytes, in Kubernetes notation
+# The default peers that may connect to runtimes: pods with the labels of the gateways in deploy/kubernetes.
 GATEWAYS: Final = {
     "podSelector": {"matchLabels": {"app.kubernetes.io/name": "hawse", "app.kubernetes.io/component": "gateway"}}
 }
@@ -25,19 +25,19 @@ class KubernetesSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unkno
 
     Attributes:
         runtime_image: The image of the runtime's bundle (`hawse bundle`).
-        image: The image of sandboxes that name none.
-        namespace: Where pods are created. None: the namespace of the gateway's own configuration.
-        context: The context of the kubeconfig. None: its current one, or the cluster that the gateway runs in.
+        image: The default image of sandboxes.
+        namespace: The namespace of pods. None: the namespace in the gateway's own configuration.
+        context: The context of the kubeconfig. None: the current one, or the gateway's own cluster.
         instance: Gateways with the same instance share their sandboxes; others in the namespace do not see them.
         workspace: `claim`: files are in a volume that survives a stop. `ephemeral`: they end with the pod.
-        workspace_size: The size of a workspace, unless the sandbox says so.
-        storage_class: Of the volumes. None: the default of the cluster.
+        workspace_size: The default size of a workspace.
+        storage_class: The storage class of volumes. None: the cluster's default.
         user: The user id of all processes in a pod.
-        gateways: The peers that may connect to runtimes, as in a NetworkPolicy.
-        network_policies: Whether the provider creates the NetworkPolicies; otherwise an administrator does.
-        schedule_timeout: Seconds that a pod may wait for a node.
-        start_timeout: Seconds from then until its runtime accepts links; the image is pulled in that time.
-        pod: What is merged into each pod: `metadata` and `spec`.
+        gateways: The peers that can connect to runtimes, as in a NetworkPolicy.
+        network_policies: Whether the provider creates the NetworkPolicies; otherwise an administrator has to.
+        schedule_timeout: The maximum seconds that a pod waits for a node.
+        start_timeout: The maximum seconds from then until its runtime accepts links, including the image pull.
+        pod: Fields merged into each pod: `metadata` and `spec`.
     """
 
     runtime_image: ImageName
@@ -60,7 +60,7 @@ def read_settings(path: Path) -> KubernetesSettings:
     """Read the file of `--kubernetes`.
 
     Raises:
-        ProviderError: It cannot be read, is not TOML, or has a name or a value that is not allowed.
+        ProviderError: It is unreadable, is not TOML, or contains an unknown name or invalid value.
     """
     try:
         settings = msgspec.toml.decode(path.read_bytes(), type=KubernetesSettings)
@@ -75,14 +75,14 @@ def read_settings(path: Path) -> KubernetesSettings:
 
 
 def _check(name: str, kind: Any, given: Any) -> None:
-    """Refuse what the models of Kubernetes do not have: they would drop it, and a runtime class would have no effect.
+    """Refuse fields unknown to the Kubernetes models, which would drop them silently: a runtime class, for example.
 
     Raises:
-        ValueError: A field is not known, or has another type.
+        ValueError: A field is unknown, or has the wrong type.
     """
     whole = given
     if isinstance(spec := given.get("spec"), dict):
-        whole = {**given, "spec": {"containers": [], **spec}}  # the only field that must be there
+        whole = {**given, "spec": {"containers": [], **spec}}  # the only required field
     try:
         read = kind.from_dict(whole).to_dict()
     except msgspec.ValidationError as error:
@@ -92,7 +92,7 @@ def _check(name: str, kind: Any, given: Any) -> None:
 
 
 def _unknown(given: Any, read: Any, path: str) -> str | None:
-    """Return the path of a field that was not read. None: there is none."""
+    """Return the path of a field that was not read, or None if there is none."""
     if isinstance(given, dict):
         pairs = [(f"{path}.{key}", value, read.get(key)) for key, value in given.items()]
         missing = next((f"{path}.{key}" for key in given if key not in read), None)

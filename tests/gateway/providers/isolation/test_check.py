@@ -42,4 +42,4 @@ def test_a_machine_without_seccomp_is_isolated_and_says_so() -> None:
 
 @pytest.mark.parametrize("output", ["", "[]", "{}", "x"])
 def test_an_answer_that_is_not_understood_is_the_reason(output: str) -> None:
-    assert "the check of the isolation failed" in str(judge(output).reason)
+    assert "the isolation check failed" in str(judge(output).reason)

@@ -32,7 +32,7 @@ def test_a_size_that_has_no_room_for_a_file_system_is_refused(tmp_path: Path) ->
 
 
 def test_a_file_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(StateError, match="was not made"):
+    with pytest.raises(StateError, match="cannot create a workspace"):
         disk_image.make(tmp_path / "missing" / "workspace.img", 1 << 30)
 
 

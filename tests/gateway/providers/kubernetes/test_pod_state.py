@@ -53,7 +53,7 @@ def test_a_node_has_noticed_a_pod_that_it_has_begun_to_start() -> None:
 def test_an_image_that_cannot_be_pulled_is_an_error_of_the_caller(reason: str) -> None:
     error = pod_state.failure(pod(waiting(reason, "no such image")), "box:1")
     assert error is not None
-    assert (error.code, error.message) == ("invalid_params", "the image box:1 cannot be pulled: no such image")
+    assert (error.code, error.message) == ("invalid_params", "cannot pull image box:1: no such image")
 
 
 def test_a_registry_that_does_not_answer_is_waited_for() -> None:
@@ -65,7 +65,7 @@ def test_the_image_of_the_runtime_is_not_the_callers() -> None:
         pod(waiting("PodInitializing"), installer=waiting("ErrImagePull", "no such image")), "box:1"
     )
     assert error is not None
-    assert (error.code, error.message) == ("unavailable", f"container {INSTALLER} cannot be started: no such image")
+    assert (error.code, error.message) == ("unavailable", f"cannot start container {INSTALLER}: no such image")
 
 
 @pytest.mark.parametrize(
