@@ -30,7 +30,7 @@ def test_lines_of_any_size_are_read_backwards_block_by_block(tmp_path: Path) -> 
     assert everything(files) == lines
 
 
-def test_a_position_is_where_its_line_begins(tmp_path: Path) -> None:
+def test_a_position_is_the_start_of_its_line(tmp_path: Path) -> None:
     files = AuditFiles(tmp_path)
     files.append(b"one\ntwo\n")
     files.close()

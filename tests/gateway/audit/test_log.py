@@ -44,7 +44,7 @@ async def test_pages_are_the_newest_entries_first_over_all_segments(tmp_path: Pa
     assert (log.written, log.lost) == (100, 0)
 
 
-async def test_a_page_ends_at_the_entry_after_which_newer_ones_are_wanted(tmp_path: Path) -> None:
+async def test_a_page_ends_at_the_entry_given_as_after(tmp_path: Path) -> None:
     log = AuditLog(AuditFiles(tmp_path))
     async with log.running():
         for number in range(5):
@@ -87,7 +87,7 @@ async def test_a_disk_that_hangs_costs_entries_and_delays_nothing(tmp_path: Path
     assert log.written == 11
 
 
-async def test_a_disk_that_refuses_costs_entries_which_are_counted(tmp_path: Path) -> None:
+async def test_entries_lost_to_a_failing_disk_are_counted(tmp_path: Path) -> None:
     directory = tmp_path / "audit"
     directory.write_text("in the way")
     log = AuditLog(AuditFiles(directory))

@@ -54,7 +54,7 @@ async def test_a_call_is_written_with_its_caller_its_target_and_its_outcome(gate
         ("code.interrupt", {"context": "c", "run": "r"}, "local"),
     ],
 )
-async def test_what_a_call_acts_on_is_named(
+async def test_the_objects_of_a_call_are_named(
     gateway: Gateway, method: str, params: dict[str, Any], sandbox: str | None
 ) -> None:
     async with gateway.peer() as peer:
@@ -86,7 +86,7 @@ async def test_secrets_are_not_written(gateway: Gateway, tmp_path: Path) -> None
     assert b"terminal.send" not in written
 
 
-async def test_a_stream_is_written_when_it_begins_and_when_it_ends(gateway: Gateway) -> None:
+async def test_a_stream_is_recorded_when_it_starts_and_when_it_ends(gateway: Gateway) -> None:
     async with gateway.peer() as peer:
         with pytest.raises(HawseError):
             await peer.ask("terminal.attach", {"id": "main"})

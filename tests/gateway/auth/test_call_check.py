@@ -35,7 +35,7 @@ def test_the_owner_may_call_everything_and_a_principal_without_rights_nothing(me
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_viewer_may_call_what_requires_view(method: str) -> None:
+def test_a_viewer_can_call_methods_that_require_view(method: str) -> None:
     assert allowed(VIEWER, method, {"id": "main"}) == (METHODS[method].requires == "view")
 
 

@@ -16,7 +16,7 @@ def test_the_name_contains_the_port_and_over_https_the_host_prefix() -> None:
 
 
 @pytest.mark.parametrize("scheme", ["http", "ws", "https", "wss"])
-def test_what_is_set_is_found_again(scheme: str) -> None:
+def test_a_cookie_that_was_set_is_found_again(scheme: str) -> None:
     value = cookies.set_cookie([HOST], scheme, "abc", "secret", 60.0).partition(";")[0]
     headers = [HOST, (b"cookie", f"other=1; {value}; hawse-9-x=y".encode())]
     assert cookies.sessions(headers, scheme) == {"abc": ["secret"]}

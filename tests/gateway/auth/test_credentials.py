@@ -124,7 +124,7 @@ async def test_after_a_reboot_the_date_decides_when_a_credential_ends(store: Mem
         assert after.find(secret) is None
 
 
-async def test_what_was_created_with_a_token_ends_with_it(credentials: Credentials, clock: ManualClock) -> None:
+async def test_credentials_created_with_a_token_end_with_it(credentials: Credentials, clock: ManualClock) -> None:
     secret, row = await credentials.create("token", ADA, owner(credentials), lifetime=10.0)
     token = credentials.find(secret)
     assert token is not None
@@ -204,7 +204,7 @@ async def test_the_oldest_session_of_a_token_ends_when_there_are_too_many(
     assert [credentials.find(secret) is None for secret in made] == [True] * 2 + [False] * SESSIONS_OF_EACH
 
 
-async def test_a_row_that_cannot_be_read_is_no_credential(store: MemoryStore, clock: ManualClock) -> None:
+async def test_an_unreadable_row_is_not_a_credential(store: MemoryStore, clock: ManualClock) -> None:
     store.put(TABLE, "token-1", b"{}")
     async with another(store, clock) as loaded:
         assert loaded.all("token") == []

@@ -68,7 +68,7 @@ async def test_a_token_for_other_sandboxes_does_not_reveal_this_one(
         ("share.create", {"sandbox": "local"}),
     ],
 )
-async def test_no_caller_gives_what_it_does_not_have(
+async def test_no_caller_gives_rights_that_it_lacks(
     gateway: Gateway, owner: Peer, method: str, params: dict[str, Any]
 ) -> None:
     token = (await make(owner, "token.create", role="owner", sandboxes=["mine"], user="eve"))["token"]
@@ -172,7 +172,7 @@ async def test_a_secret_is_not_given_to_another_caller_with_the_same_key(gateway
         assert (await eve.ask("share.create", params, sandbox=None, key="k"))["token"] != first["token"]
 
 
-async def test_the_owners_token_is_no_row_that_could_be_revoked(gateway: Gateway, owner: Peer) -> None:
+async def test_the_owners_token_is_not_a_row_and_cannot_be_revoked(gateway: Gateway, owner: Peer) -> None:
     identity = gateway.credentials.find(TOKEN)
     assert identity is not None
     assert await refused(owner, "token.revoke", {"id": identity.credential}, sandbox=None) == "not_found"

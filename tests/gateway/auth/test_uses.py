@@ -74,7 +74,7 @@ async def test_a_change_of_the_date_neither_brings_the_end_forward_nor_delays_it
         await asyncio.wait_for(expired.wait(), TIMEOUT)
 
 
-def test_the_error_says_what_has_happened() -> None:
+def test_the_error_describes_the_cause() -> None:
     assert (ended().code, ended().status) == ("unauthenticated", 401)
 
 

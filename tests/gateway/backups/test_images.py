@@ -94,7 +94,7 @@ def opened() -> list[str]:
     return found
 
 
-async def test_an_image_is_made_once_also_if_it_is_asked_for_twice_at_the_same_time(tmp_path: Path) -> None:
+async def test_an_image_requested_twice_at_once_is_built_once(tmp_path: Path) -> None:
     made = Images(tmp_path)
     info = made.backup("a")
     await asyncio.gather(made.use(info), made.use(info))
@@ -119,7 +119,7 @@ async def test_one_user_does_not_keep_another_one_waiting(tmp_path: Path) -> Non
     assert made.names == ["a", "b", "c", "x"]
 
 
-async def test_an_image_that_another_user_waits_for_is_not_made_twice(tmp_path: Path) -> None:
+async def test_an_image_that_another_user_waits_for_is_not_built_twice(tmp_path: Path) -> None:
     made = Images(tmp_path)
     made.go_on.clear()
     info = made.backup("a")
@@ -141,7 +141,7 @@ async def test_an_archive_of_huge_sparse_files_is_refused_at_once(tmp_path: Path
     assert made.names == []
 
 
-async def test_what_was_not_used_for_the_longest_time_makes_room(tmp_path: Path) -> None:
+async def test_the_least_recently_used_image_makes_room(tmp_path: Path) -> None:
     made = Images(tmp_path, size=5 * FILE // 2)
     a, b, c, d = map(made.backup, "abcd")
     await made.use(a)
@@ -159,7 +159,7 @@ async def test_what_was_not_used_for_the_longest_time_makes_room(tmp_path: Path)
     assert made.names == ["a", "d"]
 
 
-async def test_an_image_that_another_gateway_deletes_at_once_is_made_again(tmp_path: Path) -> None:
+async def test_an_image_deleted_at_once_by_another_gateway_is_built_again(tmp_path: Path) -> None:
     made = Images(tmp_path, size=3 * FILE // 2)
     a, b = map(made.backup, "ab")
     await made.use(a)
@@ -222,7 +222,7 @@ async def test_one_that_is_given_up_leaves_no_file_and_no_process(tmp_path: Path
     os.close(locked)
 
 
-async def test_what_nothing_needs_is_swept(tmp_path: Path) -> None:
+async def test_unneeded_images_are_swept(tmp_path: Path) -> None:
     made = Images(tmp_path)
     infos = [made.backup(id) for id in ("existing", "gone", "mounted", "used")]
     for info in infos:

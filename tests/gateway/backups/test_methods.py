@@ -228,7 +228,7 @@ async def test_a_job_ends_without_calls_or_when_it_is_cancelled(bench: Bench) ->
     assert bench.transfers.ended == ["cancelled"] * 3
 
 
-async def test_a_job_that_is_cancelled_before_it_begins_has_an_outcome(bench: Bench) -> None:
+async def test_a_job_cancelled_before_it_starts_has_an_outcome(bench: Bench) -> None:
     cancelling = bench.call(BackupCancel(key="k"))  # its handler runs before the task of the job
     call = bench.call(CREATE, key="k")
     with pytest.raises(HawseError, match="cancelled"):
@@ -310,7 +310,7 @@ async def test_there_is_a_limit_of_backups(bench: Bench) -> None:
     assert (found.backups, found.max_backups, found.bytes) == (2, 2, 0)
 
 
-async def test_sweeping_goes_on_after_a_failure(bench: Bench) -> None:
+async def test_sweeping_continues_after_a_failure(bench: Bench) -> None:
     sweeping = asyncio.create_task(bench.methods.sweep())
     await eventually(lambda: bench.transfers.ended)
     assert not sweeping.done()

@@ -27,7 +27,7 @@ async def content(store: ObjectStore, id: str) -> bytes:
 
 
 @pytest.mark.parametrize("size", [0, 10, 2 * PART + 1000])
-async def test_what_is_committed_is_read_and_deleted(s3: S3Server, size: int) -> None:
+async def test_a_committed_archive_can_be_read_and_deleted(s3: S3Server, size: int) -> None:
     store, data = store_of(s3), os.urandom(size)
     async with store.writing("x") as upload:
         for at in range(0, size, 300_000):
@@ -42,7 +42,7 @@ async def test_what_is_committed_is_read_and_deleted(s3: S3Server, size: int) ->
         await content(store, "x")
 
 
-async def test_what_is_not_committed_is_aborted(s3: S3Server) -> None:
+async def test_an_uncommitted_upload_is_aborted(s3: S3Server) -> None:
     store = store_of(s3, "s3://bucket")
     with pytest.raises(ValueError):
         async with store.writing("x") as upload:

@@ -79,7 +79,7 @@ async def test_a_restore_is_a_mount_that_has_written_nothing(tmp_path: Path) -> 
     assert os.listdir(bench.root) == []
 
 
-async def test_an_image_that_cannot_be_served_is_made_again(tmp_path: Path) -> None:
+async def test_an_image_that_cannot_be_served_is_built_again(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     bench.mounts.fails = HawseError("conflict", "the directory is not empty", details={"errno": errno.ENOTEMPTY})
     with pytest.raises(HawseError, match="not empty"):

@@ -70,7 +70,7 @@ async def test_one_is_abandoned_when_the_gateway_that_was_creating_it_is_gone() 
     assert await another.abandoned(one)
 
 
-async def test_one_that_becomes_complete_meanwhile_is_not_abandoned() -> None:
+async def test_a_backup_completed_in_the_meantime_is_not_abandoned() -> None:
     store, time = MemoryStore(), Time()
     records = BackupRecords(store, time.clock)
     async with records.creating(record(time, ready=False)):
@@ -97,7 +97,7 @@ async def test_a_creation_that_takes_long_keeps_its_lease() -> None:
         assert not await BackupRecords(watched, time.clock).abandoned(one)
 
 
-async def test_what_fails_during_a_creation_is_raised_as_it_is_and_ends_the_lease() -> None:
+async def test_an_error_during_a_creation_is_raised_unwrapped_and_ends_the_lease() -> None:
     store, time = MemoryStore(), Time()
     records = BackupRecords(store, time.clock)
     with pytest.raises(ZeroDivisionError):
@@ -106,7 +106,7 @@ async def test_what_fails_during_a_creation_is_raised_as_it_is_and_ends_the_leas
     assert store.leases == {}
 
 
-async def test_one_that_was_deleted_meanwhile_is_not_finished() -> None:
+async def test_a_backup_deleted_in_the_meantime_is_not_finished() -> None:
     time = Time()
     records = BackupRecords(MemoryStore(), time.clock)
     with pytest.raises(HawseError, match="cancelled"):

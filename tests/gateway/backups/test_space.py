@@ -96,7 +96,7 @@ async def test_gateways_that_reserve_at_once_do_not_exceed_the_limit_together() 
     assert any(isinstance(result, HawseError) for result in results)
 
 
-async def test_a_backup_that_was_deleted_meanwhile_is_not_continued() -> None:
+async def test_a_backup_deleted_in_the_meantime_is_not_continued() -> None:
     records = BackupRecords(MemoryStore())
     record = await begun(records, "a")
     await records.remove("a")

@@ -71,7 +71,7 @@ def made(folder: Path, archive: bytes, format: BackupFormat, *, size: int = 1 <<
 
 
 @pytest.mark.parametrize("format", ["tar", "tar.gz", "tar.zst"])
-def test_an_image_is_made_of_each_format(tmp_path: Path, format: BackupFormat) -> None:
+def test_an_image_can_be_built_from_each_format(tmp_path: Path, format: BackupFormat) -> None:
     code, image, _ = made(tmp_path, compressed(tar(), format), format)
     assert (code, image[:4]) == (0, MAGIC)
     assert len(image) > 100_000
@@ -105,7 +105,7 @@ def test_an_archive_that_ends_early_is_an_error(tmp_path: Path, format: BackupFo
 
 
 @pytest.mark.parametrize("format", ["tar", "tar.gz", "tar.zst"])
-def test_what_is_not_an_archive_is_an_error(tmp_path: Path, format: BackupFormat) -> None:
+def test_data_that_is_not_an_archive_is_an_error(tmp_path: Path, format: BackupFormat) -> None:
     assert made(tmp_path, os.urandom(5000), format)[0] != 0
 
 
@@ -165,7 +165,7 @@ def test_blocks_are_bounded_whatever_the_ratio_is() -> None:
         assert max(map(len, blocks)) <= squashfs.BLOCK
 
 
-def test_without_mksquashfs_the_error_says_what_to_install_and_what_works(tmp_path: Path) -> None:
+def test_without_mksquashfs_the_error_names_the_package_and_the_alternative(tmp_path: Path) -> None:
     with pytest.raises(HawseError, match="apt install squashfs-tools, or use the mode `copy`") as raised:
         squashfs.find((str(tmp_path),))
     assert raised.value.code == "unavailable"

@@ -18,7 +18,7 @@ async def content(store: DirectoryStore, id: str) -> bytes:
     return b"".join([data async for data in store.read(id)])
 
 
-async def test_what_is_committed_is_read_and_deleted(tmp_path: Path) -> None:
+async def test_a_committed_archive_can_be_read_and_deleted(tmp_path: Path) -> None:
     store = DirectoryStore(tmp_path / "a/b")
     data = os.urandom(3_000_000)
     async with store.writing("x") as writer:
@@ -44,7 +44,7 @@ async def test_the_disk_is_not_filled(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == []
 
 
-async def test_what_is_not_committed_is_removed(tmp_path: Path) -> None:
+async def test_an_uncommitted_archive_is_removed(tmp_path: Path) -> None:
     store = DirectoryStore(tmp_path)
     with pytest.raises(ValueError):
         async with store.writing("x") as writer:
@@ -74,7 +74,7 @@ async def test_a_cancelled_archive_leaves_no_file_and_no_descriptor(tmp_path: Pa
             assert os.listdir(tmp_path) == []
 
 
-async def test_what_a_killed_gateway_has_left_is_deleted(tmp_path: Path) -> None:
+async def test_leftovers_of_a_killed_gateway_are_deleted(tmp_path: Path) -> None:
     (tmp_path / "x.part").write_text("left")
     await DirectoryStore(tmp_path).delete("x")
     assert os.listdir(tmp_path) == []
@@ -94,12 +94,12 @@ def test_a_failure_of_the_disk_is_typed(number: int, code: str) -> None:
     assert (raised.value.code, raised.value.details) == (code, {"errno": number})
 
 
-def test_a_full_disk_is_no_space() -> None:
+def test_a_full_disk_raises_no_space() -> None:
     with pytest.raises(HawseError, match="no_space"), store_errors(), open("/dev/full", "wb", buffering=0) as file:
         file.write(b"x")
 
 
-def test_the_place_decides_which_store_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_place_determines_the_kind_of_store(monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(open_store("backups"), DirectoryStore)
     assert isinstance(open_store("s3://bucket/prefix"), ObjectStore)
     with pytest.raises(ValueError, match="expected s3://BUCKET"):

@@ -64,7 +64,7 @@ def test_a_file_of_more_than_eight_gigabytes_has_its_data_skipped() -> None:
         assert sizes.total < 4 << 20
 
 
-def test_what_is_no_archive_is_counted_and_nothing_fails() -> None:
+def test_data_that_is_not_an_archive_is_counted_without_errors() -> None:
     chance = random.Random(1)
     for _ in range(300):
         data = chance.randbytes(3000)

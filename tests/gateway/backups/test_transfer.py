@@ -128,7 +128,7 @@ class Bench:
         return await self.transfers.create(params, OWNER, self.reports.append)
 
 
-async def test_what_was_sent_is_stored() -> None:
+async def test_sent_data_is_stored() -> None:
     bench = Bench(FakeLink())
     info = await bench.create()
     assert bench.store.archives == {info.id: DATA}
@@ -185,7 +185,7 @@ def packed(**changed: Any) -> dict[str, Any]:
     ],
     ids=lambda answer: str(answer)[:20],
 )
-async def test_an_answer_that_a_hostile_sandbox_has_made_up_is_a_typed_error(answer: Any) -> None:
+async def test_a_forged_answer_from_a_sandbox_is_a_typed_error(answer: Any) -> None:
     bench = Bench(FakeLink())
     bench.link.packed = answer
     with pytest.raises(HawseError, match="io_error") as caught:
@@ -195,7 +195,7 @@ async def test_an_answer_that_a_hostile_sandbox_has_made_up_is_a_typed_error(ans
 
 
 @pytest.mark.parametrize("value", [{"phase": "dancing"}, 7, {"phase": "packing", "bytes": -1}])
-async def test_progress_that_a_hostile_sandbox_has_made_up_is_a_typed_error(value: Any) -> None:
+async def test_forged_progress_from_a_sandbox_is_a_typed_error(value: Any) -> None:
     bench = Bench(FakeLink())
     bench.link.progress = value
     with pytest.raises(HawseError, match="io_error"):
@@ -247,7 +247,7 @@ async def test_a_store_that_hangs_is_given_up() -> None:
         await bench.restore(info)
 
 
-async def test_a_failure_of_any_kind_does_not_keep_what_has_expired() -> None:
+async def test_no_failure_keeps_expired_backups() -> None:
     now = 0.0
     bench = Bench(FakeLink(), Clock(wall=lambda: now, uptime=lambda: now, boot="b"))
     for _ in range(2):
@@ -263,7 +263,7 @@ async def test_a_failure_of_any_kind_does_not_keep_what_has_expired() -> None:
     assert len(bench.store.archives) == 1
 
 
-async def test_what_a_killed_gateway_was_creating_is_deleted_by_the_next_sweep() -> None:
+async def test_an_unfinished_backup_of_a_killed_gateway_is_deleted_by_the_next_sweep() -> None:
     bench = Bench(FakeLink())
     bench.link.packed = None  # it never ends
     creating = asyncio.create_task(bench.create())
@@ -291,7 +291,7 @@ async def test_a_creation_that_is_cancelled_leaves_nothing() -> None:
     assert (bench.store.archives, await bench.records.all()) == ({}, {})
 
 
-async def test_what_cannot_be_deleted_is_deleted_later() -> None:
+async def test_a_failed_deletion_is_retried_later() -> None:
     """The row stays until the archive is deleted."""
     now = 0.0
     clock = Clock(wall=lambda: now, uptime=lambda: now, boot="b")

@@ -45,7 +45,7 @@ async def test_each_progress_starts_the_time_again() -> None:
         assert timers[-1].cancelled()
 
 
-async def test_all_clients_share_what_waits_beyond_their_limits() -> None:
+async def test_all_clients_share_the_budget_beyond_their_limits() -> None:
     budget = BacklogBudget(1000)
     first, second = (Backlog(budget, 100, lambda: None) for _ in range(2))
     assert first.update(900, progress=True)

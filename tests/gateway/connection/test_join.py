@@ -102,7 +102,7 @@ class TestJoin:
                 assert websocket.close_code == AGAIN
                 assert (await call).status_code == 503
 
-    async def test_a_request_that_is_no_websocket_is_told_so(self, stack: Stack) -> None:
+    async def test_a_request_that_is_not_a_websocket_gets_an_explanation(self, stack: Stack) -> None:
         async with http_client(stack.base, timeout=10) as http:
             answer = await http.get("/v1/join", headers={"Authorization": f"Bearer {stack.token}"})
         assert answer.status_code == 426

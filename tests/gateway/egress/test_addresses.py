@@ -38,7 +38,7 @@ def test_a_host_has_one_form(host: str, known: str) -> None:
         *("[::1", "fe80::1%eth0", "[fe80::1%25eth0]", "::g", "[127.0.0.1]", "01.2.3.4"),
     ],
 )
-def test_what_another_resolver_could_read_otherwise_is_no_host(host: str) -> None:
+def test_names_that_resolvers_read_differently_are_not_hosts(host: str) -> None:
     with pytest.raises(ValueError):
         normalized(host)
 

@@ -80,7 +80,7 @@ async def test_each_refusal_is_passed_on_once(control: Control) -> None:
         await eventually(lambda: seen == [("c", "while there is no gateway.test")])
 
 
-async def test_a_proxy_that_is_replaced_is_followed_again_and_counts_go_on(control: Control) -> None:
+async def test_a_replaced_proxy_is_followed_again_and_counters_continue(control: Control) -> None:
     control.refusals.counters.requests = 5
     control.refusals.add("rule", "a.test")
     async with following(control) as (follower, seen):
@@ -115,7 +115,7 @@ async def test_nonsense_of_a_proxy_is_logged_and_tried_again(
     server.close()
 
 
-async def test_a_socket_without_a_proxy_is_no_error(tmp_path: Path) -> None:
+async def test_a_socket_without_a_proxy_is_not_an_error(tmp_path: Path) -> None:
     looks = 0
 
     def sockets() -> dict[str, Path]:

@@ -27,6 +27,6 @@ def test_programs_find_the_proxy_and_the_certificates() -> None:
     assert "127.0.0.1" in variables["NO_PROXY"]
 
 
-def test_programs_trust_the_authority_of_their_sandbox_beside_those_of_the_machine() -> None:
+def test_programs_trust_their_sandboxs_authority_and_the_machines() -> None:
     lines = trusted_certificates("-----BEGIN CERTIFICATE-----\nauthority\n").splitlines()
     assert lines[-2:] == [b"-----BEGIN CERTIFICATE-----", b"authority"]

@@ -62,7 +62,7 @@ def test_an_error_has_its_reason() -> None:
     assert RefusedError("rule", "no").reason == "rule"
 
 
-async def test_an_answer_says_what_the_process_uses() -> None:
+async def test_an_answer_includes_the_resource_usage_of_the_process() -> None:
     counters = (await Refusals().answer(Ask(), 0)).counters
     assert counters.cpu > 0
     assert counters.memory > 1 << 20

@@ -15,7 +15,7 @@ def inject(
     return Injector([secret]).inject(host, port, method, target, HEADERS)
 
 
-def test_a_header_replaces_that_of_the_program() -> None:
+def test_a_header_replaces_the_programs_header() -> None:
     sent = inject(Secret(hosts=["api.test"], into="header", name="Authorization", value="xyz1", prefix="Bearer "))
     assert [value for name, value in sent.headers if name == b"authorization"] == [b"Bearer xyz1"]
     assert sent.hidden == (b"xyz1",)
@@ -33,7 +33,7 @@ def test_basic_authentication() -> None:
     assert {b"pass word", encoded} <= set(sent.hidden)
 
 
-def test_a_parameter_of_the_query_replaces_that_of_the_program() -> None:
+def test_a_query_parameter_replaces_the_programs_parameter() -> None:
     secret = Secret(hosts=["api.test"], into="query", name="key", value="a b&c")
     assert inject(secret, target=b"/p?a=1&key=mine&k%65y=too&b=2").target == b"/p?a=1&b=2&key=a%20b%26c"
     assert inject(secret, target=b"/p").target == b"/p?key=a%20b%26c"

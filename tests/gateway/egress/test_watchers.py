@@ -10,7 +10,7 @@ def refusal(number: int) -> EgressRefusal:
     return EgressRefusal(time=float(number), reason="rule", host=f"h{number}.test", port=443, method="GET")
 
 
-async def test_a_watcher_gets_refusals_and_if_wanted_what_is_allowed() -> None:
+async def test_a_watcher_gets_refusals_and_optionally_allowed_requests() -> None:
     watchers = Watchers()
     some, every = watchers.join(allowed=False), watchers.join(allowed=True)
     watchers.refused(refusal(1))
@@ -34,7 +34,7 @@ async def test_a_slow_watcher_loses_requests_and_gets_their_number() -> None:
     assert len(await waiting) == 1
 
 
-def test_what_was_refused_last_is_kept() -> None:
+def test_recent_refusals_are_kept() -> None:
     watchers = Watchers()
     for number in range(RECENT + 5):
         watchers.refused(refusal(number))

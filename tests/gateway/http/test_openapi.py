@@ -68,19 +68,19 @@ def test_every_error_is_listed_under_its_status() -> None:
     assert codes == {code: kind.status for code, kind in ERRORS.items()}
 
 
-def test_an_operation_lists_the_errors_of_its_method_and_those_of_every_call() -> None:
+def test_an_operation_lists_common_errors_and_the_errors_of_its_method() -> None:
     responses = DOCUMENT["paths"][CALL + "terminal.lease"]["post"]["responses"]
     assert responses["409"]["description"] == "`conflict`, `key_conflict`, `outcome_unknown`, `stopped`"
     assert responses["409"]["$ref"] == "#/components/responses/E409"
     assert "507" not in responses
 
 
-def test_bounds_are_those_of_the_types() -> None:
+def test_bounds_come_from_the_types() -> None:
     properties: dict[str, Any] = DOCUMENT["components"]["schemas"]["TerminalResize"]["properties"]
     assert (properties["cols"]["minimum"], properties["cols"]["maximum"]) == (1, 1000)
 
 
-def test_tuples_are_arrays_of_a_fixed_length_which_every_generator_understands() -> None:
+def test_tuples_become_arrays_of_fixed_length_for_all_generators() -> None:
     text = json.dumps(DOCUMENT)
     assert "prefixItems" not in text
     assert '"items": false' not in text

@@ -17,7 +17,7 @@ def test_an_error_has_the_status_of_the_table_and_the_fields_of_the_wire() -> No
     }
 
 
-def test_a_message_that_quotes_what_was_received_is_cut() -> None:
+def test_a_message_that_quotes_received_text_is_truncated() -> None:
     response = error_response(HawseError("invalid_params", "é" * 500_000))
     assert json.loads(bytes(response.body))["message"] == "é" * (MESSAGE_MAX - 1) + "…"
 

@@ -290,7 +290,7 @@ async def test_a_link_is_opened_by_as_many_browsers_as_it_says(gateway: Gateway,
         assert (info["uses"], info["max_uses"]) == (1, 1)
 
 
-async def test_two_gateways_do_not_both_begin_the_last_session_of_a_link(gateway: Gateway) -> None:
+async def test_two_gateways_do_not_both_start_the_last_session_of_a_link(gateway: Gateway) -> None:
     first = gateway.credentials
     async with Credentials(TOKEN, gateway.store).running() as second:
         owner = first.find(TOKEN)

@@ -114,7 +114,7 @@ async def test_an_encoding_that_the_build_has_not_written_is_not_used(http: http
     assert ("content-encoding" in answer.headers, raw) == (False, b"<svg/>")
 
 
-async def test_each_encoding_has_an_etag_of_its_own(http: httpx.AsyncClient) -> None:
+async def test_each_encoding_has_its_own_etag(http: httpx.AsyncClient) -> None:
     path = "/assets/main-4f2a.js"
     tags = [(await _fetch(http, path, accept_encoding=accept))[0].headers["etag"] for accept in ("br", "gzip", "")]
     assert len(set(tags)) == 3
@@ -124,7 +124,7 @@ async def test_each_encoding_has_an_etag_of_its_own(http: httpx.AsyncClient) -> 
     assert (await _fetch(http, path, accept_encoding="gzip", if_none_match=tags[0]))[0].status_code == 200
 
 
-async def test_head_describes_what_get_sends(http: httpx.AsyncClient) -> None:
+async def test_head_describes_the_response_to_get(http: httpx.AsyncClient) -> None:
     got, _ = await _fetch(http, "/assets/main-4f2a.js", accept_encoding="br")
     head, raw = await _fetch(http, "/assets/main-4f2a.js", "HEAD", accept_encoding="br")
     assert (head.status_code, raw, dict(head.headers)) == (200, b"", dict(got.headers))
@@ -142,7 +142,7 @@ async def test_a_range_is_one_of_the_plain_file(http: httpx.AsyncClient) -> None
 
 
 @pytest.mark.parametrize("path", ["/assets/main-4f2a.js.br", "/assets/main-4f2a.js.gz"])
-async def test_encoded_files_have_no_addresses_of_their_own(http: httpx.AsyncClient, path: str) -> None:
+async def test_encoded_files_have_no_separate_addresses(http: httpx.AsyncClient, path: str) -> None:
     assert (await http.get(path)).status_code == 404
 
 

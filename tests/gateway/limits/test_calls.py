@@ -33,7 +33,7 @@ def test_a_user_has_a_burst_and_a_rate_over_all_credentials() -> None:
     rates.check(VIEWER, HERE)
 
 
-def test_an_address_has_a_limit_of_its_own() -> None:
+def test_each_address_has_its_own_limit() -> None:
     rates = CallRates(quotas(1, "address"), burst=1, clock=lambda: 0.0)
     rates.check(VIEWER, HERE)
     rates.check(VIEWER, "192.0.2.2:1")

@@ -56,7 +56,7 @@ def test_a_credential_that_the_address_has_used_before_is_not_locked_out() -> No
     assert refused(guesses, ELSEWHERE, "token-1") is None
 
 
-def test_other_gateways_are_told_and_asked_of_right_credentials() -> None:
+def test_correct_credentials_are_exchanged_with_other_gateways() -> None:
     guesses, changes = Guesses(1, 1.0, clock=Clock()), list[str]()
     guesses.on_known = lambda: changes.append("")
     guesses.check(HERE, "token-1")

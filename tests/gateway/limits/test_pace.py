@@ -62,7 +62,7 @@ def test_who_has_no_limit_has_no_pace() -> None:
     assert limits.pace(GUEST, HERE) is None
 
 
-def test_nothing_new_begins_while_there_is_much_debt() -> None:
+def test_nothing_new_starts_while_the_debt_is_large() -> None:
     time = Time()
     pace = rates(time, "user:bytes=10000").pace(USER, HERE)
     assert pace is not None

@@ -50,7 +50,7 @@ def test_a_caller_counts_for_itself_and_for_its_address() -> None:
     assert quotas.subjects("connections", USER, "") == []
 
 
-def test_what_is_held_is_limited_and_can_be_held_again_after_its_end() -> None:
+def test_a_held_place_counts_until_it_is_released() -> None:
     limit = HeldLimit(Quotas.parse(["user:connections=1", "address:connections=2"]), "connections")
     with limit.hold(USER, HERE):
         with pytest.raises(HawseError, match=r"the user 'ann' has 1 connections, which is the limit") as caught:
@@ -64,7 +64,7 @@ def test_what_is_held_is_limited_and_can_be_held_again_after_its_end() -> None:
         pass
 
 
-def test_what_other_gateways_hold_counts() -> None:
+def test_holdings_of_other_gateways_count() -> None:
     limit = HeldLimit(Quotas.parse(["user:connections=2"]), "connections")
     changes = list[str]()
     limit.on_held = lambda: changes.append("")

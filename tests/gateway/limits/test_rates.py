@@ -21,7 +21,7 @@ def test_more_than_the_burst_waits_until_the_bucket_is_full() -> None:
     assert bucket.wait(0.5, 5.0) == 1.5
 
 
-def test_names_have_buckets_of_their_own() -> None:
+def test_each_name_has_its_own_bucket() -> None:
     now = 0.0
     table = RateTable(1.0, 1.0, clock=lambda: now)
     assert [table.take("a"), table.take("a"), table.take("b")] == [True, False, True]
@@ -36,7 +36,7 @@ def test_the_table_drops_the_name_that_was_not_used_for_the_longest_time() -> No
     assert table.wait("b") == 0.0
 
 
-def test_what_was_taken_is_reported_once_and_when_it_is_enough() -> None:
+def test_spending_is_reported_once_when_it_is_large_enough() -> None:
     table = RateTable(1e-6, 100.0, clock=lambda: 0.0)
     reports = list[str]()
     table.on_spent = lambda: reports.append("")
@@ -51,7 +51,7 @@ def test_what_was_taken_is_reported_once_and_when_it_is_enough() -> None:
     assert table.spent() == []
 
 
-def test_a_bucket_is_set_to_what_all_gateways_have_left() -> None:
+def test_a_bucket_is_set_to_the_remainder_at_all_gateways() -> None:
     table = RateTable(1.0, 10.0, clock=lambda: 0.0)
     table.on_spent = lambda: None
     table.spend("a", 2)

@@ -97,7 +97,7 @@ async def test_connections_are_limited_over_all_gateways_and_can_be_opened_again
         await eventually(lambda: not refused(lambda: second.connections.check(USER, HERE)))
 
 
-async def test_what_a_gateway_held_does_not_count_after_its_end(tmp_path: Path) -> None:
+async def test_holdings_of_an_ended_gateway_do_not_count(tmp_path: Path) -> None:
     async with redis_server(tmp_path) as url, Redis.from_url(url) as redis:
         with ExitStack() as held:
             async with gateways(url, 1) as (site,), asyncio.timeout(20):

@@ -21,7 +21,7 @@ from tests.support.waiting import TIMEOUT
 TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 
 
-async def test_a_call_is_a_span_below_that_of_its_client(runtime: FakeRuntime) -> None:
+async def test_a_call_is_a_child_of_its_clients_span(runtime: FakeRuntime) -> None:
     exporter = InMemorySpanExporter()
     spans = CallSpans([exporter])
     headers = {"Authorization": f"Bearer {TOKEN}", "traceparent": f"00-{TRACE}-{PARENT}-01"}

@@ -148,7 +148,7 @@ async def test_a_mount_lives_from_its_creation_to_its_deletion(tmp_path: Path) -
         await eventually(lambda: list((tmp_path / "locks").iterdir()) == [])
 
 
-async def test_what_was_killed_is_mounted_again_also_by_a_later_gateway(tmp_path: Path) -> None:
+async def test_a_killed_mount_is_mounted_again_even_by_a_later_gateway(tmp_path: Path) -> None:
     async with kept(tmp_path) as made:
         await made.keeper.create(made.record())
         pid = int(made.processes.folder("m-1").process.read_text().split()[0])
@@ -162,7 +162,7 @@ async def test_what_was_killed_is_mounted_again_also_by_a_later_gateway(tmp_path
         assert made.place.path("data/x").read_text() == "of the host"
 
 
-async def test_a_mount_waits_for_its_sandbox_and_is_made_for_its_next_start(tmp_path: Path) -> None:
+async def test_a_mount_waits_for_its_sandbox_and_is_mounted_at_its_next_start(tmp_path: Path) -> None:
     async with kept(tmp_path) as made:
         await made.keeper.create(made.record())
         made.place.path("data/y").write_text("late")
@@ -211,7 +211,7 @@ async def test_a_creation_that_fails_leaves_nothing(tmp_path: Path) -> None:
         await eventually(lambda: list((tmp_path / "locks").iterdir()) == [])
 
 
-async def test_a_mount_that_fails_says_why_and_the_others_go_on(tmp_path: Path) -> None:
+async def test_a_failed_mount_reports_the_reason_and_the_others_keep_running(tmp_path: Path) -> None:
     async with kept(tmp_path) as made:
         await made.records.add(made.record(bucket="gone"))
         await made.until("failed")
@@ -230,7 +230,7 @@ async def test_a_directory_that_is_deleted_later_is_reported(tmp_path: Path) -> 
         assert "No such file or directory" in str((await made.keeper.describe(record)).reason)
 
 
-async def test_a_bucket_that_is_deleted_later_is_reported_and_what_was_written_is_kept(tmp_path: Path) -> None:
+async def test_a_bucket_deleted_later_is_reported_and_written_files_are_kept(tmp_path: Path) -> None:
     async with object_store() as store, kept(tmp_path) as made:
         given = MountCredentials(access_key_id=KEY_ID, secret_access_key=SECRET, endpoint=store.url)
         await made.keeper.create(msgspec.structs.replace(made.record(bucket=BUCKET), credentials=given))
@@ -267,7 +267,7 @@ async def test_a_store_that_does_not_answer_a_probe_keeps_nobody_from_the_mount(
             running.cancel()
 
 
-async def test_an_overlay_without_its_image_says_how_to_get_it_again(tmp_path: Path) -> None:
+async def test_an_overlay_without_its_image_explains_how_to_rebuild_it(tmp_path: Path) -> None:
     async with kept(tmp_path) as made:
         info = MountInfo(id="m-1", sandbox="box", path="data", backup="b-1", owner="owner")
         record = MountRecord(info=info, generation="g")
@@ -280,7 +280,7 @@ async def test_an_overlay_without_its_image_says_how_to_get_it_again(tmp_path: P
             await made.keeper.check("other")
 
 
-async def test_a_deletion_that_takes_longer_says_what_waits(tmp_path: Path) -> None:
+async def test_a_slow_deletion_reports_the_pending_work(tmp_path: Path) -> None:
     async with kept(tmp_path) as made:
         await made.records.add(made.record(bucket="gone"))
         with pytest.raises(HawseError) as raised:

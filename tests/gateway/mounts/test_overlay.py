@@ -55,7 +55,7 @@ async def overlay(tmp_path: Path) -> AsyncIterator[Overlay]:
         await made.processes.end("m-1")
 
 
-async def test_what_is_changed_is_there_again(overlay: Overlay) -> None:
+async def test_changes_are_kept_for_the_next_mount(overlay: Overlay) -> None:
     await overlay.mount()
     data = overlay.place.path()
     assert (data / "x").read_text() == "of the image"
@@ -86,7 +86,7 @@ async def test_the_process_has_no_privileges(overlay: Overlay) -> None:
     assert files == {"/dev/null", "/dev/fuse", str(overlay.image), str(overlay.processes.folder("m-1").log)}
 
 
-async def test_programs_keep_what_they_have_changed_when_the_process_is_killed(overlay: Overlay) -> None:
+async def test_changes_survive_when_the_process_is_killed(overlay: Overlay) -> None:
     await overlay.mount()
     data = overlay.place.path()
     (data / "new").write_text("new")
@@ -100,7 +100,7 @@ async def test_programs_keep_what_they_have_changed_when_the_process_is_killed(o
     assert (data / "x").read_text() + (data / "new").read_text() == "of the imagenew"
 
 
-async def test_a_mount_point_that_is_lost_is_an_error_and_nothing_begins_anew(overlay: Overlay) -> None:
+async def test_a_lost_mount_point_is_an_error_and_nothing_starts_over(overlay: Overlay) -> None:
     await overlay.mount()
     (overlay.place.path() / "new").write_text("new")
     await overlay.unmount()

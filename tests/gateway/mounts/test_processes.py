@@ -35,7 +35,7 @@ def pid_of(processes: MountProcesses, id: str) -> int:
     return int(processes.folder(id).process.read_text().split()[0])
 
 
-async def test_a_mount_is_made_found_by_another_gateway_and_removed(
+async def test_a_mount_is_created_found_by_another_gateway_and_removed(
     tmp_path: Path, place: Place, source: Source
 ) -> None:
     processes = MountProcesses(tmp_path / "mounts", MountSettings())
@@ -71,7 +71,7 @@ async def test_programs_get_an_error_when_rclone_is_killed(tmp_path: Path, place
     await processes.end("m-1")
 
 
-async def test_rclone_goes_on_when_the_sandbox_has_ended(tmp_path: Path, place: Place, source: Source) -> None:
+async def test_rclone_keeps_running_after_the_sandbox_has_ended(tmp_path: Path, place: Place, source: Source) -> None:
     processes = MountProcesses(tmp_path / "mounts", MountSettings())
     await processes.start("m-1", source, inside=place.inside(), runtime="r", read_only=False, check=False)
     place.path("data/y").write_text("late")
@@ -82,7 +82,7 @@ async def test_rclone_goes_on_when_the_sandbox_has_ended(tmp_path: Path, place: 
     await processes.end("m-1")
 
 
-async def test_what_was_not_uploaded_is_uploaded_without_a_sandbox(
+async def test_pending_files_are_uploaded_without_a_sandbox(
     tmp_path: Path, place: Place, source: Source, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     processes = MountProcesses(tmp_path / "mounts", MountSettings())
@@ -99,7 +99,7 @@ async def test_what_was_not_uploaded_is_uploaded_without_a_sandbox(
     await processes.end("m-1")
 
 
-async def test_what_cannot_be_mounted_is_a_typed_error_and_leaves_no_process(
+async def test_a_failed_mount_is_a_typed_error_and_leaves_no_process(
     tmp_path: Path, place: Place, source: Source
 ) -> None:
     processes = MountProcesses(tmp_path / "mounts", MountSettings())
@@ -123,7 +123,7 @@ async def test_what_cannot_be_mounted_is_a_typed_error_and_leaves_no_process(
     assert raised.value.code == "unavailable"
 
 
-def test_a_long_log_begins_anew(tmp_path: Path) -> None:
+def test_a_long_log_is_truncated(tmp_path: Path) -> None:
     processes = MountProcesses(tmp_path, MountSettings())
     assert processes.tail("m-1") == ""
     processes.folder("m-1").home.mkdir()
@@ -132,7 +132,7 @@ def test_a_long_log_begins_anew(tmp_path: Path) -> None:
     assert processes.folder("m-1").log.stat().st_size == 0
 
 
-async def test_a_bucket_that_does_not_exist_is_told_from_an_empty_one(tmp_path: Path, place: Place) -> None:
+async def test_a_missing_bucket_is_distinguished_from_an_empty_one(tmp_path: Path, place: Place) -> None:
     processes = MountProcesses(tmp_path / "mounts", MountSettings())
     async with object_store() as store:
         given = MountCredentials(access_key_id=KEY_ID, secret_access_key=SECRET)

@@ -29,7 +29,7 @@ def test_credentials_are_in_the_environment_and_in_no_argument(monkeypatch: pyte
     assert "HAWSE_TOKEN" not in environment
 
 
-def test_a_probe_lists_what_does_not_exist_so_that_a_large_bucket_costs_one_request() -> None:
+def test_a_probe_lists_a_missing_directory_so_that_a_large_bucket_costs_one_request() -> None:
     command = rclone.probe("/bin/rclone", BUCKET)
     assert command[:2] == ["/bin/rclone", "lsf"]
     assert command[-1] == "store:b/p/q/.hawse-probe"
@@ -58,7 +58,7 @@ def test_files_that_are_not_uploaded_are_counted(tmp_path: Path) -> None:
     assert found.size >= 100_000
 
 
-def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_names_the_missing_program(monkeypatch: pytest.MonkeyPatch) -> None:
     assert rclone.check_available().endswith("/rclone")
     monkeypatch.setattr(rclone, "find", lambda: None)
     with pytest.raises(HawseError, match="apt install rclone") as raised:

@@ -69,7 +69,7 @@ def test_a_whole_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("[directories.abc]\npath = '/'\n[buckets.abc]", "a bucket and a directory"),
     ],
 )
-def test_what_is_wrong_is_named(tmp_path: Path, text: str, message: str) -> None:
+def test_the_error_names_the_invalid_setting(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(SettingsError, match=message):
         read(tmp_path, text)
     with pytest.raises(SettingsError, match="No such file"):
@@ -80,7 +80,7 @@ def principal(id: str, *rights: str) -> Principal:
     return Principal(id=id, name=id, kind="user", rights=rights)
 
 
-def test_users_mount_what_lists_them(tmp_path: Path) -> None:
+def test_users_can_mount_buckets_that_list_them(tmp_path: Path) -> None:
     text = "[directories.{}]\npath = '/'\nusers = {}\n"
     settings = read(tmp_path, text.format("all", '["*"]') + text.format("one", '["ana"]') + text.format("none", "[]"))
     ana, bo, owner = (principal("ana", "operate"), principal("bo"), principal("o", "*"))
@@ -102,7 +102,7 @@ def test_a_prefix_stays_below(prefix: str) -> None:
         check_prefix(prefix)
 
 
-def test_a_prefix_may_have_any_printable_name() -> None:
+def test_a_prefix_can_have_any_printable_name() -> None:
     assert check_prefix("") == ""
     assert check_prefix("a b/ü:x/..c/") == "a b/ü:x/..c"
 

@@ -14,7 +14,7 @@ def test_it_serves_the_image_by_descriptors() -> None:
     assert squashfuse.arguments(program) == [program, "-f", "/proc/self/fd/103", "/dev/fd/102"]
 
 
-def test_without_it_the_error_says_what_to_install_and_what_works(tmp_path: Path) -> None:
+def test_without_it_the_error_names_the_package_and_the_alternative(tmp_path: Path) -> None:
     places = (str(tmp_path), os.environ["PATH"])
     assert squashfuse.find(places[:1]) is None
     assert squashfuse.find(places) is not None

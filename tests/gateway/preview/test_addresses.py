@@ -64,11 +64,11 @@ def test_a_tunnel_by_name() -> None:
 
 
 @pytest.mark.parametrize("path", ["/t", "/t/", "/t/A/", "/t/a.b/", f"/t/{'a' * 41}/", "/tx/a/"])
-def test_other_paths_are_no_tunnels(path: str) -> None:
+def test_other_paths_are_not_tunnels(path: str) -> None:
     assert find("h", path) is None
 
 
-def test_cookies_by_path_of_each_address_have_names_of_their_own() -> None:
+def test_each_address_by_path_has_its_own_cookie_names() -> None:
     targets = [find("h", path) for path in ("/t/project-a/", "/t/project-b/", f"/p/box/{TOKEN}/", "/t/abcdefgh/")]
     assert len({target.mark for target in targets if target is not None}) == 4
 

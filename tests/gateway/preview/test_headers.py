@@ -103,7 +103,7 @@ def test_headers_that_affect_more_than_the_preview_are_removed() -> None:
     assert left == [b"service-worker-allowed", b"referrer-policy", b"cache-control"]
 
 
-def test_the_browser_asks_again_unless_the_program_says_how_long_its_answer_is_good() -> None:
+def test_the_browser_revalidates_unless_the_program_sets_caching_headers() -> None:
     assert value(answered((b"last-modified", b"x")), b"cache-control") == [b"no-cache"]
     assert value(answered((b"Cache-Control", b"max-age=60")), b"cache-control") == [b"max-age=60"]
     assert value(answered((b"expires", b"0")), b"cache-control") == []

@@ -78,7 +78,7 @@ async def test_a_body_of_unknown_length_is_forwarded(preview: Previewed) -> None
     assert (count, digest) == (40 * len(block), hashlib.sha256(block * 40).hexdigest())
 
 
-async def test_a_response_may_begin_before_the_request_has_ended(preview: Previewed) -> None:
+async def test_a_response_can_start_before_the_request_has_ended(preview: Previewed) -> None:
     """10 MiB come back while they are sent: more than all windows and buffers on the way hold."""
     block, count = bytes(range(256)) * 256, 160
     reader, writer = await asyncio.open_connection("127.0.0.1", preview.stack.port)

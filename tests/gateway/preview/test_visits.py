@@ -130,7 +130,7 @@ class Ready(NoLinks):
     ready = True
 
 
-async def test_a_visitor_of_a_tunnel_does_not_get_what_it_led_to_before(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_visitor_of_a_tunnel_never_reaches_its_previous_target(monkeypatch: pytest.MonkeyPatch) -> None:
     class Connected:
         port = 80
 

@@ -23,7 +23,7 @@ def test_a_tcp_address_is_formatted_as_the_runtime_parses_it() -> None:
     assert str(TcpAddress("::1", 80)) == "[::1]:80"
 
 
-def test_what_is_enforced_follows_what_a_sandbox_asks_for() -> None:
+def test_enforcement_follows_the_request_of_a_sandbox() -> None:
     default = Enforcement(network="private", user=True, limits=SandboxLimits(processes=4096))
     capabilities = Capabilities(
         provider="p", isolation="bubblewrap", limits=("processes", "memory"), enforcement=default

@@ -146,7 +146,7 @@ async def test_a_second_gateway_finds_the_runtime_of_the_first(make: Make) -> No
     assert (seen.state, seen.endpoint, seen.isolation) == ("running", Endpoint(path), "none")
 
 
-async def test_the_reported_isolation_is_that_of_the_running_runtime(make: Make, state: StateDirectory) -> None:
+async def test_the_running_runtimes_isolation_is_reported(make: Make, state: StateDirectory) -> None:
     await start(make())
     assert (await make(isolation="bubblewrap").observe("local")).isolation == "none"
     state.sandbox("local").isolation.write_text("invented by a program")

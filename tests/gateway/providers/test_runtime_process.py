@@ -36,7 +36,7 @@ async def test_a_process_is_found_again_by_its_saved_identity(
     assert process.alive
 
 
-async def test_a_reader_never_finds_half_of_what_is_saved(child: asyncio.subprocess.Process, tmp_path: Path) -> None:
+async def test_a_reader_never_sees_a_partially_saved_process(child: asyncio.subprocess.Process, tmp_path: Path) -> None:
     process = of(child)
     process.save(tmp_path / "process")
 

@@ -24,7 +24,7 @@ def test_after_a_reboot_the_wall_clock_decides() -> None:
     assert not after.now().is_after(before.now().after(10))
 
 
-def test_the_clock_of_this_machine_goes_on() -> None:
+def test_this_machines_clock_advances() -> None:
     clock = Clock()
     first = clock.now()
     assert isinstance(first, Moment)

@@ -33,7 +33,7 @@ def test_a_url_with_an_error_is_refused(rest: str) -> None:
     assert "secret" not in str(caught.value)
 
 
-def test_other_urls_are_those_of_the_library(tmp_path: Path) -> None:
+def test_the_library_parses_other_urls(tmp_path: Path) -> None:
     for url in ("redis://h:1/2", "rediss://h", f"unix://{tmp_path}/s"):
         assert open_redis(url, connections=3, timeout=4.0).connection_pool.max_connections == 3
     with pytest.raises(ValueError, match="Port"):

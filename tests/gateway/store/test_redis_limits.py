@@ -30,7 +30,7 @@ async def level(limits: LimitStore, gateway: str, amount: float, rate: float = 1
     return answer.levels[0]
 
 
-async def test_a_bucket_has_what_all_gateways_have_left(server: Server) -> None:
+async def test_a_bucket_has_the_remainder_at_all_gateways(server: Server) -> None:
     assert await level(server.limits, "a", 4) == pytest.approx(6, abs=0.01)
     assert await level(server.limits, "b", 3) == pytest.approx(3, abs=0.01)
     assert await level(server.limits, "b", 9) == pytest.approx(-6, abs=0.01), "a debt is kept"
@@ -46,7 +46,7 @@ async def test_a_bucket_is_refilled_by_the_clock_of_the_server_and_its_key_expir
     assert await level(server.limits, "a", 0, rate=1000) == 10
 
 
-async def test_what_a_gateway_holds_is_known_to_the_others_until_it_ends_or_sends_no_report(server: Server) -> None:
+async def test_holdings_are_known_to_the_others_until_a_gateway_ends_or_stops_reporting(server: Server) -> None:
     async def share(gateway: str, held: bytes = b"") -> list[bytes]:
         return (await server.limits.share(gateway, held, [], [], [])).held
 

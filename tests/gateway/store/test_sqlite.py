@@ -11,7 +11,7 @@ from hawse_gateway.store.base import ConflictError, Put, StoreError
 from hawse_gateway.store.sqlite import SqliteStore, connect
 
 
-async def test_rows_are_found_by_the_next_gateway_and_its_versions_go_on(tmp_path: Path) -> None:
+async def test_the_next_gateway_finds_rows_and_continues_their_versions(tmp_path: Path) -> None:
     first = SqliteStore(tmp_path / "store.db")
     assert first.created
     version = await first.write(Put("t", "a", b"1"))

@@ -33,7 +33,7 @@ class Known:
                 await self._applied.wait()
 
 
-async def test_rows_are_read_at_the_beginning_and_when_they_change() -> None:
+async def test_rows_are_read_at_startup_and_when_they_change() -> None:
     store = MemoryStore()
     store.put(TABLE, "a", b"1")
     known = Known(store)
@@ -73,7 +73,7 @@ async def test_rows_that_cannot_be_read_are_read_again(table: str, monkeypatch: 
         await known.until(lambda: known.values == {"a": b"1"})
 
 
-async def test_a_table_that_cannot_be_read_at_the_beginning_raises_and_leaves_no_listener() -> None:
+async def test_a_failed_first_read_is_raised_and_leaves_no_listener() -> None:
     store = MemoryStore()
     known = Known(store)
     store.error = StoreError("the server is away")

@@ -32,7 +32,7 @@ async def test_the_scheme_and_the_client_are_those_that_the_proxy_reports() -> N
     assert await seen("for=192.0.2.60", client=("::1", 1)) == ("http", ("192.0.2.60", 0))
 
 
-async def test_what_a_client_has_written_before_the_trusted_proxies_does_not_count() -> None:
+async def test_elements_before_the_trusted_proxies_are_ignored() -> None:
     forged = "for=127.0.0.1;proto=https"
     assert await seen(forged, "for=192.0.2.60;proto=http, for=10.0.0.7;proto=https") == ("http", ("192.0.2.60", 0))
     assert await seen(forged, "for=192.0.2.60") == ("http", ("192.0.2.60", 0))

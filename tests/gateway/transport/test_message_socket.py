@@ -184,7 +184,7 @@ def test_a_receiver_may_be_attached_again_between_frames() -> None:
 
 
 @pytest.mark.parametrize("size", [*SIZES, JOINED, JOINED + 1])
-def test_what_is_written_is_a_frame(size: int) -> None:
+def test_each_written_message_is_a_frame(size: int) -> None:
     made, transport, _ = socket()
     made.write(b"x" * size)
     made.write("y" * size)

@@ -172,7 +172,7 @@ async def test_headers_beyond_the_limits_are_refused(raw: RawSocket, headers: by
         (b"", False),
     ],
 )
-async def test_a_browser_with_too_many_cookies_may_delete_those_of_an_address(
+async def test_a_browser_with_too_many_cookies_can_delete_the_cookies_of_an_ip_address(
     raw: RawSocket, host: bytes, deleted: bool
 ) -> None:
     """Another program at this address can set them, which would lock the user out."""
@@ -283,7 +283,7 @@ async def noting_queries(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 @pytest.mark.parametrize(("target", "found"), [(b"/q", b""), (b"/q?", b"|empty"), (b"/q?a", b"a"), (b"/", b"")])
-async def test_an_empty_query_is_told_from_none(tmp_path: Path, target: bytes, found: bytes) -> None:
+async def test_an_empty_query_is_distinguished_from_none(tmp_path: Path, target: bytes, found: bytes) -> None:
     async with FakeRuntime(tmp_path / "s") as runtime:
         gateway = Gateway(runtime, web=noting_queries)
         async with gateway, RawSocket(gateway) as raw:

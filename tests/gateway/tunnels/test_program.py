@@ -54,14 +54,14 @@ async def test_its_lines_and_its_code_are_known(tmp_path: Path) -> None:
     assert run.lines == [str(tmp_path), "2", "end"]
 
 
-async def test_it_ends_with_what_it_has_started(tmp_path: Path) -> None:
+async def test_it_ends_together_with_its_children(tmp_path: Path) -> None:
     run = Run("sleep 60 & echo $! >&2; echo $$ >&2; wait", tmp_path)
     async with running(run):
         pids = await run.pids(2)
     await eventually(lambda: not any(map(psutil.pid_exists, pids)))
 
 
-async def test_what_it_has_started_ends_when_it_ends_by_itself(tmp_path: Path) -> None:
+async def test_its_children_end_when_it_ends_by_itself(tmp_path: Path) -> None:
     run = Run("sleep 60 & echo $! >&2; exit 5", tmp_path)
     assert await run.run() == 5, "its end counts, although the pipe stays open"
     (pid,) = await run.pids(1)

@@ -50,7 +50,7 @@ def test_cloudflared_is_asked_for_a_quick_tunnel_to_the_socket() -> None:
         "2026-11-24T09:06:49Z INF |  http://a.trycloudflare.com  |",
     ],
 )
-def test_other_addresses_are_not_that_of_a_quick_tunnel(line: str) -> None:
+def test_other_addresses_are_not_taken_for_a_quick_tunnel(line: str) -> None:
     assert feed(Cloudflared().output(), f"{line}\n{REGISTERED}") == []
 
 
@@ -65,7 +65,7 @@ def test_the_last_error_explains_an_end() -> None:
     assert len(output.said) == SAID_MAX
 
 
-def test_what_ssh_writes_because_it_is_verbose_explains_no_end() -> None:
+def test_verbose_ssh_output_does_not_explain_an_end() -> None:
     output = Ssh("gw.example.org").output()
     feed(output, 'Authorized users only\nAuthenticated to gw.example.org ([10.0.0.1]:22) using "publickey".')
     assert output.said == "Authorized users only"

@@ -142,7 +142,7 @@ async def test_a_tunnel_ends_with_its_sandbox(store: MemoryStore) -> None:
         assert await table.generation("box") is None
 
 
-async def test_a_tunnel_ends_when_the_end_of_its_sandbox_begins(store: MemoryStore) -> None:
+async def test_a_tunnel_ends_when_its_sandbox_starts_to_end(store: MemoryStore) -> None:
     async with table_of(store).running() as table:
         await table.put(record())
         ended: list[str] = []

@@ -75,7 +75,7 @@ async def test_a_link_is_dropped_and_the_next_call_connects_again(runtime: FakeR
         links.stop()
 
 
-async def test_a_call_that_only_watches_begins_when_the_sandbox_was_started_otherwise(runtime: FakeRuntime) -> None:
+async def test_a_watching_call_starts_once_something_else_starts_the_sandbox(runtime: FakeRuntime) -> None:
     async with asyncio.TaskGroup() as tasks:
         sandboxes = Sleeping(runtime.path)
         links = Links(sandboxes, tasks)

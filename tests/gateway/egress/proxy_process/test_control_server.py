@@ -56,7 +56,7 @@ async def test_the_status_has_counters_and_the_last_refusals(served: Served) -> 
     assert [each.host for each in status.recent] == ["evil.test"]
 
 
-async def test_a_watch_begins_with_what_was_refused_last_and_goes_on(served: Served) -> None:
+async def test_a_watch_starts_with_recent_refusals_and_continues(served: Served) -> None:
     served.refusals.add("rule", "one.test")
     async with aclosing(control.watch(served.path, allowed=True)) as batches:
         assert [getattr(each, "host", None) for each in await anext(batches)] == ["one.test"]

@@ -31,7 +31,7 @@ def test_a_secret_is_hidden_in_upper_and_lower_case() -> None:
     assert masked([b"a S3CRET-", b"Value b"], SECRET) == b"a ************ b"
 
 
-def test_a_guess_of_the_beginning_of_a_secret_is_not_confirmed() -> None:
+def test_a_guess_of_a_secrets_start_is_not_confirmed() -> None:
     assert masked([b"a s3cret-valu"], SECRET) == b"a s3cret-valu"
 
 
@@ -39,7 +39,7 @@ def test_the_longer_of_two_secrets_is_hidden_first() -> None:
     assert masked([b"x Bearer ab", b"cd y"], b"abcd", b"Bearer abcd") == b"x *********** y"
 
 
-def test_what_cannot_be_the_beginning_of_a_secret_is_passed_on_at_once() -> None:
+def test_data_that_cannot_start_a_secret_is_passed_on_at_once() -> None:
     mask = Mask([SECRET])
     assert mask.feed(b"data: 1\n") == b"data: 1\n"
     assert mask.feed(b"data: s3") == b"data: "

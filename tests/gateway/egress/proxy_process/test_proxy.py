@@ -179,7 +179,7 @@ def test_a_plan_that_is_not_valid_is_reported(tmp_path: Path) -> None:
     assert b"'a..b' is not a host name" in child.stderr
 
 
-def test_the_authority_is_made_once_and_is_not_readable_for_others(tmp_path: Path) -> None:
+def test_the_authority_is_created_once_and_unreadable_for_others(tmp_path: Path) -> None:
     open_authority(tmp_path)
     first = (tmp_path / CERTIFICATE_NAME).read_bytes()
     open_authority(tmp_path)
@@ -190,7 +190,7 @@ def test_the_authority_is_made_once_and_is_not_readable_for_others(tmp_path: Pat
 
 @pytest.mark.parametrize("name", [KEY_NAME, CERTIFICATE_NAME])
 @pytest.mark.parametrize("content", ["", "-----BEGIN CERTIFICATE-----\nMII", None], ids=["empty", "cut", "missing"])
-def test_an_authority_that_cannot_be_used_is_made_again(tmp_path: Path, name: str, content: str | None) -> None:
+def test_an_unusable_authority_is_recreated(tmp_path: Path, name: str, content: str | None) -> None:
     open_authority(tmp_path)
     first = (tmp_path / CERTIFICATE_NAME).read_bytes()
     (tmp_path / name).unlink() if content is None else (tmp_path / name).write_text(content)

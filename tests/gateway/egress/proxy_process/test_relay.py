@@ -353,7 +353,7 @@ async def test_another_name_by_sni_is_refused(proxy: Proxy) -> None:
     assert await proxy.refused() == ["mismatch"]
 
 
-async def test_new_terms_decide_about_the_next_request_and_close_what_they_do_not_allow(proxy: Proxy) -> None:
+async def test_new_terms_apply_to_the_next_request_and_close_forbidden_connections(proxy: Proxy) -> None:
     with EchoServer(proxy.trusted) as server:
         host = f"api.test:{server.port}"
         kept, kept_writer = await proxy.tunnel(host)

@@ -37,7 +37,7 @@ def refused(target: str, *headers: str, method: str = "GET", tunnel: Origin | No
     return caught.value.reason
 
 
-def test_an_absolute_target_says_what_a_request_is_for() -> None:
+def test_an_absolute_target_names_the_server() -> None:
     checked = check("http://API.test:8080/p?q=1", "Host: api.test:8080", "X-A: 1")
     assert checked.origin == ("api.test", 8080, False)
     assert checked.target == b"/p?q=1"

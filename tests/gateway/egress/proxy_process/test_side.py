@@ -29,14 +29,14 @@ async def pair() -> AsyncIterator[Pair]:
     server.close()
 
 
-async def test_what_is_not_a_request_is_refused(pair: Pair) -> None:
+async def test_data_that_is_not_a_request_is_refused(pair: Pair) -> None:
     side, _, writer = pair
     writer.write(b"\x16\x03\x01 nonsense\r\n\r\n")
     with pytest.raises(RefusedError, match="not a request"):
         await side.request()
 
 
-async def test_the_end_of_a_connection_is_no_request(pair: Pair) -> None:
+async def test_the_end_of_a_connection_is_not_a_request(pair: Pair) -> None:
     side, _, writer = pair
     writer.close()
     with pytest.raises(ClosedError):

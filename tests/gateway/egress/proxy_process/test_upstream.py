@@ -24,7 +24,7 @@ async def test_a_name_of_this_machine_is_refused() -> None:
     assert await reason(Upstream(), "localhost") == "address"
 
 
-async def test_an_address_is_checked_like_that_of_a_name() -> None:
+async def test_a_literal_address_is_checked_like_a_names_address() -> None:
     upstream = Upstream()
     assert await reason(upstream, "169.254.169.254") == "address"
     assert await reason(upstream, "::1") == "address"
@@ -35,7 +35,7 @@ async def test_a_name_without_an_address_is_refused() -> None:
     assert await reason(Upstream(), "does-not-exist.invalid") == "name"
 
 
-async def test_an_operator_gives_names_addresses_which_are_checked_as_well() -> None:
+async def test_addresses_that_an_operator_gives_names_are_checked_too() -> None:
     assert await reason(Upstream(addresses={"api.test": "10.0.0.1"}), "api.test") == "address"
     permitted = Upstream(["10.0.0.0/8"], {"api.test": "10.0.0.1"})
     assert await permitted.resolve("api.test") == [ipaddress.ip_address("10.0.0.1")]

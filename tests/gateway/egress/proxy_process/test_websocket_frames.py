@@ -61,7 +61,7 @@ def test_a_complete_message_is_passed_on_at_once_in_one_frame() -> None:
         assert (passed.fin, len(passed.data)) == (True, len(payload))
 
 
-def test_the_beginning_of_a_secret_waits_for_the_rest_of_the_message() -> None:
+def test_the_start_of_a_secret_waits_for_the_rest_of_the_message() -> None:
     masked = MaskedFrames([SECRET])
     data = frame(b"the s3cret-", fin=False) + frame(b"value.", Opcode.CONT)
     assert messages(read(masked.feed(data[:9]))) == [b"the "]

@@ -30,7 +30,7 @@ def test_a_bundle_is_copied_into_a_directory_of_another_user_and_starts_there(bu
     assert os.access(target / "ld", os.X_OK)
 
 
-def test_what_waits_for_a_copy_ends_at_the_end_of_the_pod(bundle: Path, tmp_path: Path) -> None:
+def test_a_container_waiting_for_a_copy_ends_with_the_pod(bundle: Path, tmp_path: Path) -> None:
     with subprocess.Popen(install_command(str(bundle), str(tmp_path), what="wait"), env={}) as waiting:
         status = Path(f"/proc/{waiting.pid}/status")
         while not _catches(status.read_text(), signal.SIGTERM):

@@ -39,7 +39,7 @@ def test_a_container_is_hardened_without_any_setting() -> None:
     assert all("size=" in options and "nosuid,nodev" in options for options in host["Tmpfs"].values())
 
 
-def test_the_runtime_is_passed_the_command_with_which_it_was_started() -> None:
+def test_the_runtime_is_passed_its_own_command() -> None:
     container = made()
     arguments = container["Cmd"]
     assert json.loads(arguments[arguments.index("--python") + 1]) == container["Entrypoint"]
@@ -55,7 +55,7 @@ def test_limits_of_the_sandbox_replace_the_defaults() -> None:
 
 
 @pytest.mark.parametrize(("network", "mode"), [("private", "none"), ("filtered", "none"), ("host", "host")])
-def test_the_network_is_that_of_the_start(network: Network, mode: str) -> None:
+def test_the_start_determines_the_network(network: Network, mode: str) -> None:
     assert made(network=network)["HostConfig"]["NetworkMode"] == mode
 
 
@@ -108,7 +108,7 @@ def test_in_gvisor_the_token_alone_decides_who_may_connect() -> None:
     ]
 
 
-def test_labels_say_which_start_of_which_sandbox_of_which_gateway_it_is() -> None:
+def test_labels_identify_the_gateway_the_sandbox_and_the_start() -> None:
     assert made()["Labels"] == {"hawse.gateway": "ab12", "hawse.sandbox": "box", "hawse.runtime": "0" * 16}
 
 

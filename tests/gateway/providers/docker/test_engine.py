@@ -37,7 +37,7 @@ async def test_volumes_are_found_by_their_labels_and_removed_once() -> None:
 
 
 @docker.needs_engine
-async def test_what_the_engine_refuses_is_unavailable_with_its_reason() -> None:
+async def test_a_request_refused_by_the_engine_is_unavailable_with_the_reason() -> None:
     engine = Engine(docker.ADDRESS)
     try:
         with pytest.raises(HawseError, match="volume name"):

@@ -48,7 +48,7 @@ def runtime_process(state: StateDirectory) -> psutil.Process:
     return processes(state)[1]
 
 
-async def test_what_the_engine_enforces_is_reported(provider: DockerProvider) -> None:
+async def test_the_limits_that_the_engine_enforces_are_reported(provider: DockerProvider) -> None:
     capabilities = await provider.capabilities()
     assert (capabilities.provider, capabilities.isolation, capabilities.images) == ("docker", "docker", True)
     assert capabilities.networks == ("private", "host", "filtered")
@@ -86,7 +86,7 @@ async def test_a_unit_is_created_started_stopped_and_deleted_and_nothing_is_left
     assert not state.sandbox("box").home.exists()
 
 
-async def test_stopping_and_deleting_what_does_not_exist_is_no_error(provider: DockerProvider) -> None:
+async def test_stopping_and_deleting_a_missing_unit_does_nothing(provider: DockerProvider) -> None:
     await provider.stop("box")
     await provider.delete("box")
 
@@ -121,9 +121,7 @@ async def test_units_of_another_state_directory_are_not_seen(
         await other.close()
 
 
-async def test_a_paused_unit_is_suspended_goes_on_and_can_be_stopped(
-    provider: DockerProvider, state: StateDirectory
-) -> None:
+async def test_a_paused_unit_can_be_resumed_and_stopped(provider: DockerProvider, state: StateDirectory) -> None:
     await started(provider)
     await provider.pause("box")
     assert (await provider.observe("box")).state == "paused"
@@ -224,7 +222,7 @@ async def test_a_removal_that_the_engine_refuses_for_a_while_is_repeated(state: 
         ("6.1.0-of-another-machine", "runc", None, "another machine"),
     ],
 )
-async def test_where_no_network_can_be_filtered_that_is_said_and_none_is_started(
+async def test_an_engine_without_filtered_networks_reports_it_and_starts_none(
     state: StateDirectory, kernel: str, default: str, oci: str | None, reason: str
 ) -> None:
     information = {"ApiVersion": "1.41", "KernelVersion": kernel, "DefaultRuntime": default}

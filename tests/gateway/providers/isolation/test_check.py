@@ -36,7 +36,7 @@ def test_a_program_that_is_not_isolated_is_the_reason(change: dict[str, Any], wr
     assert judge(json.dumps(GOOD | {"pids": [7]})).reason == "a program in a sandbox is not isolated: pids"
 
 
-def test_a_machine_without_seccomp_is_isolated_and_says_so() -> None:
+def test_a_machine_without_seccomp_is_isolated_and_reports_it() -> None:
     assert judge(json.dumps(GOOD | {"seccomp": False})) == Checked(seccomp=False)
 
 

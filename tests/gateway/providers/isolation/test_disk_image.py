@@ -9,7 +9,7 @@ from hawse_gateway.providers.isolation import disk_image
 from hawse_gateway.providers.state_directory import StateError
 
 
-def test_a_file_is_made_once_with_a_file_system_and_takes_little_room(tmp_path: Path) -> None:
+def test_a_file_is_created_once_with_a_file_system_and_uses_little_space(tmp_path: Path) -> None:
     image = tmp_path / "workspace.img"
     disk_image.make(image, 1 << 30)
     made = image.stat()
@@ -31,7 +31,7 @@ def test_a_size_that_has_no_room_for_a_file_system_is_refused(tmp_path: Path) ->
     disk_image.make(tmp_path / "workspace.img", disk_image.SMALLEST)
 
 
-def test_a_file_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_created_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(StateError, match="cannot create a workspace"):
         disk_image.make(tmp_path / "missing" / "workspace.img", 1 << 30)
 

@@ -51,7 +51,7 @@ def test_directories_that_only_the_superuser_can_enter_are_bound_to_the_stage(tm
     assert not os.path.exists(f"{launch.STAGE}/0/file")  # only there
 
 
-def test_a_directory_on_which_a_disk_cannot_be_mounted_is_not_used(tmp_path: Path) -> None:
+def test_a_failed_mount_of_a_disk_is_an_error(tmp_path: Path) -> None:
     mount = shutil.which("mount", path=disk_image.SYSTEM)
     disk = [mount, str(tmp_path / "missing"), str(tmp_path)]
     done = run("echo started", stage=[str(tmp_path)], disk=disk)

@@ -62,7 +62,7 @@ def test_password_files_keys_and_home_directories_are_hidden(place: Outer) -> No
     assert inside(place, "sh", "-c", "ls /etc/ssl/certs | head -1").stdout != ""
 
 
-def test_the_environment_contains_only_what_the_gateway_sets(place: Outer) -> None:
+def test_the_environment_contains_only_the_gateways_variables(place: Outer) -> None:
     names = {line.partition("=")[0] for line in inside(place, "env").stdout.splitlines()}
     assert inside(place, "sh", "-c", "test -x $SHELL && echo $SHELL").stdout == "/bin/bash\n"
     assert names - {"PWD", "_", "SHLVL"} == {"PATH", "HOME", "LANG", "SHELL", "USER", "LOGNAME"}
@@ -166,7 +166,7 @@ def test_the_exit_code_is_passed_through(place: Outer, code: int) -> None:
 
 
 @pytest.mark.parametrize(("network", "options"), [("none", ["--no-network"]), ("private", []), ("host", [])])
-def test_the_runtime_is_started_with_what_the_sandbox_needs(network: str, options: list[str]) -> None:
+def test_the_runtime_gets_the_options_that_the_sandbox_needs(network: str, options: list[str]) -> None:
     with sandbox(network=network) as place:
         assert outer.runtime_options(place) == ["--private", "/run/hawse", "--inner", *options]
 

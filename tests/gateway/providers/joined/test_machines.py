@@ -64,7 +64,7 @@ async def test_connections_and_repeated_ones_are_counted() -> None:
 
 
 @pytest.mark.parametrize("message", [b"early", "nonsense", '{"type":"join","runtime":"0123456789abcdef"}'])
-async def test_what_is_not_allowed_ends_the_machine(message: str | bytes) -> None:
+async def test_a_violation_of_the_protocol_ends_the_machine(message: str | bytes) -> None:
     one = machine()
     one.receive(message)
     assert one.ended.is_set()
@@ -72,7 +72,7 @@ async def test_what_is_not_allowed_ends_the_machine(message: str | bytes) -> Non
     one.receive(b"ignored")
 
 
-async def test_a_machine_that_is_asked_to_end_says_when_it_has() -> None:
+async def test_a_machine_asked_to_quit_confirms_it() -> None:
     machines, socket = Machines(), FakeSocket()
     one = machine(socket)
     machines.add(one)

@@ -46,7 +46,7 @@ async def test_a_machine_that_was_disconnected_counts_as_running_for_a_while() -
     assert (seen.state, seen.reason) == ("stopped", "its machine is not connected")
 
 
-async def test_a_stop_ends_what_runs_on_the_machine_and_says_why() -> None:
+async def test_a_stop_ends_the_processes_on_the_machine_and_gives_the_reason() -> None:
     provider, socket = JoinedProvider(), FakeSocket()
 
     async def why(sandbox: str) -> str:

@@ -100,13 +100,13 @@ async def test_other_refusals_are_unavailable_with_the_reason(api: Api, cluster:
         assert (caught.value.code, caught.value.retryable) == ("unavailable", retryable)
 
 
-async def test_an_object_that_exists_is_told_apart(api: Api, cluster: Cluster) -> None:
+async def test_an_existing_object_is_a_distinct_error(api: Api, cluster: Cluster) -> None:
     api.refuse(409, "AlreadyExists", 'pods "p" already exists')
     with pytest.raises(AlreadyExistsError):
         await cluster.create(POD)
 
 
-async def test_an_object_that_does_not_exist_is_no_error(api: Api, cluster: Cluster) -> None:
+async def test_a_missing_object_is_not_an_error(api: Api, cluster: Cluster) -> None:
     api.refuse(404, "NotFound", 'pods "p" not found')
     assert await cluster.get(Pod, "p") is None
     await cluster.delete(Pod.from_dict(POD))

@@ -60,7 +60,7 @@ async def test_changes_follow_the_list() -> None:
     assert informer.removed == {"c": "c=1"}
 
 
-async def test_what_a_list_does_not_have_any_more_was_removed_and_a_successor_was_not() -> None:
+async def test_objects_missing_from_a_list_were_removed_but_their_successors_were_not() -> None:
     class Later(Source):
         async def list(self) -> tuple[list[str], str]:
             self.names = ["a=2"] if self.lists else ["a=1", "b=1"]

@@ -21,7 +21,7 @@ def pod(settings: KubernetesSettings = SETTINGS, spec: SandboxSpec | None = None
 
 
 @given(UNITS, UNITS)
-def test_names_are_dns_labels_and_those_of_two_units_differ(one: str, other: str) -> None:
+def test_names_are_dns_labels_and_differ_between_units(one: str, other: str) -> None:
     name = object_name("hawse", one)
     assert re.fullmatch(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?", name)
     assert len(f"{name}-{START.runtime}") <= 253
@@ -50,7 +50,7 @@ def test_the_cluster_replaces_no_variables_in_the_arguments_of_a_runtime() -> No
     assert pod()["spec"]["containers"][1]["args"][-1] == "$$(HOME)"
 
 
-def test_limits_are_those_of_the_sandbox() -> None:
+def test_a_pod_has_the_limits_of_its_sandbox() -> None:
     limits = SandboxLimits(memory=1 << 30, cpus=0.5, disk=5 << 30)
     made = pod(spec=SandboxSpec(limits=limits, image="alpine:3"))
     (_, container) = made["spec"]["containers"]
@@ -60,7 +60,7 @@ def test_limits_are_those_of_the_sandbox() -> None:
     assert claim["spec"]["resources"]["requests"]["storage"] == str(5 << 30)
 
 
-def test_a_sandbox_with_less_than_what_pods_usually_ask_for_asks_for_that() -> None:
+def test_a_sandbox_with_limits_below_the_default_requests_requests_less() -> None:
     settings = KubernetesSettings(
         runtime_image="a:1",
         pod={"spec": {"containers": [{"name": "sandbox", "resources": {"requests": {"cpu": "2", "disk.example": 1}}}]}},
@@ -137,6 +137,6 @@ def test_only_gateways_reach_sandboxes_and_only_host_reaches_others(network: Net
 @given(
     st.recursive(st.none() | st.integers() | st.text(), lambda each: st.lists(each) | st.dictionaries(st.text(), each))
 )
-def test_what_is_merged_into_nothing_is_unchanged(value: Any) -> None:
+def test_a_merge_into_nothing_changes_nothing(value: Any) -> None:
     assert merge({}, value) == value
     assert merge({"a": 1}, {"b": value}) == {"a": 1, "b": value}

@@ -44,7 +44,7 @@ def test_a_pod_has_an_address_while_its_sandbox_runs() -> None:
     assert pod_state.address(pod()) is None
 
 
-def test_a_node_has_noticed_a_pod_that_it_has_begun_to_start() -> None:
+def test_a_pod_is_noticed_once_its_node_starts_it() -> None:
     assert pod_state.noticed(pod(phase="Pending", startTime="2026-01-01T00:00:00Z"))
     assert not pod_state.noticed(pod(phase="Pending"))
 
@@ -99,7 +99,7 @@ def test_the_image_of_the_runtime_is_not_the_callers() -> None:
         (pod(phase="Failed"), "the reason is not known"),
     ],
 )
-def test_the_reason_of_an_end_is_told(found: Pod, reason: str) -> None:
+def test_the_reason_for_an_end_is_reported(found: Pod, reason: str) -> None:
     assert pod_state.end_reason(found) == reason
     error = pod_state.failure(found, "box:1")
     assert error is not None
@@ -111,7 +111,7 @@ def test_a_pod_that_still_can_start_has_no_failure() -> None:
         assert pod_state.failure(found, "box:1") is None
 
 
-def test_progress_tells_what_is_waited_for() -> None:
+def test_progress_reports_the_current_step() -> None:
     conditions = [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/1 nodes"}]
     unplaced = pod(node=None, conditions=conditions)
     assert not pod_state.scheduled(unplaced)

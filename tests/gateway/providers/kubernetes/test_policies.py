@@ -87,7 +87,7 @@ async def instance() -> AsyncIterator[str]:
 
 
 @kubernetes.needs_cluster
-async def test_policies_that_somebody_deletes_or_changes_are_made_again(instance: str) -> None:
+async def test_deleted_or_changed_policies_are_restored(instance: str) -> None:
     settings = kubernetes.settings(instance)
     cluster = Cluster(settings)
     kept = Policies(cluster, settings, interval=0.05)

@@ -98,13 +98,13 @@ async def test_only_the_gateway_that_knows_the_token_is_served(provider: Kuberne
         await dial(Endpoint(endpoint.address, "wrong", certificate=endpoint.certificate), Owner())
 
 
-async def test_limits_are_those_of_the_pod(provider: KubernetesProvider, instance: str) -> None:
+async def test_the_pods_limits_are_reported(provider: KubernetesProvider, instance: str) -> None:
     await started(provider, SandboxSpec(limits=SandboxLimits(memory=256 << 20, cpus=0.5)))
     (_, container) = (await pod_of(instance)).spec.containers
     assert container.resources.limits == {"memory": "268435456", "cpu": "500m"}
 
 
-async def test_a_sandbox_may_have_less_than_what_pods_usually_ask_for(provider: KubernetesProvider) -> None:
+async def test_a_sandbox_can_have_less_than_the_default_requests(provider: KubernetesProvider) -> None:
     await started(provider, SandboxSpec(limits=SandboxLimits(memory=96 << 20, cpus=0.04)))
 
 
@@ -174,7 +174,7 @@ async def test_a_pod_that_took_the_place_of_another_is_not_deleted_with_it(
     assert (await pod_of(instance)).metadata.deletionTimestamp is None
 
 
-async def test_what_another_gateway_has_started_runs_before_that_is_reported(
+async def test_a_start_by_another_gateway_is_seen_before_it_is_reported(
     provider: KubernetesProvider, instance: str
 ) -> None:
     settings = kubernetes.settings(instance)
@@ -227,7 +227,7 @@ class RefusingCluster(Cluster):
             raise
 
 
-async def test_a_claim_that_somebody_has_deleted_is_made_again_when_it_is_gone(instance: str) -> None:
+async def test_a_deleted_claim_is_created_again_once_it_is_gone(instance: str) -> None:
     settings = kubernetes.settings(instance, workspace="claim")
     cluster = RefusingCluster(settings)
     async with (
@@ -289,7 +289,7 @@ async def test_an_image_that_no_node_has_is_an_error_of_the_caller(provider: Kub
     await provider.stop("box")
 
 
-async def test_a_sandbox_for_which_no_node_has_room_is_refused(instance: str) -> None:
+async def test_a_sandbox_that_fits_no_node_is_refused(instance: str) -> None:
     settings = kubernetes.settings(instance, schedule_timeout=1.0, pod=kubernetes.pod(nodeSelector={"no": "such"}))
     async with kubernetes.running(KubernetesProvider(settings), instance) as provider, asyncio.timeout(TIMEOUT):
         while True:  # a busy scheduler may say why only after the time limit
@@ -323,7 +323,7 @@ class LostCluster(FollowedCluster):
     followed = LostObjects
 
 
-async def test_a_cluster_that_does_not_report_is_no_lack_of_capacity(instance: str) -> None:
+async def test_a_silent_cluster_is_not_reported_as_a_lack_of_capacity(instance: str) -> None:
     settings = kubernetes.settings(instance, schedule_timeout=1.0)
     provider = KubernetesProvider(settings, cluster=LostCluster(settings))
     async with kubernetes.running(provider, instance):

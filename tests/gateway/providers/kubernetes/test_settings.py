@@ -33,7 +33,7 @@ def test_a_file_is_read(tmp_path: Path) -> None:
     )
 
 
-def test_what_kubernetes_has_is_kept(tmp_path: Path) -> None:
+def test_fields_that_kubernetes_knows_are_kept(tmp_path: Path) -> None:
     text = f"""{IMAGE}
         gateways = [{{ ipBlock = {{ cidr = "10.0.0.0/8", except = ["10.1.0.0/16"] }} }}]
         [pod.metadata.labels]
@@ -77,7 +77,7 @@ def test_what_kubernetes_has_is_kept(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_is_wrong_is_named(tmp_path: Path, text: str, problem: str) -> None:
+def test_the_error_names_the_invalid_setting(tmp_path: Path, text: str, problem: str) -> None:
     with pytest.raises(ProviderError, match=problem) as caught:
         read_settings(written(tmp_path, text))
     assert "--kubernetes" in str(caught.value)

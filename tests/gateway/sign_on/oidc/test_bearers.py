@@ -82,7 +82,9 @@ async def test_a_token_that_was_verified_ends_with_its_time(provider: RunningPro
     assert tokens.find(token) is None
 
 
-async def test_a_token_cannot_create_what_would_outlive_it(served: Gateway, provider: RunningProvider) -> None:
+async def test_a_token_cannot_create_credentials_that_would_outlive_it(
+    served: Gateway, provider: RunningProvider
+) -> None:
     token = await provider.mint("ada")
     await served.read_keys()
     headers = {"Authorization": f"Bearer {token}", "Origin": served.url}
@@ -95,7 +97,7 @@ async def test_a_token_cannot_create_what_would_outlive_it(served: Gateway, prov
         assert await client.ask("answer", 2) == 2
 
 
-async def test_a_new_key_is_read_and_the_old_one_does_not_count_any_more(
+async def test_a_new_key_is_fetched_and_the_old_one_is_no_longer_valid(
     served: Gateway, provider: RunningProvider
 ) -> None:
     old = await provider.mint("ada")

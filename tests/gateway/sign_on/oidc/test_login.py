@@ -83,7 +83,7 @@ async def test_a_login_ends_in_a_session_and_where_it_began(browser: httpx.Async
         assert await client.ask("answer", 1) == 1
 
 
-async def test_what_the_browser_sends_to_the_provider_proves_its_login_later(browser: httpx.AsyncClient) -> None:
+async def test_the_request_to_the_provider_later_proves_the_login(browser: httpx.AsyncClient) -> None:
     first, second = await begin(browser), await begin(browser)
     for name in ("state", "nonce", "code_challenge"):
         assert len(one(first, name).removesuffix(f".{PROOF}")) == 43
@@ -201,7 +201,7 @@ async def test_a_session_of_a_login_ends_for_another_role_and_by_revocation(
     assert (await browser.get("/v1/session")).status_code == 401
 
 
-async def test_without_the_provider_a_login_says_so_and_the_page_knows_its_name(
+async def test_a_login_reports_an_unreachable_provider_and_the_page_knows_its_name(
     runtime: FakeRuntime, settings: OidcSettings, provider: RunningProvider, served: Gateway
 ) -> None:
     unreachable = replace(settings, issuer="http://127.0.0.1:1")

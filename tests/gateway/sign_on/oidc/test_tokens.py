@@ -92,7 +92,7 @@ def test_signatures_of_others_and_weak_algorithms_are_refused() -> None:
 @pytest.mark.parametrize(
     "text", ["", "..", "a.b.c", "ü.ü.ü", "\ud800.a.b", "[].e30.AA", "." * 9, "x" * (TOKEN_SIZE + 1)]
 )
-def test_what_is_not_a_token_is_refused(text: str) -> None:
+def test_text_that_is_not_a_token_is_refused(text: str) -> None:
     with pytest.raises(InvalidTokenError):
         verifier().verify(text, "me")
 
