@@ -1,4 +1,4 @@
-"""What a gateway writes to the audit log, read with `audit.list`."""
+"""The entries a gateway writes to the audit log, read with `audit.list`."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a caller may do in one sandbox."""
+"""A caller's rights in one sandbox."""
 
 import pytest
 from hypothesis import given, strategies as st

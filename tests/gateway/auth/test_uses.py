@@ -1,4 +1,4 @@
-"""What is open with a credential ends with it."""
+"""Connections and requests end with their credential."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Images are made once, of archives that are verified, and stay as long as something needs them."""
+"""Images are built once, from verified archives, and stay as long as something needs them."""
 
 import asyncio
 import fcntl
@@ -89,7 +89,7 @@ def opened() -> list[str]:
     """The files that this process has open, also those that are deleted."""
     found = []
     for fd in os.listdir("/proc/self/fd"):
-        with suppress(FileNotFoundError):  # that of this directory
+        with suppress(FileNotFoundError):  # of this directory
             found.append(os.readlink(f"/proc/self/fd/{fd}"))
     return found
 

@@ -238,7 +238,7 @@ async def test_a_job_cancelled_before_it_starts_has_an_outcome(bench: Bench) -> 
 
 
 async def test_a_second_cancellation_does_not_interrupt_the_first(bench: Bench) -> None:
-    """What was begun is removed after a cancellation."""
+    """Partial work is removed after a cancellation."""
     cleaned = asyncio.Event()
 
     async def restore(params: BackupRestore, *_: Any) -> BackupRestoreResult:

@@ -1,4 +1,4 @@
-"""An overlay is mounted while its image is held. What it does is in tests/integration/test_overlays.py."""
+"""An overlay is mounted while its image is held. Its effects are tested in tests/integration/test_overlays.py."""
 
 import errno
 import hashlib

@@ -70,7 +70,7 @@ async def test_rows_are_written_seldom() -> None:
 
 
 class Slow(BackupRecords):
-    """Rows of which each call lets others run first, as over a network."""
+    """Rows whose calls each let others run first, as over a network."""
 
     async def all(self) -> Mapping[str, BackupRecord]:
         await asyncio.sleep(0)

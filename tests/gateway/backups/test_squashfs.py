@@ -1,4 +1,4 @@
-"""An image is made of an archive by a process that is confined."""
+"""A confined process builds an image from an archive."""
 
 import asyncio
 import gzip

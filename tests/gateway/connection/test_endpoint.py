@@ -138,7 +138,7 @@ async def test_every_client_receives_goaway_before_the_gateway_ends(gateway: Gat
 
 
 async def test_calls_are_not_cancelled_when_the_gateway_ends(gateway: Gateway, runtime: FakeRuntime) -> None:
-    """The runtime sees the loss of the link, after which it keeps the writer lease for longer."""
+    """The runtime notices the loss of the link, and then keeps the writer lease for longer."""
     async with gateway.peer() as peer:
         await peer.call("hang")
         await runtime.until(lambda: runtime.calls)

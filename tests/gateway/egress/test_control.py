@@ -1,4 +1,4 @@
-"""What a gateway asks a proxy, with a server that stands for one of another version."""
+"""A gateway's requests to a proxy, with a server in place of a proxy of another version."""
 
 import asyncio
 from pathlib import Path

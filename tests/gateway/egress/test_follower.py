@@ -1,4 +1,4 @@
-"""What a gateway reads from proxies."""
+"""A gateway reads the refusals and counters of proxies."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable

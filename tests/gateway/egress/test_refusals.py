@@ -1,4 +1,4 @@
-"""What was refused, until the gateway has written it."""
+"""Refusals are kept until the gateway has written them."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""What the HTTP endpoints share: authorization, internal errors, and calls whose client disconnects."""
+"""Shared code of the HTTP endpoints: authorization, internal errors, and calls whose client disconnects."""
 
 import asyncio
 import logging

@@ -53,7 +53,7 @@ async def test_a_ticket_is_valid_for_one_download(http: httpx.AsyncClient) -> No
 
 
 async def test_a_viewer_gets_an_error_and_not_an_empty_file(http: httpx.AsyncClient) -> None:
-    """What a recording is may be known to a viewer; what it holds may be for the owner."""
+    """A viewer may see that a recording exists; its contents may be for the owner only."""
     answer = await http.get(PATH, headers={"Authorization": f"Bearer {VIEWER_TOKEN}"})
     assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")
 

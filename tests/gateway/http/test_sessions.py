@@ -153,7 +153,7 @@ async def test_pages_of_allowed_origins_have_no_sessions(runtime: FakeRuntime) -
 async def test_a_cookie_of_another_program_does_not_change_or_end_the_session(
     browser: httpx.AsyncClient, gateway: Gateway
 ) -> None:
-    """A program at another port can set cookies of this host, of which one with a longer path is sent first."""
+    """A program at another port can set cookies for this host. One with a longer path is sent first."""
     await sign_in(browser)
     own, key = browser.headers["Hawse-Session"].split(".")
     async with http_client(gateway.url, headers={"Origin": gateway.url}) as attacker:

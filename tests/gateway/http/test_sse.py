@@ -1,4 +1,4 @@
-"""Channels as server-sent events: every byte, and where to go on from."""
+"""Channels as server-sent events: every byte, and the position to resume from."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""What is in progress is counted until it ends, also by an error."""
+"""Work in progress is counted until it ends, even with an error."""
 
 from collections import Counter
 

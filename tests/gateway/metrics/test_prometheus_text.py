@@ -1,4 +1,4 @@
-"""What is written, another's parser reads."""
+"""The library's parser reads our output."""
 
 import math
 

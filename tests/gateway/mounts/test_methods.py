@@ -1,4 +1,4 @@
-"""Paths, rights and limits of mounts. What they do is in tests/integration/test_mounts.py."""
+"""Paths, rights and limits of mounts. Their effects are tested in tests/integration/test_mounts.py."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What of the headers passes."""
+"""The headers that pass in each direction."""
 
 import pytest
 

@@ -26,7 +26,7 @@ CONNECT = Call(ch=1, method="port.connect", params=to_raw({"port": 80}))
 
 
 class NoLinks:
-    """Links to sandboxes of which none runs."""
+    """Links to sandboxes that are not running."""
 
     ready = False
 
@@ -115,7 +115,7 @@ async def test_an_invented_or_revoked_preview_is_not_found_while_its_sandbox_sle
 
 
 class Replaced:
-    """A table in which another sandbox has got the name of the tunnel."""
+    """A table where another sandbox has taken over the name of the tunnel."""
 
     def find(self, name: str) -> TunnelRecord:
         return msgspec.structs.replace(RECORD, sandbox="other")

@@ -119,7 +119,7 @@ async def test_proxies_that_have_ended_are_started_again_beside_each_other(state
             await processes.end(each)
 
 
-@pytest.mark.skipif(cgroups.find() is None, reason="no cgroups can be made here")
+@pytest.mark.skipif(cgroups.find() is None, reason="cannot create cgroups here")
 async def test_a_proxy_has_a_cgroup_with_limits(paths: SandboxPaths, state: StateDirectory) -> None:
     processes = EgressProcesses(EgressSettings(), state, cgroups.find())
     await processes.start(paths, POLICY)

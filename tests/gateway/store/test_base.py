@@ -1,4 +1,4 @@
-"""What every store promises: one suite for all of them."""
+"""The guarantees of every store: one suite for all of them."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""What only the Redis store does: several gateways, and a server that is not there."""
+"""Behaviour specific to the Redis store: several gateways, and an unreachable server."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""What gateways on one Redis server learn of each other for their limits."""
+"""Gateways on one Redis server exchange counts for their limits."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

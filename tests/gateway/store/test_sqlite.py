@@ -1,4 +1,4 @@
-"""What only the SQLite store does."""
+"""Behaviour specific to the SQLite store."""
 
 import os
 import sqlite3

@@ -12,7 +12,7 @@ TABLE = "things"
 
 
 class Known:
-    """What a gateway knows of a table, and the follower that keeps it up to date."""
+    """A gateway's copy of a table, and the follower that keeps it up to date."""
 
     def __init__(self, store: MemoryStore) -> None:
         self.values: dict[str, bytes] = {}

@@ -43,7 +43,7 @@ class FakeParser:
 
     def __init__(self) -> None:
         self.seen: list[str | bytes | tuple[str, bytes]] = []
-        self.ends_at: bytes | None = None  # a frame after which no more messages may be exchanged
+        self.ends_at: bytes | None = None  # after this frame, no more messages are allowed
 
     def take(self, data: bytes) -> None:
         self.seen.append(("parser", data))

@@ -1,4 +1,4 @@
-"""Users that a proxy names in headers: only those of trusted proxies count."""
+"""Users named by a proxy in headers: only trusted proxies count."""
 
 from typing import Any
 

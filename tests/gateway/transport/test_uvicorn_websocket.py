@@ -1,4 +1,4 @@
-"""What uvicorn's WebSocket leaves to its peers, and ours does not."""
+"""Limits that uvicorn's WebSocket lacks and ours enforces."""
 
 import asyncio
 import json

@@ -14,7 +14,7 @@ from hawse_gateway.tunnels.connections import TunnelConnections
 from hawse_gateway.tunnels.relay import Channel
 from hawse_gateway.tunnels.table import TunnelRecord
 
-TIMEOUT = 20.0  # s after which a test that waits has failed
+TIMEOUT = 20.0  # s until a waiting test fails
 
 
 class Silent:

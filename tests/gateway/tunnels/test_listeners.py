@@ -24,7 +24,7 @@ from tests.support.gateway import eventually
 from tests.support.stack import free_port
 from tests.support.stores import MemoryStore
 
-TIMEOUT = 20.0  # s after which a test that waits has failed
+TIMEOUT = 20.0  # s until a waiting test fails
 
 
 class Echo:

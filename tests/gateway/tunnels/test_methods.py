@@ -1,4 +1,4 @@
-"""What callers may create, and what they see. Requests through tunnels are in tests/integration/test_tunnels.py."""
+"""Limits and results of tunnel methods. Requests through tunnels are tested in tests/integration/test_tunnels.py."""
 
 import errno
 from collections.abc import AsyncIterator
@@ -126,7 +126,7 @@ async def test_a_user_has_as_many_as_the_operator_says(methods: TunnelMethods) -
 
 
 class FakePorts:
-    """Ports of a machine, of which `used` belong to other programs."""
+    """Ports of a machine; other programs use those in `used`."""
 
     def __init__(self, *used: int) -> None:
         self.used = set(used)

@@ -14,7 +14,7 @@ import pytest
 from hawse_gateway.tunnels.program import LINE_MAX, lines, run_program
 from tests.support.gateway import eventually
 
-TIMEOUT = 30.0  # s after which a test that waits has failed
+TIMEOUT = 30.0  # s until a waiting test fails
 
 
 class Run:

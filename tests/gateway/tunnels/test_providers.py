@@ -1,4 +1,4 @@
-"""How programs are started, and which of their lines give an address. The lines are those of real programs."""
+"""The commands of programs, and how their output gives an address. The lines come from real programs."""
 
 import pytest
 

@@ -23,7 +23,7 @@ from hawse_gateway.tunnels.table import TunnelRecord, TunnelTable
 from tests.support.gateway import eventually
 from tests.support.stores import MemoryStore
 
-TIMEOUT = 20.0  # s after which a test that waits has failed
+TIMEOUT = 20.0  # s until a waiting test fails
 
 
 class ScriptOutput(Output):
@@ -36,7 +36,7 @@ class ScriptOutput(Output):
 
 
 class Script(Provider):
-    """Runs a shell script, with the port that it is asked for as `$1`, in which the file `name` is."""
+    """Runs a shell script with the requested port as `$1`, in the directory with the file `name`."""
 
     name = "ssh"
     kind = "tcp"
@@ -165,7 +165,7 @@ async def test_tokens_of_the_gateway_are_not_given_to_programs(tmp_path: Path, m
 
 async def test_it_is_tried_again_when_the_machine_has_room_again(tmp_path: Path) -> None:
     root = tmp_path / "tunnels"
-    root.write_text("in the way")  # no directory can be made below it
+    root.write_text("in the way")  # no directory can be created below it
     root.chmod(0o600)
     async with running(root / "below", "echo port 41000 >&2; exec sleep 60") as bench:
         publication = await bench.publications.start(await bench.create())

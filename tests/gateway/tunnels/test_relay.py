@@ -9,7 +9,7 @@ import pytest
 
 from hawse_gateway.tunnels.relay import relay
 
-TIMEOUT = 20.0  # s after which a test that waits has failed
+TIMEOUT = 20.0  # s until a waiting test fails
 
 
 class Port:

@@ -1,4 +1,4 @@
-"""The proxy process, started as the gateway starts it, with a socket that stands for that of a runtime."""
+"""The proxy process, started as by the gateway, with a socket in place of the runtime's."""
 
 import json
 import os

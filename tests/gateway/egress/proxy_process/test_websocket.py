@@ -1,4 +1,4 @@
-"""The handshake of WebSockets. What passes through the proxy afterwards is in test_relay.py."""
+"""WebSocket handshakes. The traffic afterwards is tested in test_relay.py."""
 
 import pytest
 

@@ -23,7 +23,7 @@ def state(tmp_path: Path) -> StateDirectory:
 async def make_provider(
     images: None, bundle: Path, state: StateDirectory
 ) -> AsyncIterator[Callable[..., DockerProvider]]:
-    """Makes providers for one state directory. What they leave is removed after the test."""
+    """Creates providers for one state directory. Their leftovers are removed after the test."""
     providers: list[DockerProvider] = []
 
     def make(image: str = docker.BUSYBOX, grace: int = 5) -> DockerProvider:

@@ -12,7 +12,7 @@ from hawse_gateway.providers.isolation.cgroups import Tree, created, find, remov
 
 TREE = find()
 MIB = 1 << 20
-real = pytest.mark.skipif(TREE is None or TREE.version != 1, reason="cgroups of version 1 cannot be made here")
+real = pytest.mark.skipif(TREE is None or TREE.version != 1, reason="cannot create cgroups of version 1 here")
 
 
 def run(fds: tuple[int, ...], program: str) -> str:

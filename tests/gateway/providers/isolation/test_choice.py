@@ -1,4 +1,4 @@
-"""What sandboxes run in, by what is requested and what works."""
+"""The isolation of sandboxes, by request and by support."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What the runtime sees in the outer sandbox. Each run is a real bwrap with the real flags."""
+"""The runtime's view from inside the outer sandbox. Each run is a real bwrap with the real flags."""
 
 import os
 import socket

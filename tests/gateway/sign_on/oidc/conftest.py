@@ -8,7 +8,7 @@ from tests.support.oidc_provider import AUDIENCE, CLIENT, SECRET, RunningProvide
 
 @pytest.fixture(scope="module")
 def provider() -> Iterator[RunningProvider]:
-    """A provider in a process of its own."""
+    """A provider in a separate process."""
     with provider_process() as running:
         yield running
 

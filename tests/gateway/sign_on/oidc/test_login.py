@@ -1,4 +1,4 @@
-"""Sign-in of a browser, with a provider in a process of its own."""
+"""Browser sign-in, with a provider in a separate process."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
