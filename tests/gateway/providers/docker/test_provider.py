@@ -219,7 +219,7 @@ async def test_a_removal_that_the_engine_refuses_for_a_while_is_repeated(state: 
     [
         (os.uname().release, "runc", "runsc", "gVisor"),
         (os.uname().release, "runsc", None, "gVisor"),
-        ("6.1.0-of-another-machine", "runc", None, "another machine"),
+        ("6.1.0-of-another-machine", "runc", None, "different machines"),
     ],
 )
 async def test_an_engine_without_filtered_networks_reports_it_and_starts_none(
