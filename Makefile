@@ -117,9 +117,10 @@ test-compiled: ## the Python tests but the long ones, with compiled modules, whi
 	@trap 'scripts/remove_compiled.sh' EXIT; \
 	$(MAKE) --no-print-directory compile && HAWSE_BUILD=compiled $(MAKE) --no-print-directory pytest BUILD=current
 
-build: dev web ## dist/: an sdist and a pure wheel that contain the browser client, and openapi.json
+build: dev web ## dist/: an sdist and a pure wheel that contain the browser client, the npm package, and openapi.json
 	rm -rf dist
 	$(BIN)/python -m build --no-isolation
+	cd web && npm pack --silent --pack-destination ../dist
 	$(BIN)/python -m scripts.generate --openapi dist/openapi.json
 
 wheels: web ## dist/: compiled wheels, one for each supported Python on this machine

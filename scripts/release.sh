@@ -1,7 +1,7 @@
 #!/bin/sh
 # release.sh VERSION: makes a release of the current commit. Sets the version, moves the CHANGELOG's "Unreleased" under it,
-# builds dist/ (sdist, pure wheel, compiled wheels: they need a C compiler), commits and tags. Pushes nothing: it prints
-# the command that does. VERSION is like 1.2.3 or 1.2.3rc1.
+# builds dist/ (sdist, pure wheel, compiled wheels, which need a C compiler, npm package), commits and tags. Pushes
+# nothing: it prints the command that does. VERSION is like 1.2.3 or 1.2.3rc1.
 set -eu
 . "$(dirname "$0")/lib.sh"
 cd "$(dirname "$0")/.."

@@ -1,12 +1,14 @@
 """The distributions as users get them: installed in an empty environment, by pip's rules, uvx and pipx."""
 
 import asyncio
+import email
 import json
 import os
 import pwd
 import re
 import signal
 import sys
+import zipfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -148,6 +150,16 @@ async def test_the_client_alone_is_small_and_works_without_the_server(
     _, message = await refused.communicate()
     assert refused.returncode == 1
     assert b"pip install 'hawse[server]'" in message
+
+
+async def test_the_description_of_the_package_links_to_the_site_only(built: Distributions) -> None:
+    with zipfile.ZipFile(built.wheel) as wheel:
+        (name,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
+        metadata = email.message_from_string(wheel.read(name).decode())
+    targets = re.findall(r"\]\(([^)]*)\)", str(metadata.get_payload()))
+    assert len(targets) > 10
+    assert [target for target in targets if not target.startswith("https://")] == []
+    assert [line for line in metadata.get_all("Project-URL", []) if line.startswith("Homepage, https://")]
 
 
 @pytest.mark.parametrize("platform", ["win_amd64", "macosx_11_0_arm64", "manylinux_2_28_x86_64"])
