@@ -1,21 +1,14 @@
 // Corrects the state of xterm.js 6 that goes with the cursor, as `xterm-fixes.ts` does the rest:
 //
 //   - DECSC and DECRC save and restore all character sets, and a pending wrap; an open link (OSC 8) stays open;
-//   - SS2 and SS3 take one character from G2 or G3; LS1R, LS2R and LS3R do not change what 7-bit characters mean;
 //   - the two screens share tab stops and scroll region, and a link does not continue on the other screen;
-//   - a character without width in the first column has nothing to join, and is dropped;
 //   - inserting blanks in the middle of a wide character erases both of its halves.
 
 import type { Terminal } from "@xterm/xterm";
 import { type Disposable, DisposableList } from "../base/disposables";
-import type { Line, ResizableBuffer } from "./xterm-resize";
-
-interface Attributes {
-  fg: number;
-  bg: number;
-  extended: { urlId: number; underlineStyle: number; clone(): Attributes["extended"] };
-  updateExtended(): void;
-}
+import type { PrintingCore } from "./xterm-printing";
+import type { ResizableBuffer } from "./xterm-resize";
+import type { Line } from "./xterm-rows";
 
 interface Charsets {
   charset: object | undefined;
@@ -31,27 +24,23 @@ interface CursorBuffer extends ResizableBuffer {
   clear(): void;
 }
 
-export interface CursorCore {
+export interface CursorCore extends PrintingCore {
   buffers: { normal: CursorBuffer; alt: CursorBuffer; active: CursorBuffer };
-  unicodeService: { wcwidth(code: number): number };
   _charsetService: Charsets;
-  _inputHandler: {
-    _curAttrData: Attributes;
+  _inputHandler: PrintingCore["_inputHandler"] & {
     saveCursor(params?: unknown): boolean;
     restoreCursor(params?: unknown): boolean;
-    print(data: Uint32Array, start: number, end: number): void;
   };
 }
 
-/** The first character without width. */
-const FIRST_JOINING = 0x300;
 /** The flag of underlined text among the flags of the foreground. */
 const UNDERLINE = 0x10000000;
 
 /** Returns whether this version of xterm.js has the internals that are used here. */
 export function hasCursorInternals(core: Partial<CursorCore>): core is CursorCore {
   const { _inputHandler: handler, _charsetService: sets, unicodeService, buffers } = core;
-  const functions = [handler?.saveCursor, handler?.restoreCursor, handler?.print, sets?.setgLevel];
+  const { saveCursor, restoreCursor, print, _eraseAttrData } = handler ?? {};
+  const functions = [saveCursor, restoreCursor, print, _eraseAttrData, sets?.setgLevel];
   return (
     [...functions, unicodeService?.wcwidth, buffers?.alt?.clear].every(one => typeof one === "function") &&
     Array.isArray(sets?._charsets) &&
@@ -62,38 +51,7 @@ export function hasCursorInternals(core: Partial<CursorCore>): core is CursorCor
 /** `parser`: of the terminal that has this core. */
 export function correctCursor(parser: Terminal["parser"], core: CursorCore): Disposable {
   const disposables = new DisposableList();
-  const { _inputHandler: handler } = core;
   disposables.add(correctSaving(core));
-  const { print } = handler;
-  let shift: number | undefined;
-  handler.print = (data, start, end) => {
-    let at = start;
-    if (core.buffers.active.x === 0) while (at < end && joins(core, data[at] as number)) at++;
-    if (shift !== undefined && at < end) {
-      const { _charsetService: sets } = core;
-      const { glevel } = sets;
-      sets.setgLevel(shift);
-      shift = undefined;
-      print.call(handler, data, at, ++at);
-      sets.setgLevel(glevel);
-    }
-    if (at < end) print.call(handler, data, at, end);
-  };
-  disposables.defer(() => {
-    handler.print = print;
-  });
-  const esc = (final: string, handle: () => true) =>
-    disposables.add(parser.registerEscHandler({ final }, handle));
-  for (const [final, level] of [
-    ["N", 2],
-    ["O", 3],
-  ] as const) {
-    esc(final, () => {
-      shift = level;
-      return true;
-    });
-  }
-  for (const final of ["~", "}", "|"]) esc(final, () => true);
   disposables.add(
     parser.registerCsiHandler({ final: "@" }, () => {
       const { lines, x, y, ybase } = core.buffers.active;
@@ -161,10 +119,6 @@ function correctSaving({ buffers, _charsetService: sets, _inputHandler: handler 
       Object.assign(handler, { saveCursor, restoreCursor });
     },
   };
-}
-
-function joins({ unicodeService }: CursorCore, code: number): boolean {
-  return code >= FIRST_JOINING && unicodeService.wcwidth(code) === 0;
 }
 
 /** Erases a wide character whose second half is in column `x`. */

@@ -22,7 +22,10 @@ import {
   hasCursorInternals,
   shareState,
 } from "./xterm-cursor-fixes";
-import { forgetSpace, keepWrap, noteSpaces, type ResizableBuffer, resizeBuffer } from "./xterm-resize";
+import { correctPrinting } from "./xterm-printing";
+import { type ResizableBuffer, resizeBuffer } from "./xterm-resize";
+import { keepWrap } from "./xterm-rows";
+import { correctScrolling, shiftRows } from "./xterm-wraps";
 
 /** Control functions with a repeat count, by final byte. */
 const REPEATED = {
@@ -32,13 +35,10 @@ const REPEATED = {
   T: "scrollDown",
   I: "cursorForwardTab",
   Z: "cursorBackwardTab",
-  b: "repeatPrecedingCharacter",
 } as const;
-/** Maximum characters that REP repeats: the limit of libghostty. */
-const REPEATS = 65_535;
 
 /** The types of @xterm/headless fit too. */
-export type Correctable = Pick<Terminal, "parser" | "cols"> & {
+export type Correctable = Pick<Terminal, "parser" | "cols" | "options"> & {
   buffer: Pick<Terminal["buffer"], "onBufferChange">;
 };
 
@@ -62,7 +62,8 @@ interface Core extends Omit<CursorCore, "buffers" | "_inputHandler"> {
   _inputHandler: CursorCore["_inputHandler"] &
     Record<"eraseInLine" | "eraseInDisplay", Erase> &
     Record<(typeof REPEATED)[keyof typeof REPEATED], Repeat> &
-    Record<"lineFeed" | "reverseIndex", () => boolean> & { _eraseAttrData(): unknown };
+    Record<"lineFeed" | "reverseIndex" | "saveCursor", () => boolean>;
+  _bufferService: { scroll(blank: unknown, isWrapped?: boolean): void };
   /** Moves the scroll region up by a row. */
   scroll(blank: unknown): void;
 }
@@ -82,7 +83,7 @@ export function correctXterm(terminal: Correctable): Disposable {
     csi(prefix, "K", how => eraseInLine(core, terminal.cols, how, prefix === "?"));
     csi(prefix, "J", how => eraseInDisplay(core, terminal.cols, how, prefix === "?"));
   }
-  for (const final of ["X", "P"]) csi("", final, () => unwrap(core.buffers.active, 1, 1));
+  for (const final of ["X", "P"]) csi("", final, () => unwrap(core.buffers.active));
   for (const final of Object.keys(REPEATED) as (keyof typeof REPEATED)[]) {
     csi("", final, count => repeat(core, terminal.cols, final, count));
   }
@@ -90,35 +91,31 @@ export function correctXterm(terminal: Correctable): Disposable {
     terminal.parser.registerEscHandler({ final: "M" }, () => {
       const { y, scrollTop } = core.buffers.active;
       if (y !== scrollTop) return false;
-      takeApart(core.buffers.active, y);
-      return keepFirst(core.buffers.active, () => core._inputHandler.reverseIndex());
+      return shiftRows(core.buffers.active, y, 1, () => core._inputHandler.reverseIndex());
     }),
     // A reset creates new buffers and fires this event.
-    terminal.buffer.onBufferChange(() => fixBuffers(core)),
+    terminal.buffer.onBufferChange(() => {
+      fixBuffers(core);
+      endLink(core);
+    }),
   );
   fixBuffers(core);
+  const { convertEol } = terminal.options;
+  disposables.add(
+    terminal.parser.registerEscHandler({ final: "c" }, () => {
+      terminal.options.convertEol = convertEol ?? false; // mode 20
+      return false;
+    }),
+    terminal.parser.registerCsiHandler({ prefix: "?", final: "h" }, params => {
+      const { alt, active } = core.buffers;
+      if (params.includes(1049) && active === alt) core._inputHandler.eraseInDisplay({ params: [2] }, false);
+      return false;
+    }),
+  );
   disposables.add(correctCursor(terminal.parser, core));
-  disposables.add(fixLineFeed(core), notePrinting(core));
+  disposables.add(correctPrinting(terminal.parser, core));
+  disposables.add(fixLineFeed(core), correctScrolling(core));
   return disposables;
-}
-
-/** Notes where a wide character did not fit into the last column of a row. */
-function notePrinting({ buffers, _inputHandler }: Core): Disposable {
-  const { print } = _inputHandler;
-  _inputHandler.print = (data, start, end) => {
-    const { active } = buffers;
-    const row = active.ybase + active.y;
-    const [line, above] = [active.lines.get(row), active.y > 0 ? active.lines.get(row - 1) : undefined];
-    const over = active.x <= 1 && line?.getWidth(0) === 2 ? active.x : -1;
-    print.call(_inputHandler, data, start, end);
-    if (above && (over === 1 || (over === 0 && line?.getWidth(0) !== 2))) forgetSpace(above);
-    if (line && active.lines.get(active.ybase + active.y) !== line) noteSpaces(active, line);
-  };
-  return {
-    dispose: () => {
-      _inputHandler.print = print;
-    },
-  };
 }
 
 /** xterm.js would end the wrap into the row that the cursor moves down to. */
@@ -152,7 +149,7 @@ function eraseInLine(
   const buffer = buffers.active;
   endPendingWrap(buffer, cols);
   if (how === 1) return false;
-  unwrap(buffer, 1, 1);
+  unwrap(buffer);
   const row = buffer.lines.get(buffer.ybase + buffer.y);
   if (!row?.isWrapped || (how === 0 && buffer.x > 0)) return false;
   _inputHandler.eraseInLine({ params: [how] }, keepProtected);
@@ -187,12 +184,14 @@ function eraseInDisplay(
 
 function repeat(core: Core, cols: number, final: keyof typeof REPEATED, count: number): boolean {
   const buffer = core.buffers.active;
-  const most = final === "b" ? REPEATS : Math.max(cols, buffer.scrollBottom + 1);
-  if (final === "S" && buffer.scrollTop === 0) return scrollOut(core, Math.min(count || 1, most));
-  if (final === "L" || final === "M") takeApart(buffer, buffer.y);
-  if (final === "S" || final === "T") takeApart(buffer, buffer.scrollTop);
+  const most = Math.max(cols, buffer.scrollBottom + 1);
+  const { _hasScrollback: kept, scrollTop, scrollBottom } = buffer;
+  if (final === "S" && scrollTop === 0 && (kept || scrollBottom === buffer._rows - 1)) {
+    return scrollOut(core, Math.min(count || 1, most));
+  }
   const run = () => core._inputHandler[REPEATED[final]]({ params: [Math.min(count, most)] });
-  if ("LMT".includes(final)) return keepFirst(buffer, run);
+  if (final === "L" || final === "M") return shiftRows(buffer, buffer.y, count, run);
+  if (final === "S" || final === "T") return shiftRows(buffer, scrollTop, count, run);
   if (count <= most) return false;
   run();
   return true;
@@ -208,10 +207,8 @@ function keepFirst(buffer: Buffer, run: () => unknown): true {
 }
 
 function scrollOut(core: Core, count: number): boolean {
-  const buffer = core.buffers.active;
-  const rows = buffer.scrollBottom + 1;
+  const rows = core.buffers.active.scrollBottom + 1;
   for (let left = Math.min(count, rows); left > 0; left--) core.scroll(core._inputHandler._eraseAttrData());
-  unwrap(buffer, rows - buffer.y, rows - buffer.y);
   return true;
 }
 
@@ -219,19 +216,11 @@ function endPendingWrap(buffer: Buffer, cols: number): void {
   if (buffer.x >= cols) buffer.x = cols - 1;
 }
 
-/** Ends the wrap into the rows `first` to `last`, counted from the cursor's row. */
-function unwrap(buffer: Buffer, first: number, last: number): boolean {
-  for (let y = first; y <= last; y++) {
-    const row = buffer.lines.get(buffer.ybase + buffer.y + y);
-    if (row) row.isWrapped = false;
-  }
+/** Ends the wrap of the cursor's row. */
+function unwrap(buffer: Buffer): boolean {
+  const below = buffer.lines.get(buffer.ybase + buffer.y + 1);
+  if (below) below.isWrapped = false;
   return false;
-}
-
-/** Ends the wrap into the rows from `top` to the end of the scroll region and into the row after it. */
-function takeApart(buffer: Buffer, top: number): boolean {
-  const { y, scrollTop, scrollBottom } = buffer;
-  return top >= scrollTop && top <= scrollBottom && unwrap(buffer, top - y, scrollBottom + 1 - y);
 }
 
 /** Corrects the buffers that xterm.js has created since the last call. */
@@ -241,7 +230,6 @@ function fixBuffers(core: Core): void {
     if (!Object.hasOwn(buffer, "resize")) fixBuffer(buffer, () => core.coreService.decPrivateModes);
   }
   if (!Object.hasOwn(alt, "clear")) shareState(core.buffers);
-  if (active === alt) endLink(core);
   if (active === alt) widest.set(alt, widest.get(alt) ?? alt._cols);
 }
 
@@ -280,7 +268,7 @@ function coreOf(terminal: Correctable): Core | undefined {
   const core = (terminal as { _core?: Partial<Core> })._core;
   const handler = core?._inputHandler;
   const used = ["eraseInLine", "eraseInDisplay", "_eraseAttrData", ...Object.values(REPEATED)] as const;
-  const functions = [core?.scroll, ...used.map(name => handler?.[name])];
+  const functions = [core?.scroll, core?._bufferService?.scroll, ...used.map(name => handler?.[name])];
   const known =
     core !== undefined &&
     hasCursorInternals(core as Partial<CursorCore>) &&

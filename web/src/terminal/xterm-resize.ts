@@ -8,16 +8,7 @@
 // xterm.js leaves the line with the cursor as it is and drops rows below the cursor, so that after a resize a viewer
 // would show another screen than one that attaches later, and would have lost text.
 
-export interface Line {
-  length: number;
-  isWrapped: boolean;
-  hasContent(x: number): number;
-  getWidth(x: number): number;
-  getBg(x: number): number;
-  copyCellsFrom(from: Line, fromX: number, toX: number, count: number, reverse: boolean): void;
-  replaceCells(start: number, end: number, blank: unknown): void;
-  resize(cols: number, blank: unknown): boolean;
-}
+import { continues, forgetNotes, hasText, isEmpty, isSpaced, type Line, noteSpace } from "./xterm-rows";
 
 export interface ResizableBuffer {
   x: number;
@@ -45,9 +36,6 @@ export interface ResizableBuffer {
   getNullCell(): unknown;
   setupTabStops(): void;
 }
-
-/** Mask of the kind of a cell's background colour; 0: none. */
-const COLOURED = 0x3000000;
 
 /** A cell that keeps its place in the text. */
 interface Place {
@@ -293,8 +281,7 @@ class Reflow {
   /** Uses an old row as it is, with images, which are in cells without text. */
   #use(row: number, to: number): void {
     const line = this.#text.lines[row] as Line;
-    spaced.delete(line);
-    detached.delete(line);
+    forgetNotes(line);
     line.resize(this.#cols, this.#text.nothing);
     line.isWrapped = this.lines[to]?.isWrapped ?? false;
     this.lines[to] = line;
@@ -326,7 +313,7 @@ class Reflow {
         (this.lines.at(-1) as Line).copyCellsFrom(line, x, this.#x, count, false);
         this.#move(row, x, count);
       }
-      if (cut) spaced.add(this.lines.at(-1) as Line);
+      if (cut) noteSpace(this.lines.at(-1) as Line);
       x += count;
       this.#forward(count + Number(cut));
     }
@@ -346,54 +333,3 @@ class Reflow {
     this.#x = Math.min(this.#x + count, this.#cols - 1);
   }
 }
-
-function hasText(line: Line): boolean {
-  for (let x = 0; x < line.length; x++) if (line.hasContent(x)) return true;
-  return false;
-}
-
-/** The second half of a wide character, which has no width, is not empty. */
-function isEmpty(line: Line, x: number): boolean {
-  return !line.hasContent(x) && line.getWidth(x) > 0 && !(line.getBg(x) & COLOURED);
-}
-
-/**
- * The rows whose last cell is empty because a wide character did not fit: it is not part of the text. xterm.js keeps no
- * note of that.
- */
-const spaced = new WeakSet<Line>();
-
-function isSpaced(line: Line): boolean {
-  const last = line.length - 1;
-  return spaced.has(line) && !line.hasContent(last) && line.getWidth(last) > 0;
-}
-
-/** Notes which rows from `first` to the cursor's wrap before a wide character. Called after text was printed there. */
-export function noteSpaces(
-  { lines, ybase, y }: Pick<ResizableBuffer, "lines" | "ybase" | "y">,
-  first: Line,
-): void {
-  // `first` may have moved up, or away.
-  for (let row = ybase + y; row > 0 && lines.get(row) !== first; row--) {
-    const [line, next] = [lines.get(row - 1), lines.get(row)];
-    if (!line || !next?.isWrapped) break;
-    const last = line.length - 1;
-    if (next.getWidth(0) === 2 && !line.hasContent(last) && line.getWidth(last) > 0) spaced.add(line);
-  }
-}
-
-/** Rows of which the row above has not lost its wrap, though they have been erased. */
-const detached = new WeakSet<Line>();
-
-/** A row has been erased, but not the row above, which wraps into it. */
-export function keepWrap(line: Line): void {
-  line.isWrapped = true;
-  detached.add(line);
-}
-
-function continues(line: Line): boolean {
-  return line.isWrapped && !detached.has(line);
-}
-
-/** The wide character after `line` has been overwritten, which leaves an ordinary blank at the end of the line. */
-export const forgetSpace = (line: Line): boolean => spaced.delete(line);

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from hawse_runtime.screen.emulator.encoded_screens import EncodedScreen, encoded_screens
 from hawse_runtime.screen.emulator.libghostty import check, ffi, init_sized, lib, pyghostty, union_fn
 
 CANCEL = b"\x18"  # CAN cancels an unfinished sequence
@@ -245,14 +246,17 @@ def cursor_look(terminal: Terminal) -> tuple[int, bool]:
 
 
 @contextmanager
-def cloned(terminal: Terminal, *, scrollback: int) -> Iterator[Terminal]:
-    """Return a copy of the terminal, without an unfinished sequence, and without scrollback if `scrollback` is 0.
+def cloned(terminal: Terminal, *, scrollback: int) -> Iterator[tuple[Terminal, dict[int, EncodedScreen]]]:
+    """Return a copy of the terminal, and the cursors of its screens.
+
+    The copy has no unfinished sequence, and no scrollback if `scrollback` is 0.
 
     Raises `GhosttyError` for a state that libghostty cannot encode.
     """
     decoder, clone = ffi.new("GhosttySnapshotDecoder*"), ffi.new("GhosttyTerminal*")
     with _allocated() as (out, size):
         _encode(terminal, out, size)
+        screens = encoded_screens(memoryview(ffi.buffer(out[0], size[0])))
         check(lib.ghostty_snapshot_decoder_new_buf(ffi.NULL, decoder, out[0], size[0]), "new decoder")
         try:
             if scrollback:
@@ -263,7 +267,7 @@ def cloned(terminal: Terminal, *, scrollback: int) -> Iterator[Terminal]:
             lib.ghostty_snapshot_decoder_free(decoder[0])
     try:
         feed(clone[0], CANCEL)
-        yield clone[0]
+        yield clone[0], screens
     finally:
         lib.ghostty_terminal_free(clone[0])
 

@@ -95,7 +95,7 @@ def wrapped_by(first: RenderedCell, end: RenderedCell) -> bool:
     return (
         end.wide == lib.GHOSTTY_CELL_WIDE_SPACER_HEAD
         and first.wide == lib.GHOSTTY_CELL_WIDE_WIDE
-        and (first.style, first.linked) == (end.style, end.linked)
+        and first.style == end.style
     )
 
 

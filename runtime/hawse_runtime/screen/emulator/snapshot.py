@@ -8,6 +8,7 @@ import logging
 import re
 from collections.abc import Callable
 
+from hawse_runtime.screen.emulator.encoded_screens import ALTERNATE, PRIMARY, EncodedScreen, Place
 from hawse_runtime.screen.emulator.ghostty import (
     CANCEL,
     Terminal,
@@ -25,6 +26,7 @@ from hawse_runtime.screen.emulator.ghostty import (
     get_palette,
     has_mode,
     is_alternate,
+    link_at,
     row_cells,
     screen_cells,
     unfinished,
@@ -38,7 +40,8 @@ log = logging.getLogger(__name__)
 
 _MODES = ("modes", "scrolling_region", "tabstops", "keyboard")
 _PEN = ("style", "hyperlink", "protection", "kitty_keyboard", "charsets")  # the style of the next character
-_ALTERNATE_MODES = (1049, 1047, 47)
+_SAVING_MODE = 1049  # saves the cursor, then shows the alternate screen
+_ALTERNATE_MODES = (_SAVING_MODE, 1047, 47)
 _REPAINTING = re.compile(rb"\x1b\[\?(?:1049|1047|47|3)h")  # would clear what is painted, or save the cursor again
 _MOUSE = re.compile(rb"\x1b\[\?(?:9|100[02356]|101[56])h")  # the last one that was set applies
 _REGION = re.compile(rb"\x1b\[([0-9]+);[0-9]+r")
@@ -47,7 +50,6 @@ _PLAIN = b"\x1b[0m\x1b(B\x1b)B\x0f"  # no style, ASCII
 _NO_PEN = b'\x1b]8;;\x1b\\\x1b[0"q\x1b*B\x1b+B'  # no link, no protection, ASCII in G2 and G3
 # Modes to their defaults, the whole screen as scroll region, and the cursor that DECRC restores.
 _SOFT_RESET = b"\x1b[?1;6;45;66;1004;2004;2026l\x1b[4l\x1b[?7;25h\x1b[0 q\x1b[r" + _PLAIN + _NO_PEN + b"\x1b[H\x1b7"
-_UNSAVED = b"\x1b[1;1H" + _PLAIN + b"\x1b[0m"  # the cursor that is restored if none was saved
 _CONTROL = re.compile(rb"[\x00-\x1f\x7f]")
 _SHAPES = {  # DECSCUSR, steady; one less blinks
     lib.GHOSTTY_RENDER_STATE_CURSOR_VISUAL_STYLE_BLOCK: 2,
@@ -85,7 +87,7 @@ def paint(terminal: Terminal, scrollback: int) -> bytes:
     )
     colours = make("colours", lambda: _colours(terminal))
     names = make("title and directory", lambda: _names(terminal))
-    cursor = make("cursor style", lambda: _cursor(terminal, modes), lambda: cursor_position(terminal))
+    cursor = make("cursor style", lambda: _cursor(terminal, modes=modes), lambda: cursor_position(terminal))
     make.log()
     return b"".join((behind, rows, saved, colours, modes, names, shape, cursor, unfinished(terminal) or b""))
 
@@ -109,7 +111,7 @@ def erase_cut_characters(terminal: Terminal) -> None:
     modes = extra(terminal, _MODES)
     origin = _ORIGIN in modes
     erase = b"".join(b"\x1b[%d;%dH\x1b[X" % (y + 1, get(terminal, "COLS", "uint16_t")) for y in cut)
-    restore = (_ORIGIN if origin else b"") + _cursor(terminal, modes)
+    restore = (_ORIGIN if origin else b"") + _cursor(terminal, modes=modes)
     feed(terminal, _PLAIN + (b"\x1b[?6l" if origin else b"") + erase + restore)
 
 
@@ -157,15 +159,19 @@ def _from_clone(terminal: Terminal, scrollback: int) -> tuple[bytes, bytes]:
         The main screen, if it is behind the alternate one, up to the switch to that; and the saved cursor.
     """
     alternate = is_alternate(terminal)
-    with cloned(terminal, scrollback=scrollback if alternate else 0) as clone:
-        saved = _saved_cursor(clone)
+    with cloned(terminal, scrollback=scrollback if alternate else 0) as (clone, screens):
+        saved = _saved_cursor(clone, screens[ALTERNATE if alternate else PRIMARY])
         if not alternate:
             return b"", saved
+        main = screens[PRIMARY]
         mode = _alternate_mode(terminal)
-        feed(clone, b"\x1b[?%dl" % mode)
-        cursor, rows = _cursor(clone), paint_rows(clone, scrollback)
+        if mode == _SAVING_MODE and main.saved != main.cursor:
+            mode = _ALTERNATE_MODES[1]  # the other one would save the cursor again
+        feed(clone, b"\x1b[?47l")
+        rows, main_saved = paint_rows(clone, scrollback), _saved_cursor(clone, main)
         tabs = extra(terminal, ("tabstops",))  # xterm.js has tab stops for each screen
-        return b"%b%b%b%b\x1b[?%dh%b\x1b[H" % (rows, tabs, _saved_cursor(clone), cursor, mode, _PLAIN), saved
+        cursor = _cursor(clone, main.cursor)
+        return b"%b%b%b%b\x1b[?%dh%b\x1b[H" % (rows, tabs, main_saved, cursor, mode, _PLAIN), saved
 
 
 def _alternate_mode(terminal: Terminal) -> int:
@@ -184,7 +190,7 @@ def plain_rows(terminal: Terminal) -> bytes:
 
 def cursor_position(terminal: Terminal) -> bytes:
     """Place the cursor without a style, as a fallback."""
-    x, y = get(terminal, "CURSOR_X", "uint16_t"), get(terminal, "CURSOR_Y", "uint16_t")
+    x, y, _ = _place(terminal)
     return b"\x1b[%d;%dH%b" % (y + 1, x + 1, _PLAIN)
 
 
@@ -215,26 +221,35 @@ def _shape(terminal: Terminal) -> bytes:
     return b"\x1b[%d q" % (_SHAPES[shape] - blinks) if shape in _SHAPES else b""
 
 
-def _saved_cursor(clone: Terminal) -> bytes:
-    """Paint the saved cursor (DECSC), which is read by restoring it in `clone`; nothing if it is as after a reset."""
+def _saved_cursor(clone: Terminal, screen: EncodedScreen) -> bytes:
+    """Paint the saved cursor (DECSC) of the shown screen, which is read by restoring it in `clone`."""
+    if screen.saved is None:
+        return b""
     feed(clone, b"\x1b8")
-    cursor = _cursor(clone)
-    return b"" if cursor == _UNSAVED else cursor + b"\x1b7"
+    return _cursor(clone, screen.saved) + b"\x1b7"
 
 
-def _cursor(terminal: Terminal, modes: bytes = b"") -> bytes:
+def _place(terminal: Terminal) -> Place:
+    """Return where the cursor is."""
+    x, y = get(terminal, "CURSOR_X", "uint16_t"), get(terminal, "CURSOR_Y", "uint16_t")
+    return Place(x, y, get(terminal, "CURSOR_PENDING_WRAP", "bool"))
+
+
+def _cursor(terminal: Terminal, place: Place | None = None, modes: bytes = b"") -> bytes:
     """Place the cursor with its style. A pending wrap is recreated by printing the last character again.
 
     A cell without one gets a space: a cursor that waits to wrap is carried over to the other screen.
     """
-    x, y = get(terminal, "CURSOR_X", "uint16_t"), get(terminal, "CURSOR_Y", "uint16_t")
+    x, y, pending_wrap = place or _place(terminal)
     region = _REGION.search(modes)
     top = int(region[1]) - 1 if region and _ORIGIN in modes else 0
     last = b""
-    if get(terminal, "CURSOR_PENDING_WRAP", "bool"):
+    if pending_wrap:
         if _is_second_half(terminal, x, y):
             x -= 1
         last = format_vt(terminal, at_cell=(x, y)) or b" "
+        if link := link_at(at(terminal, x, y)):
+            last = b"\x1b]8;;%b\x1b\\%b\x1b]8;;\x1b\\" % (link, last)
     pen = with_short_colours(extra(terminal, _PEN))
     return b"\x1b[%d;%dH%b%b%b" % (y - top + 1, x + 1, _PLAIN, last, pen)
 

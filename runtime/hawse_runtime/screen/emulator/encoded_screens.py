@@ -1,0 +1,48 @@
+"""Reads the cursors of both screens from a terminal that libghostty has encoded (`src/terminal/snapshot/screen.zig`).
+
+Its C interface shows neither the cursor of the hidden screen, nor whether a cursor was saved.
+"""
+
+import struct
+from typing import NamedTuple
+
+PRIMARY, ALTERNATE = 0, 1
+_ENVELOPE = 10  # bytes before the first record
+_RECORD = struct.Struct("<HII")  # tag, length of the payload, checksum
+_SCREEN = 2  # the tag of a screen
+_HEADER = struct.Struct("<HHQHHBB34xB")  # key, pages, history, x, y, style, flags, whether a cursor is saved
+_SAVED = struct.Struct("<HH16xB")  # x, y, flags
+_PENDING, _SAVED_PENDING = 1, 2  # flags: a wrap is pending
+
+
+class Place(NamedTuple):
+    """The position of a cursor."""
+
+    x: int
+    y: int
+    pending_wrap: bool
+
+
+class EncodedScreen(NamedTuple):
+    """The cursors of one screen. `saved` is None if no program has saved it (DECSC)."""
+
+    cursor: Place
+    saved: Place | None
+
+
+def encoded_screens(data: bytes | memoryview) -> dict[int, EncodedScreen]:
+    """Return the cursors of `PRIMARY`, and of `ALTERNATE` if that has been shown. Raises `struct.error`."""
+    screens: dict[int, EncodedScreen] = {}
+    at = _ENVELOPE
+    while at < len(data):
+        tag, size, _ = _RECORD.unpack_from(data, at)
+        at += _RECORD.size
+        if tag == _SCREEN:
+            key, _, _, x, y, _, flags, has_saved = _HEADER.unpack_from(data, at)
+            saved = None
+            if has_saved:
+                saved_x, saved_y, saved_flags = _SAVED.unpack_from(data, at + _HEADER.size)
+                saved = Place(saved_x, saved_y, bool(saved_flags & _SAVED_PENDING))
+            screens[key] = EncodedScreen(Place(x, y, bool(flags & _PENDING)), saved)
+        at += size
+    return screens

@@ -1,0 +1,148 @@
+// Corrects how xterm.js 6 prints characters, as `xterm-fixes.ts` does the rest:
+//
+//   - a character without width joins the cell before the cursor, whatever was printed last; without text there, it is
+//     dropped. A variation selector joins only an emoji;
+//   - half of a wide character that is overwritten leaves a blank with no style and no link, only a background;
+//   - the last column is not part of a link if it stays empty because a wide character did not fit;
+//   - SS2 and SS3 take one character from G2 or G3; LS1R, LS2R and LS3R do not change what 7-bit characters mean;
+//   - REP repeats the last character, also after other sequences;
+//   - character sets of 96 characters do not exist.
+
+import type { Terminal } from "@xterm/xterm";
+import { type Disposable, DisposableList } from "../base/disposables";
+import type { ResizableBuffer } from "./xterm-resize";
+import { forgetSpace, noteWraps } from "./xterm-rows";
+
+export interface Attributes {
+  fg: number;
+  bg: number;
+  extended: { urlId: number; underlineStyle: number; clone(): Attributes["extended"] };
+  clone(): Attributes;
+  updateExtended(): void;
+}
+
+export interface PrintingCore {
+  buffers: { active: ResizableBuffer };
+  coreService: { decPrivateModes: { wraparound: boolean } };
+  unicodeService: { wcwidth(code: number): number };
+  _charsetService: { glevel: number; setgLevel(level: number): void };
+  _inputHandler: {
+    _curAttrData: Attributes;
+    _eraseAttrData(): Attributes;
+    print(data: Uint32Array, start: number, end: number): void;
+  };
+}
+
+/** The first character without width. */
+const FIRST_JOINING = 0x300;
+const VARIATION_SELECTORS = [0xfe0e, 0xfe0f];
+const PICTOGRAPH = /^\p{Extended_Pictographic}/u;
+/** Maximum characters that REP repeats: the limit of libghostty. */
+const REPEATS = 65_535;
+/** The final bytes of the sequences with which xterm.js selects a character set. */
+const CHARSETS = "0AB4C5RQKYE6ZH7=";
+
+/** `parser`: of the terminal that has this core. */
+export function correctPrinting(parser: Terminal["parser"], core: PrintingCore): Disposable {
+  const disposables = new DisposableList();
+  const { _inputHandler: handler, _charsetService: sets } = core;
+  const { print } = handler;
+  let shift: number | undefined;
+  let last: number | undefined;
+  const printCells = (data: Uint32Array, start: number, end: number) => {
+    last = data[end - 1];
+    const done = beforePrinting(core);
+    print.call(handler, data, start, end);
+    done();
+  };
+  handler.print = (data, start, end) => {
+    for (let at = start; at < end; ) {
+      if (joins(core, data[at] as number)) {
+        join(core, data[at++] as number);
+        print.call(handler, data, at, at); // draws the row again
+      } else if (shift !== undefined) {
+        const { glevel } = sets;
+        sets.setgLevel(shift);
+        shift = undefined;
+        printCells(data, at, ++at);
+        sets.setgLevel(glevel);
+      } else {
+        const from = at++;
+        while (at < end && !joins(core, data[at] as number)) at++;
+        printCells(data, from, at);
+      }
+    }
+  };
+  disposables.defer(() => {
+    handler.print = print;
+  });
+  const esc = (final: string, handle: () => boolean, intermediates?: string) =>
+    disposables.add(parser.registerEscHandler(intermediates ? { intermediates, final } : { final }, handle));
+  const singleShift = (level: number) => () => {
+    shift = level;
+    return true;
+  };
+  esc("N", singleShift(2));
+  esc("O", singleShift(3));
+  for (const final of "~}|") esc(final, () => true);
+  for (const kind of "-./") for (const final of CHARSETS) esc(final, () => true, kind);
+  esc("c", () => {
+    last = undefined;
+    return false;
+  });
+  disposables.add(
+    parser.registerCsiHandler({ final: "b" }, ([count]) => {
+      if (last !== undefined) {
+        const repeated = Math.min(Number(count) || 1, REPEATS);
+        handler.print(new Uint32Array(repeated).fill(last), 0, repeated);
+      }
+      return true;
+    }),
+  );
+  return disposables;
+}
+
+/** Erases the half of a wide character that is about to be overwritten. Returns what has to be done afterwards. */
+function beforePrinting({ buffers: { active }, _inputHandler: handler }: PrintingCore): () => void {
+  const row = active.ybase + active.y;
+  const [line, above] = [active.lines.get(row), active.y > 0 ? active.lines.get(row - 1) : undefined];
+  const over = active.x <= 1 && line?.getWidth(0) === 2 ? active.x : -1;
+  if (line && active.x > 0 && line.getWidth(active.x - 1) === 2) {
+    line.setCellFromCodepoint(active.x - 1, 0, 1, handler._eraseAttrData());
+  }
+  return () => {
+    if (above && (over === 1 || (over === 0 && line?.getWidth(0) !== 2))) forgetSpace(above);
+    const now = active.lines.get(active.ybase + active.y);
+    const { _curAttrData: pen } = handler;
+    if (line && now !== line) noteWraps(active, line, pen.extended.urlId ? withoutLink(pen) : undefined);
+    const { x } = active;
+    if (!now || x >= now.length || now.hasContent(x) || now.getWidth(x) !== 1) return;
+    if (now.getFg(x) === pen.fg && now.getBg(x) === pen.bg) {
+      now.setCellFromCodepoint(x, 0, 1, handler._eraseAttrData());
+    }
+  };
+}
+
+function withoutLink(pen: Attributes): Attributes {
+  const plain = pen.clone();
+  plain.extended = plain.extended.clone();
+  plain.extended.urlId = 0;
+  plain.updateExtended();
+  return plain;
+}
+
+function joins({ unicodeService }: PrintingCore, code: number): boolean {
+  return code >= FIRST_JOINING && unicodeService.wcwidth(code) === 0;
+}
+
+/** Adds a character without width to the cell before the cursor. */
+function join({ buffers: { active }, coreService }: PrintingCore, code: number): void {
+  const line = active.lines.get(active.ybase + active.y);
+  if (!line) return;
+  const pending = active.x >= line.length;
+  let x = pending && !coreService.decPrivateModes.wraparound ? line.length - 2 : active.x - 1;
+  if (x > 0 && line.getWidth(x) === 0) x--;
+  if (x < 0 || !line.hasContent(x)) return;
+  if (VARIATION_SELECTORS.includes(code) && !PICTOGRAPH.test(line.getString(x))) return;
+  line.addCodepointToCell(x, code, line.getWidth(x));
+}

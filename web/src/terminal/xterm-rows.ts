@@ -1,0 +1,88 @@
+// A row of xterm.js, with what the server's emulator notes of a row and xterm.js does not.
+
+export interface Line {
+  length: number;
+  isWrapped: boolean;
+  hasContent(x: number): number;
+  getWidth(x: number): number;
+  getFg(x: number): number;
+  getBg(x: number): number;
+  getString(x: number): string;
+  setCellFromCodepoint(x: number, code: number, width: number, attributes: unknown): void;
+  addCodepointToCell(x: number, code: number, width: number): void;
+  copyCellsFrom(from: Line, fromX: number, toX: number, count: number, reverse: boolean): void;
+  replaceCells(start: number, end: number, blank: unknown): void;
+  resize(cols: number, blank: unknown): boolean;
+}
+
+/** Mask of the kind of a cell's background colour; 0: none. */
+const COLOURED = 0x3000000;
+
+export function hasText(line: Line): boolean {
+  for (let x = 0; x < line.length; x++) if (line.hasContent(x)) return true;
+  return false;
+}
+
+/** The second half of a wide character, which has no width, is not empty. */
+export function isEmpty(line: Line, x: number): boolean {
+  return !line.hasContent(x) && line.getWidth(x) > 0 && !(line.getBg(x) & COLOURED);
+}
+
+/**
+ * The rows whose last cell is empty because a wide character did not fit: it is not part of the text. xterm.js keeps no
+ * note of that.
+ */
+const spaced = new WeakSet<Line>();
+
+export function isSpaced(line: Line): boolean {
+  const last = line.length - 1;
+  return spaced.has(line) && !line.hasContent(last) && line.getWidth(last) > 0;
+}
+
+/** Notes that a wide character did not fit into the last column of a row. */
+export const noteSpace = (line: Line): unknown => spaced.add(line);
+
+/**
+ * Notes which rows from `first` to the cursor's wrap before a wide character. Called after text was printed there.
+ *
+ * `attributes`: of the column that stays empty then, unless it already has them.
+ */
+export function noteWraps(
+  { lines, ybase, y }: { lines: { get(index: number): Line | undefined }; ybase: number; y: number },
+  first: Line,
+  attributes?: unknown,
+): void {
+  // `first` may have moved up, or away.
+  for (let row = ybase + y; row > 0 && lines.get(row) !== first; row--) {
+    const [line, next] = [lines.get(row - 1), lines.get(row)];
+    if (!line || !next?.isWrapped) break;
+    detached.delete(next);
+    const last = line.length - 1;
+    if (next.getWidth(0) !== 2 || line.hasContent(last) || line.getWidth(last) === 0) continue;
+    spaced.add(line);
+    if (attributes) line.setCellFromCodepoint(last, 0, 1, attributes);
+  }
+}
+
+/** Rows of which the row above has not lost its wrap, though they have been erased. */
+const detached = new WeakSet<Line>();
+
+/** A row has been erased, but not the row above, which wraps into it. */
+export function keepWrap(line: Line): void {
+  line.isWrapped = true;
+  detached.add(line);
+}
+
+/** Whether a row continues the row above, which wraps into it. */
+export function continues(line: Line): boolean {
+  return line.isWrapped && !detached.has(line);
+}
+
+/** The wide character after `line` has been overwritten, which leaves an ordinary blank at the end of the line. */
+export const forgetSpace = (line: Line): boolean => spaced.delete(line);
+
+/** Forgets all notes on a row that gets new text. */
+export function forgetNotes(line: Line): void {
+  spaced.delete(line);
+  detached.delete(line);
+}
