@@ -8,13 +8,13 @@ import os
 import pytest
 
 from tests.fuzz.screens import Totals, make_case, run_case
-from tests.screens.cases import KNOWN, RECORDINGS, Cut, outcomes, program_of, seen
+from tests.screens.cases import KNOWN, RECORDINGS, Cut, Resize, outcomes, program_of, seen
 from tests.screens.generated import Case as GeneratedCase, make_case as make_generated, names_of_different
 
 OFFSETS = int(os.environ.get("HAWSE_SCREEN_OFFSETS", "12"))
 
 GENERATED = 60
-KNOWN_GENERATED = {"shell 2", "shell 5"}  # `python -m tests.screens.generated` counts more
+KNOWN_GENERATED = {"shell 2"}  # `python -m tests.screens.generated` counts more
 
 SEQUENCES = {
     "soft reset": "\x1b[3;4r\x1b[?6h\x1b[4h\x1b[?1h\x1b[31m\x1b(0\x1b[?25l\x1b[?7l\x1b7\x1b[!p",
@@ -46,6 +46,35 @@ SEQUENCES = {
     "a line feed onto a row that continues": "aaaaaaaaaaaa\x1b[H\n",
     "a cleared screen at a prompt": "\r\n\r\n\r\n\r\n\x1b]133;A\x07$ \x1b[H\x1b[2J",
     "a prompt behind output": "abc\x1b]133;A\x07$ ",
+    "a mark behind a sequence": "a\x1b[31m\u0301",
+    "a mark behind a blank": "\x1b[5G\u0301a",
+    "a keycap": "1\ufe0f\u20e3",
+    "REP behind another sequence": "a\x1b[1J\x1b[3b",
+    "a character set of 96 characters": "\x1b-A\x1b.0",
+    "a new line mode that a reset ends": "\x1b[20h\x1bc",
+    "an overwritten half and a link": "漢\x1b[H\x1b]8;;http://a/\x07\x1b[53mx",
+    "a linked column at the margin": "\x1b]8;;http://a/\x07aaaaaaaaa漢\x1b[L",
+    "a link and a pending wrap": "\x1b]8;;http://a/\x07漢漢漢漢漢\x1b]8;;\x07",
+    "a link and a pending wrap behind the other screen": "\x1b]8;;http://a/\x07aaaaaaaaaa\x1b[?1049h",
+    "a link that ends with the other screen": "\x1b[?1049h\x1b]8;;http://a/\x07a\x1b[?47l\x1b[4mb",
+    "the other screen shown twice": "\x1b[?1049hx\x1b[?1049h",
+    "a row inserted below a row that wraps": "aaaaaaaaaaaa\x1b[L",
+    "a row deleted below a row that wraps": "aaaaaaaaaaaa\x1b[M",
+    "a region that a line feed scrolls": "\x1b[2;4r" + "aaaaaaaaaaaa\r\n" * 3,
+    "a region at the top that a line feed scrolls": "\x1b[1;3r" + "aaaaaaaaaaaa\r\n" * 3,
+    "a region of the other screen that is scrolled": "\x1b[?1049h\x1b[1;3r" + "a" * 45 + "\x1b[S",
+}
+
+# Output, the sizes before the snapshot, and the sizes after it.
+RESIZED = {
+    "a cursor saved in the first column": ("\x1b7ab\r\ncd", [(8, 3)], [(12, 5)]),
+    "a saved cursor that has left the screen": ("\x1b7\r\na\r\nb", [(10, 2)], [(10, 5)]),
+    "no saved cursor": ("漢漢漢漢漢漢\r\na", [], [(20, 8)]),
+    "a saved cursor behind a wide character at the margin": ("漢漢漢漢漢漢\x1b[?1049h", [(11, 5)], []),
+    "the hidden cursor of another screen": ("\x1b[5;6H\x1b[?1047h\x1b[H", [], [(8, 3)]),
+    "a pending wrap of the hidden cursor": ("aaaaaaaaaa\x1b[?47h\x1b[H", [], [(6, 5)]),
+    "a row that was erased after a wrap, then blank rows": ("aaaaaaaaaab\x1b[1K\x1b[5;3H", [(6, 4)], []),
+    "erased rows above the cursor": (" -l abcdefghijklm\r\n\r\nabcdefghijklmn\x1b[1J", [(20, 4)], []),
 }
 
 pytestmark = pytest.mark.timeout(300)
@@ -70,16 +99,21 @@ def test_xterm_shows_the_same_after_a_snapshot_wherever_the_output_of_a_shell_is
     assert names_of_different(cases) <= KNOWN_GENERATED
 
 
+AFTER = "Xq漢#\x1b[2;2Hy".encode()
+
+
 @pytest.fixture(scope="module")
 def different_sequences() -> set[str]:
-    after = "Xq漢#\x1b[2;2Hy".encode()
     written = {name: sequence.encode() for name, sequence in SEQUENCES.items()}
-    return names_of_different(
-        [GeneratedCase(name, 10, 5, data + after, [], [Cut(len(data))]) for name, data in written.items()]
-    )
+    cases = [GeneratedCase(name, 10, 5, data + AFTER, [], [Cut(len(data))]) for name, data in written.items()]
+    for name, (sequence, before, after) in RESIZED.items():
+        data = sequence.encode()
+        resizes = [Resize(len(data), *size) for size in (*before, *after)]
+        cases.append(GeneratedCase(name, 10, 5, data + AFTER, resizes, [Cut(len(data), len(before))]))
+    return names_of_different(cases)
 
 
-@pytest.mark.parametrize("name", SEQUENCES)
+@pytest.mark.parametrize("name", [*SEQUENCES, *RESIZED])
 def test_xterm_shows_the_same_after_a_snapshot_behind_a_sequence(name: str, different_sequences: set[str]) -> None:
     assert name not in different_sequences
 

@@ -24,12 +24,9 @@ SEED = "hawse"
 UNSEEN = ("16 as 256", "blank's style", "hole")
 
 # The differences that remain, by program: docs/screens.md has the reasons.
-JOINED = ("text", "width", "scrollback text", "scrollback width", "scrollback background")
 KNOWN = {
-    "table": JOINED,
     "test-card": ("tabs", "modes", "text", "style", "foreground", "background", "cursor"),
     "tmux": ("modes",),
-    "zsh": JOINED,
 }
 
 

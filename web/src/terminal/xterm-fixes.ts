@@ -91,7 +91,7 @@ export function correctXterm(terminal: Correctable): Disposable {
     terminal.parser.registerEscHandler({ final: "M" }, () => {
       const { y, scrollTop } = core.buffers.active;
       if (y !== scrollTop) return false;
-      return shiftRows(core.buffers.active, y, 1, () => core._inputHandler.reverseIndex());
+      return shiftRows(core.buffers.active, y, () => core._inputHandler.reverseIndex());
     }),
     // A reset creates new buffers and fires this event.
     terminal.buffer.onBufferChange(() => {
@@ -190,8 +190,8 @@ function repeat(core: Core, cols: number, final: keyof typeof REPEATED, count: n
     return scrollOut(core, Math.min(count || 1, most));
   }
   const run = () => core._inputHandler[REPEATED[final]]({ params: [Math.min(count, most)] });
-  if (final === "L" || final === "M") return shiftRows(buffer, buffer.y, count, run);
-  if (final === "S" || final === "T") return shiftRows(buffer, scrollTop, count, run);
+  if (final === "L" || final === "M") return shiftRows(buffer, buffer.y, run);
+  if (final === "S" || final === "T") return shiftRows(buffer, scrollTop, run);
   if (count <= most) return false;
   run();
   return true;

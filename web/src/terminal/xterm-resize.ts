@@ -264,9 +264,11 @@ class Reflow {
 
   /** Starts the rows for text after blank ones. */
   #breakLines(): void {
+    const written = this.lines.length;
     for (; this.#breaks > 0; this.#breaks--) this.#start(false);
-    const first = this.lines.length - 1 - this.#blank.length;
-    for (const [i, row] of this.#blank.entries()) this.#use(row, first + i);
+    let to = this.lines.length - 1;
+    // An erased row that continues the last one has no line of its own, and takes the place of the first blank row.
+    for (const row of this.#blank.reverse()) if (--to >= written) this.#use(row, to);
     this.#blank = [];
   }
 
@@ -313,8 +315,11 @@ class Reflow {
         (this.lines.at(-1) as Line).copyCellsFrom(line, x, this.#x, count, false);
         this.#move(row, x, count);
       }
-      if (cut) noteSpace(this.lines.at(-1) as Line);
       x += count;
+      if (cut) {
+        noteSpace(this.lines.at(-1) as Line);
+        this.#leave(row, x, count);
+      }
       this.#forward(count + Number(cut));
     }
   }
@@ -325,6 +330,16 @@ class Reflow {
       if (at.row !== row || at.x < x || at.x >= x + count) continue;
       at.place.row = this.lines.length - 1;
       at.place.x = this.#x + at.x - x;
+    }
+  }
+
+  /** Moves the places at a wide character that does not fit to the column that stays empty. They do not follow it. */
+  #leave(row: number, x: number, count: number): void {
+    for (const at of this.#places) {
+      if (at.row !== row || at.x !== x) continue;
+      at.place.row = this.lines.length - 1;
+      at.place.x = this.#x + count;
+      at.row = -1;
     }
   }
 

@@ -19,14 +19,11 @@ export function correctScrolling({ buffers, _bufferService: service }: ScrollCor
     const { scrollTop: top, scrollBottom: bottom } = active;
     if (top === 0 && bottom === active._rows - 1) return scroll.call(service, blank, isWrapped);
     const wrapped = (y: number) => rowAt(active, y)?.isWrapped ?? false;
-    const [first, second, below] = [wrapped(top), wrapped(top + 1), wrapped(bottom + 1)];
+    const [first, below] = [wrapped(top), wrapped(bottom + 1)];
     scroll.call(service, blank, isWrapped);
     if (!isWrapped) setWrap(rowAt(active, bottom), below);
-    if (top === 0 && active._hasScrollback) setWrap(rowAt(active, bottom + 1), false);
-    else {
-      setWrap(rowAt(active, top), first);
-      setWrap(rowAt(active, bottom + 1), second); // the last row gets the note of the first one
-    }
+    setWrap(rowAt(active, bottom + 1), false);
+    if (top > 0) setWrap(rowAt(active, top), first);
   };
   return {
     dispose: () => {
@@ -35,27 +32,14 @@ export function correctScrolling({ buffers, _bufferService: service }: ScrollCor
   };
 }
 
-/**
- * Calls `run`, which inserts or deletes `count` rows at row `top` of the scroll region.
- *
- * The wraps of moved rows end. Rows in the middle that are only erased keep theirs, and so does the row above `top`.
- */
-export function shiftRows(buffer: ResizableBuffer, top: number, count: number, run: () => unknown): true {
+/** Calls `run`, which inserts or deletes rows at row `top`. The wraps of all rows from there to the end of the region end. */
+export function shiftRows(buffer: ResizableBuffer, top: number, run: () => unknown): true {
   const { scrollTop, scrollBottom } = buffer;
-  if (top < scrollTop || top > scrollBottom) {
-    run();
-    return true;
-  }
-  const rows = scrollBottom - top + 1;
-  const shift = Math.min(Math.max(count, 1), rows);
-  const moved = (y: number) => y < rows - shift || y >= shift;
-  const before = Array.from({ length: rows + 1 }, (_, y) => rowAt(buffer, top + y)?.isWrapped ?? false);
+  const above = rowAt(buffer, top)?.isWrapped ?? false;
   run();
-  for (const [y, wrapped] of before.entries()) {
-    const row = rowAt(buffer, top + y);
-    if (row && moved(y)) row.isWrapped = false;
-    setWrap(row, wrapped && (y === 0 || !moved(y - 1)));
-  }
+  if (top < scrollTop || top > scrollBottom) return true;
+  for (let y = top; y <= scrollBottom + 1; y++) setWrap(rowAt(buffer, y), false);
+  setWrap(rowAt(buffer, top), above);
   return true;
 }
 

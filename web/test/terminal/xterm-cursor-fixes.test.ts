@@ -21,12 +21,6 @@ test.each([
   ["DECRC restores the character set of G0", "\x1b(0\x1b7\x1b(B\x1b8q\x0f", "─"],
   ["DECRC restores which set is used", "\x1b)0\x0e\x1b7\x0f\x1b8q\x0eq", "──"],
   ["DECRC without DECSC selects ASCII", "\x1b(0\x1b8q", "q"],
-  ["SS2 takes one character from G2", "\x1b*0\x1bNqq", "─q"],
-  ["SS3 takes one character from G3", "\x1b+0a\x1bOqq", "a─q"],
-  ["LS1R changes nothing for 7-bit characters", "\x1b)0\x1b~q", "q"],
-  ["LS2R changes nothing for 7-bit characters", "\x1b*0\x1b}q", "q"],
-  ["a character without width in the first column is dropped", "\u0301a\r\u0301b", "b"],
-  ["a character without width elsewhere joins the one before it", "e\u0301", "e\u0301"],
 ])("%s", async (_, written, expected) => {
   expect((await shown(written)).first).toBe(expected);
 });

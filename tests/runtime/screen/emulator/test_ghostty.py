@@ -52,10 +52,11 @@ def test_a_clone_has_the_state_and_the_requested_number_of_scrollback_rows() -> 
     screen.feed(b"row\r\n" * 2000 + b"here\x1b[31m\x1b]0;unfin")
     handle = ghostty.handle(screen.emulator)
     for scrollback in (0, 100):
-        with ghostty.cloned(handle, scrollback=scrollback) as clone:
+        with ghostty.cloned(handle, scrollback=scrollback) as (clone, screens):
             assert ghostty.get(clone, "CURSOR_X", "uint16_t") == 4
             assert not scrollback or ghostty.get(clone, "SCROLLBACK_ROWS", "size_t") == 1998
             assert not ghostty.unfinished(clone)
+            assert screens[0].cursor == (4, 2, False)
     assert ghostty.unfinished(handle) == b"\x1b]0;unfin"
     screen.close()
 
