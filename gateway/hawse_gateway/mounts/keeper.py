@@ -1,6 +1,6 @@
-"""Keeps mounts as their rows say: mounted while their sandbox runs, uploaded when it has ended, and then removed.
+"""Keeps mounts in the state of their rows: mounted while their sandbox runs, uploaded once it has ended, then removed.
 
-It looks at all mounts when a row changes, and every few seconds at their processes. Several gateways of one machine may
+It checks all mounts when a row changes, and their processes every few seconds. Several gateways on one machine can
 share the state directory: each mount has a lock there.
 """
 
@@ -28,12 +28,12 @@ from hawse_gateway.store.base import ANY_TABLE, Store, StoreError, store_errors_
 
 log = logging.getLogger(__name__)
 
-POLL: Final = 1.0  # s between looks at processes and caches: that a file is uploaded is no event
-PROBE: Final = 120.0  # s between looks whether the bucket of a mount still exists: each is a request to the store
-RETRY: Final = 10.0  # s until a mount that has failed is tried again
-AT_ONCE: Final = 4  # mounts that are made at once
+POLL: Final = 1.0  # s between checks of processes and caches: there is no event when a file is uploaded
+PROBE: Final = 120.0  # s between checks whether the bucket of a mount still exists: each is a request to the store
+RETRY: Final = 10.0  # s until a failed mount is retried
+AT_ONCE: Final = 4  # mounts started at once
 ENSURE_TIMEOUT: Final = 30.0  # s that the first call of a sandbox waits for its mounts
-CACHE_SLACK: Final = 2  # times the size of its cache at which a mount is ended: too much waits to be uploaded
+CACHE_SLACK: Final = 2  # a mount ends when its cache exceeds this multiple of its limit: too many files are pending
 
 
 class MountKeeper:
@@ -41,12 +41,12 @@ class MountKeeper:
 
     Args:
         store: The rows.
-        providers: By name.
+        providers: The providers, by name.
         processes: The processes that serve them.
         settings: The operator's settings.
-        locks: The directory of the locks.
-        images: The directory of the images of backups, by the ids of the backups.
-        probe: Seconds between looks whether the bucket of a mount still exists.
+        locks: The directory for the locks.
+        images: The directory of backup images, by backup id.
+        probe: Seconds between checks whether the bucket of a mount still exists.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class MountKeeper:
         self._changed = asyncio.Condition()
 
     async def run(self) -> None:
-        """Keep the mounts until it is cancelled. rclone goes on then, and another gateway finds it."""
+        """Keep the mounts until cancelled. rclone then keeps running, and another gateway finds it."""
         tables = (TABLE, RUNS, SANDBOXES, ANY_TABLE)
         stop = self._store.listen(lambda table, key: self._wake.set() if table in tables else None)
         try:
@@ -107,7 +107,7 @@ class MountKeeper:
         return msgspec.structs.replace(record.info, state=state, reason=reason, pending=cached.pending)
 
     async def ensure(self, sandbox: str) -> None:
-        """Mount what a running sandbox has. What fails is tried again later."""
+        """Create the mounts of a running sandbox. Failures are retried later."""
         try:
             async with asyncio.timeout(ENSURE_TIMEOUT), asyncio.TaskGroup() as tasks:
                 for record in await self._records.of(sandbox):
@@ -117,7 +117,7 @@ class MountKeeper:
             log.warning("! mounts of sandbox %s: %s", sandbox, error, extra={"sandbox": sandbox})
 
     async def create(self, record: MountRecord) -> None:
-        """Add a mount. The store of the bucket must answer; if it does not, nothing is left. Raises `HawseError`."""
+        """Add a mount. If the store does not respond, nothing is left behind. Raises `HawseError`."""
         async with self._locks.exclusive(record.info.id):
             await self._records.add(record)
             try:
@@ -140,7 +140,7 @@ class MountKeeper:
         await self._records.remove(record.info.id)
 
     async def check(self, sandbox: str) -> None:
-        """Raise `HawseError` `unavailable` if nothing can be mounted in a sandbox."""
+        """Raise `HawseError` `unavailable` if a sandbox does not support mounts."""
         with store_errors_unavailable():
             rows = await read(self._store, sandbox)
         if rows.live is None:
@@ -148,18 +148,18 @@ class MountKeeper:
         await self._place(rows.live.value)
 
     async def delete(self, record: MountRecord, *, force: bool, discard: bool) -> None:
-        """Begin to delete a mount, which `wait_until_removed` waits for.
+        """Start deleting a mount; `wait_until_removed` waits for the end.
 
-        An overlay stays mounted until its row says that it is deleted: half of what was changed must not come back if
-        the deletion ends early.
+        An overlay stays mounted until its row marks it as deleted: if the deletion is interrupted, it must not come
+        back with only half of its changes.
 
         Args:
             record: The mount.
-            force: Whether it is removed although programs use it.
-            discard: Whether it is deleted although not everything is uploaded.
+            force: Whether to remove it while programs use it.
+            discard: Whether to delete it even if not everything is uploaded.
 
         Raises:
-            HawseError: `conflict` if programs use it, else `unavailable`. It stays as it is.
+            HawseError: `conflict` if programs use it, otherwise `unavailable`. The mount is unchanged.
         """
         id = record.info.id
         async with self._locks.exclusive(id):
@@ -170,7 +170,7 @@ class MountKeeper:
                 elif not force:
                     await self._processes.check_unused(id, inside)
             if not await self._records.note_deleting(id, force=force, discard=discard):
-                self._locks.remove(id)  # it was deleted meanwhile
+                self._locks.remove(id)  # it has been deleted
 
     async def wait_until_removed(self, id: str, timeout: float) -> None:
         """Wait until the row of a mount is removed. Raises `HawseError` `unavailable`."""
@@ -182,11 +182,9 @@ class MountKeeper:
         except TimeoutError:
             cached = await asyncio.to_thread(rclone.look, self._processes.folder(id).cache)
             why, _ = self._failures.get(id, ("it takes longer", 0.0))
-            text = (
-                f"{cached.pending} files of mount {id!r} are not uploaded yet; the mount is deleted after that: {why}"
-            )
+            text = f"{cached.pending} files of mount {id!r} are not uploaded yet; it is deleted afterwards: {why}"
             if (record := await self._records.get(id)) is not None and record.info.backup is not None:
-                text = f"what was changed in mount {id!r} is not deleted yet, and the deletion goes on: {why}"
+                text = f"the changes of mount {id!r} are not deleted yet; the deletion continues: {why}"
             raise HawseError("unavailable", text, admitted="yes", details={"pending": cached.pending}) from None
 
     # ---- one mount
@@ -233,9 +231,9 @@ class MountKeeper:
             self._failures[id] = (repr(error), asyncio.get_running_loop().time() + RETRY)
 
     async def _settle(self, id: str) -> MountRecord | None:
-        """Do what has to be done for one mount, and return its row. None: it has none."""
+        """Bring one mount to its wanted state, and return its row, if it has one."""
         record = await self._records.get(id)
-        if record is None:  # it was removed, or its creation has failed
+        if record is None:  # it was removed, or its creation failed
             await self._processes.end(id)
             await asyncio.to_thread(self._processes.remove, id)
             self._locks.remove(id)
@@ -255,10 +253,10 @@ class MountKeeper:
         return record
 
     async def _clear(self, record: MountRecord, run: Run) -> None:
-        """Remove what a process, or a gateway, that was killed has left in the sandbox.
+        """Remove leftovers of a killed process or gateway from the sandbox.
 
-        An overlay that programs use would live on, with the same directory of changes as the next one, which the kernel
-        does not define: they have to leave it first.
+        An overlay in use would live on and share its directory of changes with the next one, which is undefined
+        behaviour in the kernel: programs have to leave it first.
 
         Raises:
             HawseError: `conflict` if programs use an overlay.
@@ -269,12 +267,12 @@ class MountKeeper:
         except HawseError as error:
             if error.code != "conflict":
                 raise
-            text = "the process that serves it has ended, and it is mounted again when no program uses it any more"
+            text = "the process that serves it has ended; it is mounted again once no program uses it"
             raise HawseError("conflict", text) from error
 
     async def _start(self, record: MountRecord, run: Run, *, check: bool) -> None:
         id = record.info.id
-        await self._processes.end(id)  # that of an earlier start: its cache is taken over
+        await self._processes.end(id)  # of an earlier start; its cache is reused
         inside, source = await self._inside(record, run), self._source(record)
         read_only = record.info.read_only or source.read_only
         async with self._starts.turn(record.info.owner or ""):
@@ -284,15 +282,15 @@ class MountKeeper:
         log.info("= mount %s of %s at %s", id, record.info.source, record.info.path, extra={"sandbox": run.sandbox})
 
     async def _remove(self, record: MountRecord, run: Run, *, force: bool) -> None:
-        """Remove a mount from its sandbox; of an overlay, also what was changed: it is where the mount point is now."""
+        """Remove a mount from its sandbox, and the changes of an overlay, which are at its current mount point."""
         inside, discard = await self._inside(record, run), record.info.backup is not None
         await self._processes.unmount(record.info.id, inside, force=force, discard=discard)
 
     async def _retire(self, record: MountRecord, run: Run | None) -> None:
-        """Remove a mount that is to be deleted, when everything is uploaded."""
+        """Remove a mount marked for deletion, once everything is uploaded."""
         id = record.info.id
         if run is None and record.info.backup is not None and not await self._is_orphan(record):
-            return  # what was changed is deleted when the sandbox runs
+            return  # its changes are deleted once the sandbox runs
         if run is not None and record.deleting:
             await self._remove(record, run, force=record.force)
         if await self._upload(record):
@@ -300,12 +298,12 @@ class MountKeeper:
             await asyncio.to_thread(self._processes.remove, id)
             await self._records.remove(id)
             self._locks.remove(id)
-            log.info("= mount %s is deleted", id, extra={"sandbox": record.info.sandbox})
+            log.info("= mount %s deleted", id, extra={"sandbox": record.info.sandbox})
 
     async def _upload(self, record: MountRecord) -> bool:
-        """Let rclone run until everything is uploaded, and then end it. Return whether that is so.
+        """Let rclone run until everything is uploaded, and then end it. Return whether it has ended.
 
-        It serves no program any more: the sandbox has ended, or the mount was removed from it.
+        It no longer serves programs: the sandbox has ended, or the mount was removed from it.
         """
         id = record.info.id
         folder = self._processes.folder(id)
@@ -324,12 +322,12 @@ class MountKeeper:
         return True
 
     async def _check_size(self, record: MountRecord) -> None:
-        """End a mount whose cache is too large: programs write faster than the store takes it."""
+        """End a mount whose cache is too large, because programs write faster than it can upload."""
         id = record.info.id
         cached = await asyncio.to_thread(rclone.look, self._processes.folder(id).cache)
         if cached.pending and cached.size > CACHE_SLACK * self._settings.cache:
             await self._processes.end(id)
-            text = f"{cached.size} bytes were written and not uploaded yet, more than the cache may have"
+            text = f"{cached.size} bytes are written but not uploaded yet, which exceeds the limit of the cache"
             raise HawseError("no_space", text)
 
     async def _check_source(self, record: MountRecord) -> None:
@@ -357,7 +355,7 @@ class MountKeeper:
             image = self._images / info.backup
             if not image.is_file():
                 text = (
-                    f"the image of backup {info.backup!r} was deleted: a restore with the mode `overlay` makes it "
+                    f"the image of backup {info.backup!r} was deleted: restore it with the mode `overlay` to build it "
                     "again, unless the backup was deleted, too"
                 )
                 raise HawseError("unavailable", text)
@@ -368,7 +366,7 @@ class MountKeeper:
         return named_source(self._settings, info.bucket, info.prefix, info.owner or "", info.sandbox)
 
     async def _run_of(self, record: MountRecord) -> Run | None:
-        """Return the run of the sandbox of a mount. None: it does not run."""
+        """Return the run of a mount's sandbox, or None if it is not running."""
         with store_errors_unavailable():
             rows = await read(self._store, record.info.sandbox)
         run = None if rows.live is None else rows.live.value
@@ -376,7 +374,7 @@ class MountKeeper:
         return run if running else None
 
     async def _is_orphan(self, record: MountRecord) -> bool:
-        """Return whether the sandbox of a mount was deleted."""
+        """Return whether a mount's sandbox was deleted."""
         with store_errors_unavailable():
             rows = await read(self._store, record.info.sandbox)
         return rows.sandbox is None or rows.sandbox.value.generation != record.generation
@@ -386,7 +384,7 @@ class MountKeeper:
         return Inside(pid=place.pid, user=place.user, workspace=place.workspace, path=record.info.path)
 
     async def _place(self, run: Run) -> MountPlace:
-        """Raises `HawseError` `unavailable` if the provider of the sandbox has no mounts."""
+        """Return the place for mounts in a run. Raises `HawseError` `unavailable` if there is none."""
         provider = self._providers.get(run.provider)
         if provider is None:
             raise HawseError("unavailable", f"this gateway has no provider {run.provider!r}")

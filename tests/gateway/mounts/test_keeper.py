@@ -273,7 +273,7 @@ async def test_an_overlay_without_its_image_explains_how_to_rebuild_it(tmp_path:
         record = MountRecord(info=info, generation="g")
         await made.records.add(record)
         await made.until("failed")
-        assert "'b-1' was deleted: a restore" in ((await made.keeper.describe(record)).reason or "")
+        assert "'b-1' was deleted: restore it" in ((await made.keeper.describe(record)).reason or "")
         assert await made.records.backups() == {"b-1"}
         await made.keeper.check("box")
         with pytest.raises(HawseError, match="does not run"):
@@ -307,7 +307,7 @@ async def test_an_overlay_whose_deletion_fails_half_way_does_not_come_back(tmp_p
                 await made.keeper.delete(record, force=False, discard=False)
                 await made.keeper.wait_until_removed("m-1", 5)
         assert raised.value.code == "unavailable"
-        assert "what was changed in mount 'm-1' is not deleted yet" in raised.value.message
+        assert "the changes of mount 'm-1' are not deleted yet" in raised.value.message
         assert (await made.keeper.describe(record)).state != "mounted"
         assert [one.deleting for one in (await made.records.all()).values()] == [True]
         assert not (data / "changed").exists()
@@ -338,7 +338,7 @@ async def test_an_overlay_whose_process_was_killed_is_mounted_again_when_program
             process.kill()
             await eventually(lambda: ended(process))
             await made.until("failed")
-            assert "when no program uses it" in ((await made.keeper.describe(record)).reason or "")
+            assert "once no program uses it" in ((await made.keeper.describe(record)).reason or "")
             used.write("1")
         await made.until("mounted")
         assert (data / "changed").read_text() + (data / "d/x").read_text() == "1of the image"
