@@ -8,7 +8,7 @@ _ZEROS: Final = bytes(BLOCK)
 
 
 def has_holes(size: int, allocated: int | None) -> bool:
-    """Return whether a file of `size` bytes that takes `allocated` bytes on its disk has holes. None: not known."""
+    """Return whether a file of `size` bytes that occupies `allocated` bytes on disk has holes; None if unknown."""
     return allocated is not None and allocated < size
 
 

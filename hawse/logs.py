@@ -1,6 +1,6 @@
 """How gateways and runtimes log: short lines for people, or one JSON object per line for machines.
 
-A message begins with a direction mark: `<` in, `>` out, `=` state, `!` error. Payloads, tokens and tickets must not be
+A message starts with a direction mark: `<` in, `>` out, `=` state, `!` error. Payloads, tokens and tickets must not be
 logged.
 """
 

@@ -111,7 +111,7 @@ def function_tools(box: Sandbox, names: Collection[str] | None = None) -> list[F
 
     Args:
         box: The sandbox, of an open client of this event loop.
-        names: The names of the wanted tools; None: all.
+        names: The names of the wanted tools; None means all.
 
     Raises:
         ValueError: There is no tool of such a name.

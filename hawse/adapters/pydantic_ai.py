@@ -20,7 +20,7 @@ def toolset(box: Sandbox, names: Collection[str] | None = None) -> FunctionTools
 
     Args:
         box: The sandbox, of an open client of this event loop.
-        names: The names of the wanted tools; None: all.
+        names: The names of the wanted tools; None means all.
 
     Raises:
         ValueError: There is no tool of such a name.

@@ -49,8 +49,8 @@ def bound_tools(box: Sandbox, names: Collection[str] | None = None, *, limit: in
 
     Args:
         box: The sandbox, of an open client of this event loop.
-        names: The names of the wanted tools; None: all.
-        limit: Bytes of text that an answer may have; of a longer one, the beginning and the end remain.
+        names: The names of the wanted tools; None means all.
+        limit: Bytes of text that an answer may have; of a longer one, the start and the end remain.
 
     Raises:
         ValueError: There is no tool of such a name.

@@ -1,7 +1,7 @@
 """The methods of a sandbox and of the gateway, declared as types: one module for each surface.
 
 The servers decode parameters with these types, and the client decodes results. The HTTP API, the OpenAPI document, the
-TypeScript types and docs/methods.md are derived from them. A new surface is a module here that is imported below.
+TypeScript types and docs/methods.md are derived from them. A new surface is a module here, listed below.
 """
 
 import importlib
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["GATEWAY", "METHODS", "Nothing", "Params", "Spec", "method", "spec_of"]
 
-# Importing a module declares its methods. Servers need all of them, a client only those that it calls.
+# Importing a module declares its methods. Servers need all of them, a client only the ones it calls.
 SURFACES: Final = (
     "access",
     "backups",

@@ -17,7 +17,7 @@ SANDBOXES_MAX: Final = 32  # sandboxes of one token: a principal has at most 64 
 Name = Annotated[str, Meta(max_length=128)]
 User = Annotated[str, Meta(min_length=1, max_length=128)]
 Id = Annotated[str, Meta(min_length=1, max_length=64)]
-_SANDBOX_ID = "1 to 64 letters, digits, '.', '_' and '-', of which the first is a letter or digit"
+_SANDBOX_ID = "1 to 64 letters, digits, '.', '_' and '-', starting with a letter or digit"
 SandboxId = Annotated[str, matching(r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$(?!\n)", _SANDBOX_ID)]
 TerminalId = Annotated[str, Meta(min_length=1, max_length=80)]
 Lifetime = Annotated[float, Meta(gt=0, le=3_155_760_000)]  # s: 100 years
@@ -29,14 +29,14 @@ class TokenInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
 
     Attributes:
         id: Id of the token, or `login-…`, which `token.revoke` takes.
-        name: What it is for, as its creator described it.
+        name: Its purpose, as described by its creator.
         user: Whom it identifies: the `id` of the principal of its calls.
-        role: What it may do: `owner`, `operator`, `writer`, `viewer`, or `joiner`: make a machine the sandbox.
+        role: Its rights: `owner`, `operator`, `writer`, `viewer`, or `joiner`, which may make a machine the sandbox.
         created: When it was created, in seconds since 1970.
-        sandboxes: The sandboxes that it is limited to. Null: it is for all.
+        sandboxes: The sandboxes that it is limited to. Null means it is for all.
         own: Whether it is for the sandboxes that its user creates.
-        expires: When it expires, in seconds since 1970. Null: it does not.
-        connections: Number of its connections and requests to this gateway now, those of its sessions included.
+        expires: When it expires, in seconds since 1970. Null means it does not.
+        connections: Number of its current connections and requests to this gateway, including its sessions'.
     """
 
     id: str
@@ -77,7 +77,7 @@ class ShareUser(Reply, frozen=True, kw_only=True):
 
     Attributes:
         address: Address of the client, `HOST:PORT`.
-        since: When it began, in seconds since 1970.
+        since: When it started, in seconds since 1970.
     """
 
     address: str
@@ -89,14 +89,14 @@ class ShareInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
 
     Attributes:
         id: Id of the link, which `share.revoke` takes.
-        name: The name of the guest, as the link's creator chose it; may be empty.
+        name: The name of the guest, as the link's creator chose it; can be empty.
         sandbox: The sandbox that it opens.
-        role: What it may do: `writer` or `viewer`.
+        role: Its rights: `writer` or `viewer`.
         created: When it was created, in seconds since 1970.
-        terminal: The only terminal that it opens, with its recordings. Null: the whole sandbox.
-        expires: When it expires, in seconds since 1970. Null: it does not.
+        terminal: The only terminal that it opens, with its recordings. Null means the whole sandbox.
+        expires: When it expires, in seconds since 1970. Null means it does not.
         uses: How often it was exchanged for a session: once by each browser that opened it.
-        max_uses: How often it may be. Null: any number of times.
+        max_uses: Its maximum number of uses. Null means no maximum.
         users: The connections and requests of the link to this gateway now.
     """
 
@@ -157,18 +157,21 @@ class AuditEntry(Reply, frozen=True, kw_only=True, omit_defaults=True):
     """One entry of the audit log.
 
     Attributes:
-        time: When it was written, in seconds since 1970: a call when it ended, a stream also when it began.
+        time: When it was written, in seconds since 1970. A call has an entry when it ends, a stream also when it
+            starts.
         action: The method that was called, or `connect`, `disconnect`, `refused` or `egress`: a request of a program
             that the proxy of its sandbox has refused.
-        outcome: `ok`, `open` for a stream that has begun, the code of the error, or the reason of the proxy.
+        outcome: `ok`, `open` for a stream that has started, the code of the error, or the reason of the proxy.
         user: The `id` of the caller; empty if it was not authenticated.
-        name: The name of the caller; may be empty.
+        name: The name of the caller; can be empty.
         kind: `owner`, `user`, `guest` or `service`; empty if it was not authenticated.
-        credential: The id of the caller's token, link or session. Null: the configured token of the owner, or none.
+        credential: The id of the caller's token, link or session. Null means the configured token of the owner, or
+            none.
         address: Address of the client, `HOST:PORT`; empty for calls of the gateway itself.
         request: The id of the call or request, which logs and errors also name.
-        sandbox: The sandbox that the call was for. Null: none.
-        on: What it acted on: parameters such as `id`, `path` and `terminal`, never values that may be secret.
+        sandbox: The sandbox that the call was for. Null means none.
+        on: The objects that it acted on: parameters such as `id`, `path` and `terminal`, never values that could be
+            secret.
         position: Where the entry is in the log, for `before` and `after`.
     """
 
@@ -190,8 +193,8 @@ class AuditListResult(Reply, frozen=True, kw_only=True):
     """A page of the audit log.
 
     Attributes:
-        entries: The entries, the newest first. There may be none although there are more.
-        before: The value of `before` for the next page, with older entries. Null: this is the last page.
+        entries: The entries, newest first. A page can be empty although there are more.
+        before: The value of `before` for the next page, with older entries. Null means this is the last page.
     """
 
     entries: list[AuditEntry]
@@ -206,12 +209,13 @@ class TokenCreate(Params[TokenCreateResult], kw_only=True):
     """Create a token. It has no right that its creator does not have, and it ends with the creator's token.
 
     Attributes:
-        name: What it is for.
-        role: What it may do.
-        sandboxes: The sandboxes that it is limited to. Null: all in which the caller may give access.
+        name: Its purpose.
+        role: Its rights.
+        sandboxes: The sandboxes that it is limited to. Null means all that the caller may give access to.
         own: Whether it is limited to the sandboxes that its user creates. Others do not exist for it.
-        user: Whom it identifies. Null: the caller. Only callers with every right in all sandboxes may name another.
-        expires_in: Seconds until it expires. Null: with the caller's token.
+        user: Whom it identifies. Null means the caller. Only callers with every right in all sandboxes may name
+            another.
+        expires_in: Seconds until it expires. Null means with the caller's token.
     """
 
     name: Name = ""
@@ -238,12 +242,12 @@ class ShareCreate(Params[ShareCreateResult], kw_only=True):
 
     Attributes:
         sandbox: The sandbox.
-        terminal: The only terminal. Null: the whole sandbox.
-        role: What the link allows: `viewer` or `writer`.
+        terminal: The only terminal. Null means the whole sandbox.
+        role: Rights of the link: `viewer` or `writer`.
         name: The name of the guest.
-        expires_in: Seconds until it expires. Null: with the caller's token.
+        expires_in: Seconds until it expires. Null means with the caller's token.
         max_uses: How many browsers may open it. It is for browsers only then: its secret counts only in the exchange
-            for a session. Null: any number.
+            for a session. Null means any number.
     """
 
     sandbox: SandboxId = "local"
@@ -268,18 +272,18 @@ class ShareRevoke(CredentialTarget, Params[Nothing], kw_only=True):
 class AuditList(Params[AuditListResult], kw_only=True):
     """List entries of the audit log of this gateway, the newest first.
 
-    A caller that may not give access to all sandboxes gets the entries of those to which it may.
+    A caller that may not give access to all sandboxes gets the entries of the sandboxes that it may give access to.
 
     Attributes:
         since: Only entries from this time on, in seconds since 1970.
         until: Only entries before this time, in seconds since 1970.
         user: Only entries of the caller with this `id`.
-        method: Only entries of this action. One that ends with `.` selects all that begin with it: `token.`.
+        method: Only entries of this action. A trailing `.` selects all with this prefix: `token.`.
         sandbox: Only entries of this sandbox.
         outcome: Only entries with this outcome.
         after: Only entries that are newer than the one at this position.
         before: Only entries that are older than the one at this position: the next page.
-        limit: The number of entries that is sufficient.
+        limit: Maximum number of entries.
     """
 
     since: Time | None = None

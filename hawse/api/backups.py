@@ -1,4 +1,4 @@
-"""Backups of directories: `backup.create` and the other methods of the gateway, and what they call in a sandbox."""
+"""Backups of directories: the `backup.*` methods of the gateway, and the methods that they call in a sandbox."""
 
 from typing import Annotated, Literal
 
@@ -21,10 +21,10 @@ Digest = Annotated[str, matching(r"^[0-9a-f]{64}$(?!\n)", "a SHA-256 in 64 hexad
 
 
 class BackupProgress(Reply, frozen=True, kw_only=True):
-    """How far a backup or a restore is: at its beginning, and a few times in a second.
+    """Progress of a backup or a restore, at its start and a few times per second.
 
     Attributes:
-        phase: `packing` and `unpacking` happen in the sandbox; `converting` makes the image for overlays.
+        phase: `packing` and `unpacking` happen in the sandbox; `converting` creates the image for overlays.
         entries: Files, directories and others that were packed or unpacked.
         bytes: Bytes of files, or of the archive while it is stored or read.
     """
@@ -39,8 +39,8 @@ class BackupInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
 
     Attributes:
         id: Its id.
-        sandbox: The sandbox that it was made of.
-        path: The directory that it was made of.
+        sandbox: The sandbox that was backed up.
+        path: The directory that was backed up.
         name: Name for people.
         owner: Id of the user that created it.
         format: How it is stored: `tar`, `tar.gz` or `tar.zst`.
@@ -48,10 +48,10 @@ class BackupInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
         sha256: SHA-256 of the archive, in hexadecimal.
         entries: Files, directories and others in it.
         bytes: Bytes of the files in it, without holes.
-        changed: Files that were changed while they were read: their content may be a mixture.
-        skipped: Devices and sockets, which are left out.
+        changed: Files that changed while they were read: their content can be a mixture of versions.
+        skipped: Devices and sockets, which are not archived.
         created: When it was created, in seconds since 1970.
-        expires: When it is deleted, in seconds since 1970; null: never.
+        expires: When it is deleted, in seconds since 1970; null means never.
     """
 
     id: str
@@ -74,20 +74,20 @@ class BackupListResult(Reply, frozen=True, kw_only=True):
     """Backups of a gateway.
 
     Attributes:
-        backups: Those that the caller may use, the newest first.
+        backups: The backups that the caller may use, newest first.
     """
 
     backups: list[BackupInfo]
 
 
 class BackupUsageResult(Reply, frozen=True, kw_only=True):
-    """What a user has in the store of backups.
+    """A user's share of the backup store.
 
     Attributes:
         backups: How many backups.
-        bytes: Bytes of their archives, with what is reserved for those that are being made.
-        max_backups: How many it may have; null: any number.
-        max_bytes: How many bytes it may have, if the backups of others leave room for them.
+        bytes: Bytes of their archives, including the space reserved for backups in progress.
+        max_backups: Maximum number of backups; null means no limit.
+        max_bytes: Maximum number of bytes, if the backups of others leave enough space.
     """
 
     backups: int
@@ -102,7 +102,7 @@ class BackupRestoreResult(Reply, frozen=True, kw_only=True, omit_defaults=True):
     Attributes:
         entries: Files, directories and others that were restored.
         bytes: Bytes of files that were written: none for an overlay.
-        skipped: Attributes that this sandbox may not set, such as capabilities of programs.
+        skipped: Attributes that this sandbox is not allowed to set, such as file capabilities.
         mount: Id of the mount, which `mount.delete` removes, if it is an overlay.
     """
 
@@ -122,7 +122,7 @@ class BackupPackResult(Reply, frozen=True, kw_only=True):
         entries: Files, directories and others in it.
         bytes: Bytes of the files in it, without holes.
         changed: Files that were changed while they were read.
-        skipped: Devices and sockets, which are left out.
+        skipped: Devices and sockets, which are not archived.
     """
 
     format: str
@@ -135,13 +135,13 @@ class BackupPackResult(Reply, frozen=True, kw_only=True):
 
 
 class BackupSource(ParamsValue, kw_only=True):
-    """Fields of the methods that make an archive.
+    """Fields of the methods that create an archive.
 
     Attributes:
         path: The directory.
         exclude: Globs of what to leave out, with everything below it: a name at any depth or, with a slash, a path.
         gitignore: Whether to leave out what git ignores, if the directory is in a repository.
-        compression: How the archive is compressed; null: `zstd` where the sandbox has it, else `gzip`.
+        compression: How the archive is compressed; null means `zstd` if the sandbox has it, otherwise `gzip`.
     """
 
     path: Path = "."
@@ -178,16 +178,17 @@ CREATE_ERRORS = (*PACK_ERRORS, "no_space", *JOB_ERRORS)
 class BackupCreate(BackupSource, Params[BackupInfo], kw_only=True):
     """Make a backup of a directory of a sandbox, in the store of the gateway.
 
-    Names of any bytes, modes, owners, times, symlinks, hard links, extended attributes, FIFOs and holes are kept. A
-    file that cannot be read is an error, and nothing is stored; one that is changed meanwhile is counted.
+    Names of any bytes, modes, owners, times, symlinks, hard links, extended attributes, FIFOs and holes are preserved.
+    An unreadable file is an error, and nothing is stored; a file that changes during the backup is counted.
 
     With an idempotency key, a call whose connection was lost continues for 60 seconds, and a repeat gets its outcome.
 
     Args:
         sandbox: Id of the sandbox.
         name: Name for people.
-        ttl: Seconds from its creation until it is deleted; null: it is kept.
-        overlay: Whether the image for overlays is made at once, so that the first restore with `overlay` is instant.
+        ttl: Seconds from its creation until it is deleted; null means never.
+        overlay: Whether to create the image for overlays right away, so that the first restore with `overlay` is
+            instant.
     """
 
     sandbox: Id
@@ -204,15 +205,15 @@ class BackupCreate(BackupSource, Params[BackupInfo], kw_only=True):
     raises=CREATE_ERRORS,
 )
 class SandboxSnapshot(Params[BackupInfo], kw_only=True):
-    """Make a backup of the workspace of a sandbox, from which `sandbox.create` can create others.
+    """Back up the workspace of a sandbox. `sandbox.create` can create other sandboxes from it.
 
-    It is a backup like those of `backup.create`, with the same rules. Programs, and files outside of the workspace, are
-    not part of it.
+    The result is a backup as from `backup.create`, with the same rules. It does not include programs or files outside
+    of the workspace.
 
     Args:
         id: Id of the sandbox.
         name: Name for people.
-        ttl: Seconds from its creation until it is deleted; null: it is kept.
+        ttl: Seconds from its creation until it is deleted; null means never.
     """
 
     id: Id
@@ -228,7 +229,7 @@ class SandboxSnapshot(Params[BackupInfo], kw_only=True):
     raises=(*UNPACK_ERRORS, *JOB_ERRORS, "limit_exceeded"),
 )
 class BackupRestore(BackupTarget, Params[BackupRestoreResult], kw_only=True):
-    """Make a directory of a sandbox what it was in a backup. What it contains now is removed.
+    """Restore a directory of a sandbox from a backup. Its current content is removed.
 
     The backup is unpacked beside and its checksum is verified before anything is replaced. A restore that fails or is
     cancelled changes nothing.
@@ -239,8 +240,8 @@ class BackupRestore(BackupTarget, Params[BackupRestoreResult], kw_only=True):
     can be mounted, the error is `unavailable`.
 
     Args:
-        sandbox: Id of the sandbox, which may be another one; null: that of the backup.
-        path: The directory, which is created if it is missing; null: that of the backup.
+        sandbox: Id of the sandbox, which can be another one; null means the backup's sandbox.
+        path: The directory, which is created if it is missing; null means the backup's directory.
         mode: Whether the files are copied, or read from the backup when they are used.
     """
 
@@ -251,10 +252,10 @@ class BackupRestore(BackupTarget, Params[BackupRestoreResult], kw_only=True):
 
 @method("backup.list", safe=True, terminal=SELECTED, sandbox=False)
 class BackupList(Params[BackupListResult], kw_only=True):
-    """List the backups that the caller has made, or that are of sandboxes in which it has the right `operate`.
+    """List the backups that the caller has created, and the backups of sandboxes where it has the right `operate`.
 
     Args:
-        sandbox: Only those of this sandbox; null: all.
+        sandbox: Only backups of this sandbox; null means all.
     """
 
     sandbox: Id | None = None
@@ -298,12 +299,12 @@ class BackupCancel(Params[Nothing], kw_only=True):
     raises=PACK_ERRORS,
 )
 class BackupPack(BackupSource, Params[BackupPackResult], kw_only=True):
-    """Send a directory as an archive, which is made while it is sent. `backup.create` calls this."""
+    """Send a directory as an archive, which is created while it is sent. `backup.create` calls this."""
 
 
 @method("backup.unpack", audit=False, requires=CONTROL, events={"progress": BackupProgress}, raises=UNPACK_ERRORS)
 class BackupUnpack(Params[BackupRestoreResult], kw_only=True):
-    """Make a directory what it is in an archive of `backup.pack`. `backup.restore` calls this.
+    """Replace a directory by the content of an archive from `backup.pack`. `backup.restore` calls this.
 
     Args:
         archive: The archive, a file in the sandbox.

@@ -12,7 +12,7 @@ from hawse.api.types import Env, Exit, Grace, Id, Offset, Path, Seconds, matchin
 
 
 # Names of languages and kernels: of a kernel also a name like `python3.12-data`, never a path.
-_NAME = "letters, digits, '.', '_', '+' and '-', of which the first is a letter or digit"
+_NAME = "letters, digits, '.', '_', '+' and '-', starting with a letter or digit"
 Name = Annotated[str, matching(r"^[A-Za-z0-9][A-Za-z0-9._+-]*$(?!\n)", _NAME, min_length=1, max_length=64)]
 Source = Annotated[str, Meta(max_length=1 << 20)]  # a control message is not longer
 RunStatus = Literal["ok", "error", "interrupted", "timed_out", "crashed", "stopped"]
@@ -20,13 +20,13 @@ RunStream = Literal["stdout", "stderr", "bundles", "events"]
 
 
 class CodeSince(ParamsValue, kw_only=True):
-    """An offset in each stream of a run: the first byte or event that is wanted.
+    """An offset in each stream of a run: the first byte or event to send.
 
     Args:
-        stdout: Offset in stdout; null: 0.
-        stderr: Offset in stderr; null: 0.
-        bundles: Offset in the bytes of large values; null: 0.
-        events: The `offset` of the last event that was received; null: 0.
+        stdout: Offset in stdout; null means 0.
+        stderr: Offset in stderr; null means 0.
+        bundles: Offset in the bytes of large values; null means 0.
+        events: The `offset` of the last event that was received; null means 0.
     """
 
     stdout: Offset | None = None
@@ -36,13 +36,13 @@ class CodeSince(ParamsValue, kw_only=True):
 
 
 class CodePosition(ParamsValue, kw_only=True):
-    """A position in code that is not run: what completing and describing it have in common.
+    """A position in code that is not run: common fields of `code.complete` and `code.inspect`.
 
     Args:
         context: Id of the context.
-        instance: Instance of the context that the call is for, otherwise `stale_handle`; null: the current one.
+        instance: Instance of the context that the call is for, otherwise `stale_handle`; null means the current one.
         source: The code.
-        cursor: Position in it, in characters; null: its end.
+        cursor: Position in it, in characters; null means its end.
     """
 
     context: Id
@@ -76,10 +76,10 @@ class CodeContextInfo(msgspec.Struct, frozen=True, kw_only=True):
         language: Language of the code.
         kernel: Name of the Jupyter kernel that runs it.
         pid: Process id of the executor, in the namespace of the sandbox's programs.
-        cwd: Directory in which the executor was started.
+        cwd: Directory where the executor was started.
         created: When the context was created, in seconds since 1970.
         state: `running` while it has an executor; `exited` after the executor has ended, until `code.restart`.
-        running: Id of the run that is in progress; null: none.
+        running: Id of the run that is in progress; null means none.
         waiting: Number of runs that wait for their turn.
         restarts: How often the executor was replaced by `code.restart`.
         exit: How the executor ended; null while it runs.
@@ -114,14 +114,13 @@ class CodeError(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CodeLargeValue(msgspec.Struct, frozen=True, kw_only=True):
-    """A value of a MIME bundle that is sent as bytes of the stream `bundles`, before the event.
+    """A value of a MIME bundle, sent as bytes of the stream `bundles` before the event.
 
     Attributes:
         type: The MIME type.
         offset: Offset of its first byte in the stream.
         size: Its length in bytes.
-        form: `base64`: the bytes are decoded from the base64 text that the bundle has; `text`: they are text in UTF-8;
-            `json`: they are JSON.
+        form: `base64` if the bytes are decoded from base64 text of the bundle, `text` for UTF-8 text, `json` for JSON.
     """
 
     type: str
@@ -136,10 +135,10 @@ class CodeDisplay(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         offset: Offset after this event, for `since`.
         data: Values by MIME type: text, base64 text of binary types, or any JSON for JSON types.
-        large: Values over 64 KiB, which are not in `data`.
+        large: Values over 64 KiB, which `data` does not contain.
         omitted: MIME types whose value was dropped because it is over 64 MiB.
-        metadata: What the program states about the values, by MIME type.
-        display_id: Id under which `update` events replace the bundle; null: it cannot be updated.
+        metadata: The program's metadata of the values, by MIME type.
+        display_id: Id that `update` events refer to; null if the bundle cannot be updated.
         execution_count: Number of the run in its context, of a `value`; null otherwise.
     """
 
@@ -203,14 +202,15 @@ class CodeRunWaiting(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CodeRunOpened(msgspec.Struct, frozen=True, kw_only=True):
-    """The run has begun, and its output follows.
+    """The run has started, and its output follows.
 
     Attributes:
         run: Id of the run.
-        context: Id of its context; null: it has none.
-        instance: Instance of its context; null: it has none.
+        context: Id of its context; null without a context.
+        instance: Instance of its context; null without a context.
         source: The first 65,536 characters of the code, for `code.attach`; null for `code.run`.
-        start: Offset in each stream of the first byte or event that is sent; above `since` where it is no longer kept.
+        start: Offset in each stream of the first byte or event to be sent; above `since` where older output is no
+            longer kept.
     """
 
     run: str
@@ -221,11 +221,11 @@ class CodeRunOpened(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CodeTruncated(msgspec.Struct, frozen=True, kw_only=True):
-    """A part of a stream is lost: this call has not taken it in time.
+    """A part of a stream is lost, because this call did not receive it in time.
 
     Attributes:
         stream: The stream.
-        start: Offset of the next byte or event that is sent; those before it are lost.
+        start: Offset of the next byte or event to be sent; earlier ones are lost.
     """
 
     stream: RunStream
@@ -261,9 +261,9 @@ class CodeRunInfo(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         run: Its id, for `code.attach`.
-        state: What it does.
-        status: How it ended; null: it has not.
-        by: Name of the caller that began it; may be empty.
+        state: Its state.
+        status: How it ended; null until then.
+        by: Name of the caller that started it, possibly empty.
         kind: Kind of that caller: `owner`, `user`, `guest` or `service`.
     """
 
@@ -275,11 +275,11 @@ class CodeRunInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CodeWatched(msgspec.Struct, frozen=True, kw_only=True):
-    """A context as it is now, and its runs.
+    """The current state of a context and its runs.
 
     Attributes:
         context: The context.
-        runs: Its runs that have ended and are kept, the current one, and those that wait, in the order of their calls.
+        runs: Its kept runs that have ended, the current one, and the waiting ones, in the order of their calls.
     """
 
     context: CodeContextInfo
@@ -291,8 +291,8 @@ class CodeCompleteResult(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         matches: The completions.
-        start: Where the text that they replace begins, in characters.
-        end: Where it ends.
+        start: Start of the text that they replace, in characters.
+        end: Its end.
     """
 
     matches: list[str]
@@ -327,7 +327,7 @@ class CodeLanguage(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         language: Name for `code.create`.
-        kernel: Name of the kernel; null: none is installed.
+        kernel: Name of the kernel; null means none is installed.
         title: The kernel's own name for people; empty: none is installed.
         install: How to install a kernel; empty for a kernel that is installed.
     """
@@ -342,7 +342,7 @@ class CodeLanguagesResult(msgspec.Struct, frozen=True, kw_only=True):
     """Languages.
 
     Attributes:
-        languages: Those that are installed, and those that can be installed.
+        languages: Languages that are installed or can be installed.
         ready: Number of executors that wait in the pool, by kernel.
     """
 
@@ -369,19 +369,19 @@ START_ERRORS = ("language_unavailable", "spawn_failed", "limit_exceeded")
 
 @method("code.create", raises=("conflict", *START_ERRORS))
 class CodeCreate(Params[CodeContextInfo], kw_only=True):
-    """Create a context with an executor of its own, and return when it is ready.
+    """Create a context with its own executor, and return when it is ready.
 
     The executor runs until `code.delete`; its state is shared by all runs of the context and by nothing else. The
     number of contexts is not limited unless a setting of the runtime does. An id of an existing context is `conflict`.
     A language without an installed kernel is `language_unavailable`; its message states how to install one.
 
     Args:
-        id: Id of the context; null: the server chooses one.
-        language: Language of the code; null: that of `kernel`, or python.
-        kernel: Name of an installed Jupyter kernel; null: the one for `language`.
-        cwd: Directory to start in, relative to the workspace; null: the workspace.
-        env: Variables to add to the environment; a null value removes one. Null: none.
-        timeout: Seconds after which a run without a `timeout` is ended; null: never.
+        id: Id of the context; null means the server chooses one.
+        language: Language of the code; null means the language of `kernel`, or python.
+        kernel: Name of an installed Jupyter kernel; null means the one for `language`.
+        cwd: Directory to start in, relative to the workspace; null means the workspace.
+        env: Variables to add to the environment; a null value removes one. Null means none.
+        timeout: Default `timeout` of runs, in seconds; null means none.
     """
 
     id: Id | None = None
@@ -403,24 +403,25 @@ class CodeRun(Params[CodeRunResult], kw_only=True):
 
     Without a `context` the code runs in an executor that nothing has used, which is ended afterwards.
 
-    Every end of the code is a result, with its `status`; only a run that could not begin is an error. If the executor
-    of the context has ended, it is `exited` until `code.restart`. At most 64 runs wait in a context (`limit_exceeded`).
+    Whatever ends the code, the call returns a result with a `status`; only a run that could not start is an error. If
+    the executor of the context has ended, the error is `exited` until `code.restart`. At most 64 runs wait in a context
+    (`limit_exceeded`).
 
-    `cancel` does not end the code, but a run that still waits is withdrawn if no call waits for it. With an idempotency
-    key, a repeated call joins the run: `since` continues its streams. A run without a `context` and without a key ends
-    with its call.
+    `cancel` does not end the code, but a run that is still waiting is withdrawn if no call waits for it. With an
+    idempotency key, a repeated call joins the run: `since` continues its streams. A run without a `context` and without
+    a key ends with its call.
 
     When the time limit has passed, the code is interrupted. If it has not ended 2 s later, its executor is killed.
 
     Args:
-        context: Id of the context; null: a new executor, for this run only.
-        instance: Instance of the context that the call is for, otherwise `stale_handle`; null: the current one.
-        language: Language of the code if there is no `context`; null: python.
+        context: Id of the context; null means a new executor, for this run only.
+        instance: Instance of the context that the call is for, otherwise `stale_handle`; null means the current one.
+        language: Language of the code if there is no `context`; null means python.
         source: The code.
-        timeout: Seconds from its turn after which the run is ended; null: the context's.
-        store_history: Whether the run counts, and is kept in the executor's history; null: true.
+        timeout: Time limit of the run in seconds, from its turn; null means the context's.
+        store_history: Whether the run counts, and is kept in the executor's history; null means true.
         stdin: Whether the code may ask for input, with the event `input`; null or false: asking is an error.
-        since: Where to continue the streams of a repeated call; null: at their beginning.
+        since: Where to continue the streams of a repeated call; null means from their start.
     """
 
     context: Id | None = None
@@ -442,9 +443,9 @@ class CodeAttach(Params[CodeRunResult], kw_only=True):
 
     Args:
         context: Id of the context.
-        instance: Instance of the context that the call is for, otherwise `stale_handle`; null: the current one.
-        run: Id of the run; null: the one in progress, or the last one.
-        since: Where to begin in each stream; null: at its beginning.
+        instance: Instance of the context that the call is for, otherwise `stale_handle`; null means the current one.
+        run: Id of the run; null means the one in progress, or the last one.
+        since: Where to start in each stream; null means at its start.
     """
 
     context: Id
@@ -461,7 +462,7 @@ class CodeWatch(Params[Nothing], kw_only=True):
 
     Args:
         context: Id of the context.
-        instance: Instance of the context that the call is for, otherwise `stale_handle`; null: the current one.
+        instance: Instance of the context that the call is for, otherwise `stale_handle`; null means the current one.
     """
 
     context: Id
@@ -472,7 +473,7 @@ class CodeWatch(Params[Nothing], kw_only=True):
 class CodeAnswer(Params[Nothing], kw_only=True):
     """Answer a request for input of the run in progress.
 
-    A request that was answered before, or is not pending any more, is `conflict`.
+    A request that has already been answered, or is no longer pending, is `conflict`.
 
     Args:
         run: Id of the run.
@@ -487,16 +488,16 @@ class CodeAnswer(Params[Nothing], kw_only=True):
 
 @method("code.interrupt", raises=("not_found", "stale_handle", "exited"))
 class CodeInterrupt(Params[Nothing], kw_only=True):
-    """Interrupt the run in progress, as Ctrl-C does. Runs that wait are not affected.
+    """Interrupt the run in progress, as Ctrl-C does. Waiting runs are not affected.
 
     If no run is in progress, or another one than `run`, it does nothing. At least one of `context` and `run` is
     required.
 
     Args:
-        context: Id of the context; null: that of the run.
-        instance: Instance of the context that the call is for, otherwise `stale_handle`; null: the current one.
-        run: Only this run; null: whichever is in progress.
-        grace: Seconds after which the executor is killed if the run has not ended; null: it is not killed.
+        context: Id of the context; null means the run's context.
+        instance: Instance of the context that the call is for, otherwise `stale_handle`; null means the current one.
+        run: Only this run; null means any.
+        grace: Seconds until the executor is killed if the run has not ended; null means never.
     """
 
     context: Id | None = None
@@ -509,12 +510,12 @@ class CodeInterrupt(Params[Nothing], kw_only=True):
 class CodeRestart(Params[CodeContextInfo], kw_only=True):
     """Replace the executor of a context by a new one; all state of the code is lost.
 
-    The run in progress ends as `stopped`, and runs that wait fail with `exited`. All processes that the code started
-    are ended. If no new executor starts, the context has none, and `code.restart` may be called again.
+    The run in progress ends as `stopped`, and waiting runs fail with `exited`. All processes that the code started are
+    ended. If no new executor starts, the context has none, and `code.restart` can be called again.
 
     Args:
         context: Id of the context.
-        instance: Instance of the context that the call is for, otherwise `stale_handle`; null: the current one.
+        instance: Instance of the context that the call is for, otherwise `stale_handle`; null means the current one.
     """
 
     context: Id
@@ -531,7 +532,7 @@ class CodeInspect(CodePosition, Params[CodeInspectResult], kw_only=True):
     """Describe the object at a position in the code. The executor answers when no run is in progress.
 
     Args:
-        detail: 0: signature and documentation; 1: the source too; null: 0.
+        detail: 0 for signature and documentation, 1 to include the source; null means 0.
     """
 
     detail: Annotated[int, Meta(ge=0, le=1)] | None = None
@@ -555,13 +556,13 @@ class CodeList(Params[CodeListResult], kw_only=True):
 
 @method("code.delete", raises=("not_found", "stale_handle", "permission_denied"))
 class CodeDelete(Params[Nothing], kw_only=True):
-    """Delete a context: end its executor and all processes that its code started. It returns when nothing is left.
+    """Delete a context: end its executor and all processes that its code started. Returns when all have ended.
 
-    A run in progress is not waited for: it ends as `stopped`, and runs that wait fail with `exited`.
+    It does not wait for a run in progress, which ends as `stopped`. Waiting runs fail with `exited`.
 
     Args:
         context: Id of the context.
-        instance: Instance of the context that the call is for, otherwise `stale_handle`; null: the current one.
+        instance: Instance of the context that the call is for, otherwise `stale_handle`; null means the current one.
     """
 
     context: Id

@@ -1,4 +1,4 @@
-"""How many executors of a language wait for contexts, as `--code-pool` of the gateway and of the runtime states it."""
+"""The number of executors of a language that wait for contexts: the option `--code-pool` of gateway and runtime."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -14,16 +14,16 @@ class PoolLimits(msgspec.Struct, frozen=True, kw_only=True):
     """The executors of one language that wait for a context."""
 
     size: int = 2  # executors that wait; 0: each context starts its own
-    idle: float = 600.0  # seconds without a new context or run after which the executors that wait are ended
-    memory: int = 512 << 20  # bytes of resident memory of those that wait, all together
+    idle: float = 600.0  # seconds without a new context or run until the waiting executors are ended
+    memory: int = 512 << 20  # bytes of resident memory of all waiting executors in total
 
 
 def parse_pools(texts: Iterable[str]) -> tuple[PoolLimits, Mapping[str, PoolLimits]]:
-    """Return the limits of all languages, and those of languages that differ.
+    """Return the default limits, and the limits of languages that differ from them.
 
     Args:
-        texts: Each of the form FORM, with one value or more. Without a language it is for all of them, and for the
-            values that the text of a language leaves out.
+        texts: Each of the form FORM, with at least one value. Without a language, it sets the defaults, also for values
+            that the text of a language omits.
 
     Raises:
         ValueError: A text has another form, or states a language twice.
@@ -41,5 +41,5 @@ def parse_pools(texts: Iterable[str]) -> tuple[PoolLimits, Mapping[str, PoolLimi
 def _value(part: str, text: str) -> tuple[str, int]:
     found = _VALUE.fullmatch(part)
     if found is None or (found[3] and found[1] != "memory"):
-        raise ValueError(f"{text!r}: expected {FORM}, in which memory may end with K, M or G")
+        raise ValueError(f"{text!r}: expected {FORM}, where memory can end with K, M or G")
     return found[1], int(found[2]) * _UNITS[found[3]]

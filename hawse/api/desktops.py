@@ -22,7 +22,7 @@ from hawse.api.types import SPAWN_ERRORS, Id
 # ---- values
 
 
-DESKTOP = "main"  # the id of the desktop where a call names none
+DESKTOP = "main"  # the default id of a desktop
 
 ImageFormat = Literal["png", "jpeg", "webp"]
 MouseButton = Literal["left", "middle", "right"]
@@ -105,7 +105,7 @@ class DesktopListResult(Reply, frozen=True, kw_only=True):
 
     Attributes:
         desktops: Those that run.
-        problem: Why none can be started, with how to install what is missing; null: one can.
+        problem: Why none can be started, and how to install missing programs; null if one can be started.
     """
 
     desktops: list[DesktopInfo]
@@ -132,7 +132,7 @@ class DesktopOpened(Reply, frozen=True, kw_only=True):
         viewer: Public id of this viewer.
         read_only: Whether input of this viewer is dropped in any case.
         presence: All viewers.
-        lease: Which viewers may send input.
+        lease: The viewers that may send input.
     """
 
     desktop: DesktopInfo
@@ -177,12 +177,12 @@ class DesktopWindow(Reply, frozen=True, kw_only=True):
         id: Number of the window at the X server.
         title: Its title, up to 256 characters.
         name: Name of the program, from `WM_CLASS`; empty: none.
-        pid: Process id, as the program sees it; null: not known.
+        pid: Process id, as the program sees it; null if unknown.
         x: Pixels from the left edge of the desktop to its content.
         y: Pixels from the top edge.
         width: Pixels of its content.
         height: Pixels of its content.
-        active: Whether it gets what is typed.
+        active: Whether it has the keyboard focus.
         minimized: Whether it is not shown.
     """
 
@@ -212,18 +212,18 @@ class DesktopClipboardResult(Reply, frozen=True, kw_only=True):
     """The clipboard of a desktop.
 
     Attributes:
-        text: Its text; empty if it has none.
+        text: Its text, possibly empty.
     """
 
     text: str
 
 
 class Input(ParamsValue, kw_only=True):
-    """Where input goes, and for which viewer.
+    """The desktop that input is sent to, and the viewer that sends it.
 
     Args:
         id: Id of the desktop.
-        viewer: Key of the viewer that the caller is; it matters if a viewer holds the writer lease. Null: none.
+        viewer: Key of the viewer that the caller is; it matters if a viewer holds the writer lease. Null means none.
     """
 
     id: Id = DESKTOP
@@ -238,11 +238,12 @@ DRIVE_ERRORS = ("not_found", "lease_held", "io_error")
 
 @method("desktop.start", raises=("unavailable", "conflict", "io_error", *SPAWN_ERRORS))
 class DesktopStart(Params[DesktopStartResult], kw_only=True):
-    """Start a desktop: a virtual screen with a window manager. If one with this id runs, it is returned as it is.
+    """Start a desktop: a virtual screen with a window manager. If one with this id is running, it is returned
+    unchanged.
 
-    The sandbox needs the programs `Xvnc` (of TigerVNC) and `openbox`: `unavailable` tells how to install them. No
-    network port is opened. `conflict`: it is being started. At most 4 desktops run (`limit_exceeded`), each with at
-    most 8,294,400 pixels.
+    The sandbox needs the programs `Xvnc` (of TigerVNC) and `openbox`: the error `unavailable` explains how to install
+    them. No network port is opened. `conflict`: it is already starting. At most 4 desktops run (`limit_exceeded`), each
+    with at most 8,294,400 pixels.
 
     Args:
         id: Id of the desktop.
@@ -270,7 +271,7 @@ class DesktopStop(Params[Nothing], kw_only=True):
 
 @method("desktop.list", safe=True, requires=VIEW)
 class DesktopList(Params[DesktopListResult], kw_only=True):
-    """List the desktops that run, and say whether the sandbox has the programs to start one."""
+    """List the running desktops, and report whether the sandbox has the programs to start one."""
 
 
 @method(
@@ -291,17 +292,17 @@ class DesktopList(Params[DesktopListResult], kw_only=True):
 class DesktopAttach(Params[DesktopAttachResult], kw_only=True):
     """Watch and use a desktop: the channel carries an RFB connection (RFC 6143) in both directions.
 
-    The connection is shared and begins with the version of the server; its security type is None. Of a viewer without
-    the right `write`, and of any other viewer than the holder of the writer lease, pointer, key, clipboard and size
-    messages are dropped. A message that RFB does not allow here ends the call with `protocol_error`.
+    The connection is shared and starts with the version of the server; its security type is None. Pointer, key,
+    clipboard and size messages are dropped unless the viewer has the right `write` and may type under the writer lease.
+    A message that RFB does not allow here ends the call with `protocol_error`.
 
     It cannot be resumed: attach again for a new connection. At most 64 viewers are attached (`limit_exceeded`).
 
     Args:
         id: Id of the desktop.
-        instance: Instance that the call is for, otherwise `stale_handle`; null: the current one.
-        viewer: How the viewer introduces itself; null: as a new viewer.
-        read_only: Whether input is dropped although the caller may send it.
+        instance: Instance that the call is for, otherwise `stale_handle`; null means the current one.
+        viewer: How the viewer introduces itself; null means as a new viewer.
+        read_only: Whether to drop input even if the caller may send it.
     """
 
     id: Id = DESKTOP
@@ -316,11 +317,11 @@ class DesktopLease(Params[WriterLease], kw_only=True):
 
     Args:
         id: Id of the desktop.
-        action: What to do.
+        action: The action.
         viewer: Key of the viewer that acts; null only for `release` and `free`.
-        to: Public id of another viewer: the next holder, required for `give`, or the one that `keep` refuses; null: all
-            that ask.
-        epoch: The epoch that the lease must have; null: any.
+        to: Public id of another viewer: the next holder, required for `give`, or the one that `keep` refuses; null
+            means all viewers that ask.
+        epoch: The epoch that the lease must have; null means any.
     """
 
     id: Id = DESKTOP
@@ -347,7 +348,7 @@ class DesktopScreenshot(Params[DesktopScreenshotResult], kw_only=True):
         id: Id of the desktop.
         format: Format of the image.
         quality: Quality of a JPEG or WebP image.
-        region: The part of the desktop; what is beyond its edges is left out. Null: all.
+        region: The part of the desktop, clipped at its edges. Null means all.
     """
 
     id: Id = DESKTOP
@@ -391,7 +392,7 @@ class DesktopClick(Input, Params[Nothing], kw_only=True):
         y: Pixels from the top edge.
         button: The button.
         count: How often: 2 is a double click.
-        hold: Keys that are held meanwhile, in the notation of `desktop.key`; empty: none.
+        hold: Keys that are held down during it, in the notation of `desktop.key`; can be empty.
     """
 
     x: Position
@@ -485,7 +486,7 @@ class DesktopClipboard(Input, Params[DesktopClipboardResult], kw_only=True):
     """Read the clipboard of a desktop, or set it.
 
     Args:
-        text: The new text, up to 200,000 characters; null: the clipboard is only read.
+        text: The new text, up to 200,000 characters; null means the clipboard is only read.
     """
 
     text: ClipboardText | None = None

@@ -1,4 +1,4 @@
-"""Read the docstrings of the structs: what a struct is for, and what each of its fields means.
+"""Reads the docstrings of the structs: the purpose of a struct and the meaning of each field.
 
 A docstring has paragraphs and, at its end, a section `Args:` (parameters) or `Attributes:` (values) with one
 entry for each field, in the form of Google's style guide:
@@ -26,7 +26,7 @@ class Documentation(NamedTuple):
 
     summary: str  # its first line
     text: str  # its paragraphs, each in one line, with an empty line between them
-    fields: dict[str, str]  # what each field means, fields of the base classes included
+    fields: dict[str, str]  # the meaning of each field, including fields of the base classes
 
 
 @cache
@@ -41,7 +41,7 @@ def documentation(struct: type) -> Documentation:
 
 
 def struct_types(shapes: Iterable[Any]) -> dict[str, inspect.StructType]:
-    """Return every struct among the types `shapes` and inside of them, by its name.
+    """Return every struct among the types `shapes` and inside them, by name.
 
     Raises:
         ValueError: Two structs have the same name.

@@ -1,4 +1,4 @@
-"""What the programs of a sandbox with the network `filtered` may connect to, through the proxy outside of it."""
+"""Egress: hosts that the programs of a sandbox with the network `filtered` may reach, through a proxy outside of it."""
 
 from typing import Annotated, Final, Literal
 
@@ -20,11 +20,11 @@ EgressReason = Literal["rule", "method", "address", "name", "mismatch", "protoco
 
 
 class EgressPolicy(ParamsValue, kw_only=True, omit_defaults=True):
-    """What may be connected to. A host that no rule allows is refused.
+    """Rules for connections. A host that no rule allows is refused.
 
     Attributes:
         allow: Rules `[METHODS ]HOST[:PORT]`, such as `GET,HEAD *.example.org:443`. Without a port: 80 and 443.
-        deny: Rules of the same form. They decide before those of `allow`. Without a port: every port.
+        deny: Rules of the same form, which take precedence over `allow`. Without a port, a rule applies to every port.
         secrets: Names of secrets of the gateway, which its proxy adds to requests.
     """
 
@@ -39,9 +39,9 @@ class EgressRefusal(Reply, frozen=True, kw_only=True, omit_defaults=True):
     Attributes:
         time: When, in seconds since 1970.
         reason: Why; docs/guides/egress.md explains each of these words.
-        host: The host, as far as it is known; at most 253 characters.
-        port: The port; 0 if it is not known.
-        method: The method; `WEBSOCKET` for the handshake of one; empty if it is not known.
+        host: The host, if known; at most 253 characters.
+        port: The port; 0 if unknown.
+        method: The method; `WEBSOCKET` for a WebSocket handshake; empty if unknown.
     """
 
     time: float
@@ -58,9 +58,9 @@ class EgressRequest(Reply, frozen=True, kw_only=True, omit_defaults=True):
         time: When, in seconds since 1970.
         allowed: Whether it was passed on.
         reason: Why it was refused; null if it was not.
-        host: The host, as far as it is known; at most 253 characters.
-        port: The port; 0 if it is not known.
-        method: The method; `WEBSOCKET` for the handshake of one; empty if it is not known.
+        host: The host, if known; at most 253 characters.
+        port: The port; 0 if unknown.
+        method: The method; `WEBSOCKET` for a WebSocket handshake; empty if unknown.
     """
 
     time: float
@@ -82,15 +82,15 @@ class EgressLost(Reply, frozen=True, kw_only=True):
 
 
 class EgressInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
-    """What the programs of a sandbox may reach, and what its proxy has done since it was started.
+    """The egress rules of a sandbox, and statistics of its proxy since its start.
 
     Attributes:
         id: Id of the sandbox.
-        filtered: Whether its network is `filtered`. If not, there is no proxy.
-        allow: Rules of what may be connected to.
+        filtered: Whether its network is `filtered`. Otherwise, there is no proxy.
+        allow: Rules for allowed connections.
         deny: Rules that decide before these.
         secrets: Names of secrets that requests get.
-        withheld: Names of secrets of its policy that it does not get any more: its user may not use them.
+        withheld: Names of secrets of its policy that it no longer gets, because its user may not use them.
         running: Whether its proxy runs. If not, what follows is empty.
         connections: Connections of programs to the proxy, at this moment.
         requests: Requests that were passed on.
@@ -99,7 +99,7 @@ class EgressInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
         received: Bytes of the content of answers.
         cpu: Seconds of processor time of the proxy.
         memory: Bytes of its resident memory.
-        recent: What was refused last, the newest last; the audit log has more.
+        recent: The latest refusals, newest last; the audit log has more.
     """
 
     id: str
@@ -121,7 +121,7 @@ class EgressInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
 
 @method("egress.get", safe=True, sandbox=False, target="id", raises=("not_found",))
 class EgressGet(Params[EgressInfo], kw_only=True):
-    """Return what the programs of a sandbox may reach, and what was refused last. It is not started.
+    """Return the egress rules of a sandbox and the latest refusals. Does not start the sandbox.
 
     Args:
         id: Id of the sandbox.
@@ -139,9 +139,9 @@ class EgressSet(Params[EgressInfo], kw_only=True):
 
     Args:
         id: Id of the sandbox.
-        allow: Rules `[METHODS ]HOST[:PORT]` of what may be connected to.
-        deny: Rules of the same form, which decide before those of `allow`.
-        secrets: Names of secrets of the gateway that requests get; null: those that it has now.
+        allow: Rules `[METHODS ]HOST[:PORT]` for allowed connections.
+        deny: Rules of the same form, which take precedence over `allow`.
+        secrets: Names of secrets of the gateway that requests get; null means no change.
     """
 
     id: Id
@@ -161,8 +161,8 @@ class EgressSet(Params[EgressInfo], kw_only=True):
 class EgressWatch(Params[Nothing], kw_only=True):
     """Report requests of the programs of a sandbox as its proxy decides about them.
 
-    First those that were refused last, then `live`, then each one. `lost` says how many a slow client did not get. It
-    goes on while the sandbox is stopped and started, until the caller cancels it or the sandbox is deleted.
+    First the latest refusals, then `live`, then each new one. `lost` reports the number that a slow client missed. It
+    continues across stops and starts of the sandbox, until the caller cancels it or the sandbox is deleted.
 
     Args:
         id: Id of the sandbox.

@@ -27,10 +27,10 @@ class FileTarget(ParamsValue, kw_only=True):
     With `root`, a path that leaves it, also through `..` or a symlink, is `permission_denied`.
 
     Args:
-        path: The file or directory. A relative path begins in `root`, or else in the workspace.
-        root: Directory that the call cannot leave; null: the runtime's own root, if it has one.
-        session: Id of a session. Relative paths begin in its current directory instead of the workspace; one that has
-            ended is `exited`. Null: none.
+        path: The file or directory. A relative path starts in `root`, or else in the workspace.
+        root: Directory that the call cannot leave; null means the runtime's own root, if it has one.
+        session: Id of a session. Relative paths start in its current directory instead of the workspace; one that has
+            ended is `exited`. Null means none.
     """
 
     path: Path
@@ -55,7 +55,7 @@ class FileOpened(Reply, frozen=True, kw_only=True):
 
 
 class FileWriteOpened(Reply, frozen=True, kw_only=True):
-    """The upload has begun, or continues.
+    """The upload has started, or continues.
 
     Attributes:
         input_offset: Bytes of the input that were received already.
@@ -193,7 +193,7 @@ class FileCopyResult(Reply, frozen=True, kw_only=True):
     Attributes:
         files: Number of files that were copied.
         bytes: Size of the copied files, in bytes; the holes of sparse files count.
-        skipped: Number of sockets and devices, which are not copied.
+        skipped: Number of sockets and devices, which are skipped.
     """
 
     files: int
@@ -202,7 +202,7 @@ class FileCopyResult(Reply, frozen=True, kw_only=True):
 
 
 class SearchMatch(Reply, frozen=True, kw_only=True):
-    """A file whose name matches, or a line of it.
+    """A file whose name matches, or a matching line.
 
     Attributes:
         path: Path of the file, relative to the searched directory.
@@ -244,7 +244,7 @@ class FileSearchResult(Reply, frozen=True, kw_only=True):
 
 
 class FileArchiveOpened(Reply, frozen=True, kw_only=True):
-    """The archive has begun.
+    """The archive has started.
 
     Attributes:
         name: A file name for the archive.
@@ -260,7 +260,7 @@ class FileArchiveResult(Reply, frozen=True, kw_only=True):
         bytes: Size of the archive, in bytes.
         files: Number of entries in the archive.
         failed: Number of paths that are missing or incomplete in it, because they could not be read.
-        skipped: Number of sockets and devices, which are not archived.
+        skipped: Number of sockets and devices, which are skipped.
     """
 
     bytes: int
@@ -278,7 +278,7 @@ class TextEdit(ParamsValue, kw_only=True):
     Args:
         old: The text to replace, exactly as it is in the file.
         new: The text in its place.
-        all: Whether to replace it wherever it is; otherwise it has to occur exactly once.
+        all: Whether to replace every occurrence; otherwise it must occur exactly once.
     """
 
     old: Annotated[str, Meta(min_length=1)]
@@ -292,7 +292,7 @@ class FileEditResult(Reply, frozen=True, kw_only=True):
     Attributes:
         bytes: Size of the file, in bytes.
         version: Its version.
-        replaced: Number of places that were changed: of texts that were replaced, or of hunks of the patch.
+        replaced: Number of changes: replaced texts, or hunks of the patch.
     """
 
     bytes: int
@@ -306,7 +306,7 @@ Strip = Annotated[int, Meta(ge=0, le=100)]  # components of a path
 
 
 class FileExtractProgress(Reply, frozen=True, kw_only=True):
-    """How far the extraction is, a few times in a second.
+    """Progress of the extraction, a few times per second.
 
     Attributes:
         entries: Entries that were extracted.
@@ -323,7 +323,7 @@ class FileExtractResult(Reply, frozen=True, kw_only=True):
     Attributes:
         entries: Entries that were extracted.
         bytes: Bytes of files that were written.
-        skipped: Devices and FIFOs, which are not extracted.
+        skipped: Number of devices and FIFOs, which are skipped.
     """
 
     entries: int
@@ -345,13 +345,13 @@ class FileExtractResult(Reply, frozen=True, kw_only=True):
 class FileRead(FileTarget, Params[FileTransferResult], kw_only=True):
     """Stream the bytes of a file, or of a part of it.
 
-    The offsets of the byte stream are those in the file. Bytes that are added meanwhile are not read. `conflict`: the
-    file has another version than the requested one, or was shortened meanwhile.
+    Offsets of the byte stream are offsets in the file. Bytes that are appended during the call are not read.
+    `conflict`: the file does not have the requested version, or was truncated in the meantime.
 
     Args:
-        offset: First byte to read; null: 0.
-        length: Number of bytes to read; null: to the end.
-        version: The version that the file must have; null: any.
+        offset: First byte to read; null means 0.
+        length: Number of bytes to read; null means to the end.
+        version: The version that the file must have; null means any.
     """
 
     offset: Offset | None = None
@@ -380,21 +380,21 @@ class FileRead(FileTarget, Params[FileTransferResult], kw_only=True):
 class FileWrite(FileTarget, Params[FileTransferResult], kw_only=True):
     """Replace a file with the input of the call, atomically.
 
-    The file appears when all input was received; until then the old one stays. It keeps its permission bits unless
-    `mode` is given, and its owner where that is allowed. The target of a symlink is replaced.
+    The file appears when all input has been received; until then the old one remains. It keeps its permission bits
+    unless `mode` is given, and its owner where permitted. The target of a symlink is replaced.
 
     With an idempotency key, an upload whose connection was lost waits 30 seconds for a call that continues it; a call
     that is replaced in this way ends with `interrupted`, and one that was given up with `cancelled`.
 
     Args:
         input: Id of the stream of input, the same for each call that continues the upload.
-        mode: Permission bits; null: those of the file that is replaced.
-        parents: Whether missing parent directories are created; null: true.
+        mode: Permission bits; null keeps the bits of the replaced file.
+        parents: Whether missing parent directories are created; null means true.
         if_version: The version that the file must have when it is replaced, otherwise `conflict` with its `version` in
-            the details; an empty text: it must not exist. Null: any.
-        offset: The file is continued from there on, in place (0 creates it); a shorter one is `conflict`. Null: it is
-            replaced.
-        mtime_ns: Time of the last modification that the file gets, in nanoseconds since 1970; null: the present.
+            the details; an empty text: it must not exist. Null means any.
+        offset: The file is continued from there on, in place (0 creates it); a shorter one is `conflict`. Null means it
+            is replaced.
+        mtime_ns: Time of the last modification that the file gets, in nanoseconds since 1970; null means the present.
         sparse: Whether blocks of zeros become holes.
     """
 
@@ -424,7 +424,7 @@ class FileStat(FileTarget, Params[FileStatResult], kw_only=True):
 
     Args:
         follow: Whether to follow a symlink rather than describe it.
-        detect: Whether to read the beginning of a file, for `mime` and `binary`.
+        detect: Whether to read the start of a file, for `mime` and `binary`.
     """
 
     follow: bool = True
@@ -455,10 +455,10 @@ class FileList(FileTarget, Params[FileListResult], kw_only=True):
 
     Args:
         recursive: Whether to list the directories below as well.
-        depth: Number of levels to list with `recursive`, at most; null: all.
-        hidden: Whether to include names that begin with a dot.
-        include: Globs of what to include: a name at any depth or, with a slash, a path. Null: everything.
-        exclude: Globs of what to exclude, with everything below it. Null: nothing.
+        depth: Number of levels to list with `recursive`, at most; null means all.
+        hidden: Whether to include names that start with a dot.
+        include: Globs of what to include: a name at any depth or, with a slash, a path. Null means everything.
+        exclude: Globs of what to exclude, with everything below it. Null means nothing.
     """
 
     recursive: bool = False
@@ -476,7 +476,7 @@ class FileMkdir(FileTarget, Params[FileMkdirResult], kw_only=True):
 
     Args:
         parents: Whether missing parent directories are created, and an existing directory is not an error.
-        mode: Permission bits; null: those that the umask leaves.
+        mode: Permission bits; null means those that the umask leaves.
     """
 
     parents: bool = False
@@ -512,7 +512,7 @@ class FileSymlink(FileTarget, Params[Nothing], kw_only=True):
     """Create a symlink.
 
     Args:
-        target: What it leads to, which need not exist. It is stored as it is.
+        target: The path that it points to, which need not exist. It is stored unchanged.
         overwrite: Whether an existing file or symlink is replaced, atomically; otherwise it is `conflict`.
     """
 
@@ -595,14 +595,15 @@ class FileSearch(FileTarget, Params[FileSearchResult], kw_only=True):
     automaton is too large is `too_large`.
 
     Args:
-        pattern: What to search for in files, in RE2's syntax; null: find the files themselves.
+        pattern: Pattern to search for in files, in RE2's syntax; null finds the files themselves.
         literal: Whether `pattern` is plain text rather than a regular expression.
         ignore_case: Whether upper and lower case are the same.
-        hidden: Whether to include names that begin with a dot.
-        words: Texts that the path of a file must all contain, in any order and in upper or lower case. Null: any path.
-        include: Globs of what to include: a name at any depth or, with a slash, a path. Null: everything.
-        exclude: Globs of what to exclude, with everything below it. Null: nothing.
-        limit: Number of matches after which the search ends.
+        hidden: Whether to include names that start with a dot.
+        words: Texts that the path of a file must all contain, in any order and in upper or lower case. Null means any
+            path.
+        include: Globs of what to include: a name at any depth or, with a slash, a path. Null means everything.
+        exclude: Globs of what to exclude, with everything below it. Null means nothing.
+        limit: Maximum number of matches.
     """
 
     pattern: Pattern | None = None
@@ -625,13 +626,13 @@ class FileSearch(FileTarget, Params[FileSearchResult], kw_only=True):
 class FileArchive(FileTarget, Params[FileArchiveResult], kw_only=True):
     """Stream a directory, or a file, as an archive.
 
-    The archive is made while it is sent, so it cannot be resumed. Symlinks stay symlinks. A file that cannot be read is
-    left out, and one that becomes shorter is filled with zeros. A zip has at most 100,000 entries (`too_large`).
+    The archive is created while it is sent, so it cannot be resumed. Symlinks remain symlinks. An unreadable file is
+    skipped, and a file that shrinks is padded with zeros. A zip has at most 100,000 entries (`too_large`).
 
     Args:
         format: Format of the archive.
-        include: Globs of what to include: a name at any depth or, with a slash, a path. Null: everything.
-        exclude: Globs of what to exclude, with everything below it. Null: nothing.
+        include: Globs of what to include: a name at any depth or, with a slash, a path. Null means everything.
+        exclude: Globs of what to exclude, with everything below it. Null means nothing.
     """
 
     format: ArchiveFormat = "tar.gz"
@@ -641,17 +642,17 @@ class FileArchive(FileTarget, Params[FileArchiveResult], kw_only=True):
 
 @method("file.edit", requires=WRITE, raises=(*FILE_ERRORS, "is_directory", "conflict", "no_space", "too_large"))
 class FileEdit(FileTarget, Params[FileEditResult], kw_only=True):
-    """Replace texts in a file, or apply a patch to it: all of it, atomically, or nothing.
+    """Replace texts in a file, or apply a patch to it, atomically: either all changes are applied or none.
 
     Exactly one of `edits` and `patch` is given. `conflict`: a text does not occur, or occurs several times without
-    `all` (`details`: `edit`, its index, and `found`, how often); the lines of a hunk are neither at the stated line nor
-    at exactly one other place (`details`: `hunk`, its index, and `found`); the file has another version, or was changed
-    meanwhile. A file has at most 16 MiB.
+    `all` (`details`: `edit`, its index, and `found`, the number of occurrences); the lines of a hunk are neither at the
+    stated line nor at exactly one other place (`details`: `hunk`, its index, and `found`); the file has another
+    version, or was changed in the meantime. The maximum size of a file is 16 MiB.
 
     Args:
-        edits: Replacements, made one after the other.
+        edits: Replacements, applied in order.
         patch: A unified diff of this one file. Names of files are ignored.
-        if_version: The version that the file must have; null: any.
+        if_version: The version that the file must have; null means any.
     """
 
     edits: Annotated[list[TextEdit], Meta(min_length=1, max_length=EDITS_MAX)] | None = None
@@ -666,20 +667,21 @@ class FileEdit(FileTarget, Params[FileEditResult], kw_only=True):
     raises=(*FILE_ERRORS, "is_directory", "conflict", "no_space", "too_large"),
 )
 class FileExtract(FileTarget, Params[FileExtractResult], kw_only=True):
-    """Extract an archive that is a file in the sandbox: tar, also with gzip, bzip2, xz or zstd, or zip.
+    """Extract an archive file of the sandbox: zip, or tar, optionally compressed with gzip, bzip2, xz or zstd.
 
-    Nothing is written outside `to`: a name that leaves it, by `..`, by a symlink or because it is absolute, and a
-    symlink whose target leaves it, are `permission_denied` (`details.entry`). Owners and the bits for set-user-id and
-    the like are not restored. What was extracted before an error, or before the call was cancelled, stays. An archive
-    that is damaged, cut or encrypted is `invalid_params`. One that expands to more than 1 GiB and 200 times its size is
-    `too_large`; with zstd, a runtime without it is `unavailable`. Of entries with the same name, the last one stays.
+    Nothing is written outside `to`: names that leave it by `..`, through a symlink or because they are absolute, and
+    symlinks whose target leaves it, are `permission_denied` (`details.entry`). Owners and special permission bits such
+    as set-user-ID are not restored. Files that were extracted before an error or a cancellation remain. A damaged,
+    truncated or encrypted archive is `invalid_params`. One that expands to more than 1 GiB and 200 times its size is
+    `too_large`; `unavailable` if it needs zstd and the runtime lacks it. If several entries have the same name, the
+    last one wins.
 
     Args:
-        to: The directory to extract to, which is created if it is missing; resolved as `path` is.
+        to: The directory to extract to, which is created if it is missing; resolved like `path`.
         overwrite: Whether existing files are replaced; otherwise one is `conflict`.
         strip: Number of leading components to remove from each name; entries without another one are left out.
-        max_entries: Number of entries after which it ends with `too_large`.
-        max_bytes: Bytes of files, unpacked, after which it ends with `too_large`.
+        max_entries: Maximum number of entries; more are `too_large`.
+        max_bytes: Maximum number of unpacked bytes; more are `too_large`.
     """
 
     to: Path = "."

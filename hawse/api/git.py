@@ -22,7 +22,7 @@ AuthorField = Annotated[str, Meta(min_length=1, max_length=250)]
 NETWORK_TIMEOUT = 600.0  # seconds: the default time limit of a clone, pull or push
 DIFF_LIMIT = 256 << 10  # bytes: the default limit of a patch
 
-# What git answers is mapped to these codes, whichever command it is; `details.reason` distinguishes further.
+# Failures of every git command are mapped to these codes; `details.reason` is more specific.
 GIT_ERRORS = (
     "not_found",
     "permission_denied",
@@ -78,7 +78,7 @@ class GitProgress(msgspec.Struct, kw_only=True):
 
     Attributes:
         phase: Name of the phase, as git prints it, such as `Receiving objects`.
-        percent: Part of the phase that is done, in percent.
+        percent: Completed part of the phase, in percent.
         done: Number of objects or files that are done.
         total: Number of objects or files in the phase.
         received: Bytes that were received; null where git does not print it.
@@ -108,14 +108,14 @@ class GitHead(msgspec.Struct, kw_only=True):
 class GitStatusEntry(msgspec.Struct, kw_only=True):
     """A path that differs.
 
-    The letters are those of `git status --porcelain=v2`: `.` for unchanged, `M`, `T`, `A`, `D`, `R`, `C`, `U`, `?` and
-    `!`.
+    The letters are the same as in `git status --porcelain=v2`: `.` for unchanged, `M`, `T`, `A`, `D`, `R`, `C`, `U`,
+    `?` and `!`.
 
     Attributes:
         path: The path, relative to the top of the repository.
         index: Letter for the index against the last commit.
         worktree: Letter for the working tree against the index.
-        origin: Path from which it was renamed or copied; null: it was not.
+        origin: Its path before it was renamed or copied; null otherwise.
     """
 
     path: str
@@ -130,9 +130,9 @@ class GitStatusResult(msgspec.Struct, kw_only=True):
     Attributes:
         branch: Name of the branch; null if none is checked out.
         commit: Hash of the commit; null before the first one.
-        upstream: Name of the upstream branch; null: none.
-        ahead: Number of commits that the upstream does not have; null if that is not known.
-        behind: Number of commits that only the upstream has; null if that is not known.
+        upstream: Name of the upstream branch; null means none.
+        ahead: Number of commits that the upstream does not have; null if unknown.
+        behind: Number of commits that only the upstream has; null if unknown.
         entries: Paths that differ, at most 10,000.
         truncated: Whether there are more entries.
     """
@@ -164,7 +164,7 @@ class GitBranchInfo(msgspec.Struct, kw_only=True):
     Attributes:
         name: Name of the branch.
         commit: Hash of its commit.
-        upstream: Name of its upstream branch; null: none.
+        upstream: Name of its upstream branch; null means none.
         current: Whether it is checked out.
         remote: Whether it is a remote-tracking branch.
     """
@@ -180,7 +180,7 @@ class GitBranchResult(msgspec.Struct, kw_only=True):
     """The branches of a repository.
 
     Attributes:
-        current: Name of the branch that is checked out; null: none.
+        current: Name of the branch that is checked out; null means none.
         branches: The branches, local and remote-tracking.
         truncated: Whether there are more branches.
     """
@@ -263,7 +263,7 @@ Filter = Annotated[str, matching(_FILTER, "blob:none, blob:limit=N or tree:N")]
 class GitClone(Params[GitHead], kw_only=True):
     """Clone a repository into a directory that does not exist or is empty.
 
-    The clone gets its name when it is complete, and nothing remains of a failed one. A directory that is not empty is
+    The clone gets its name when it is complete, and a failed one is removed. A directory that is not empty is
     `conflict`.
 
     With an idempotency key, the clone continues for 60 s without a connection, a repeated call joins it, and
@@ -271,12 +271,12 @@ class GitClone(Params[GitHead], kw_only=True):
 
     Args:
         url: http, https, ssh, git or file URL, `user@host:path`, or an absolute path.
-        path: Directory of the clone, relative to the workspace; null: the last part of the URL.
-        depth: Number of commits to fetch; null: all.
-        branch: Branch or tag to check out; null: the remote's default.
-        filter: Filter for a partial clone: `blob:none`, `blob:limit=N` or `tree:N`; null: none.
-        credentials: Credentials for the host of the URL; null: none.
-        timeout: Seconds after which git is ended, and the error is `deadline_exceeded`.
+        path: Directory of the clone, relative to the workspace; null means the last part of the URL.
+        depth: Number of commits to fetch; null means all.
+        branch: Branch or tag to check out; null means the remote's default.
+        filter: Filter for a partial clone: `blob:none`, `blob:limit=N` or `tree:N`; null means none.
+        credentials: Credentials for the host of the URL; null means none.
+        timeout: Time limit in seconds; then, git is killed and the error is `deadline_exceeded`.
     """
 
     url: Url
@@ -319,9 +319,9 @@ class GitDiff(GitRepository, Params[GitDiffResult], kw_only=True):
 
     Args:
         staged: Whether to compare the index with the last commit.
-        base: Commit to compare with; null: the index.
-        target: Commit to compare `base` with; null: the working tree.
-        paths: Paths, taken literally; null: all.
+        base: Commit to compare with; null means the index.
+        target: Commit to compare `base` with; null means the working tree.
+        paths: Paths, taken literally; null means all.
         limit: Size of the patch, at most, in bytes.
     """
 
@@ -347,13 +347,13 @@ class GitAdd(GitRepository, Params[Nothing], kw_only=True):
 
 @method("git.commit", raises=GIT_ERRORS)
 class GitCommit(GitRepository, Params[GitHead], kw_only=True):
-    """Commit what is staged.
+    """Commit the staged changes.
 
     If there is nothing to commit, the error is `conflict`.
 
     Args:
         message: Message of the commit.
-        author: Author and committer; null: as git is configured.
+        author: Author and committer; null means as git is configured.
         all: Whether changes of tracked files are staged first.
         allow_empty: Whether a commit without changes is allowed.
     """
@@ -371,10 +371,10 @@ class GitBranch(GitRepository, Params[GitBranchResult], kw_only=True):
     A branch that exists, is in use or is not merged is `conflict`.
 
     Args:
-        create: Name of a branch to create; null: none.
-        delete: Name of a branch to delete; null: none.
-        start: Commit of the created branch; null: the one that is checked out.
-        force: Whether an existing branch is moved, and a branch that is not merged is deleted.
+        create: Name of a branch to create; null means none.
+        delete: Name of a branch to delete; null means none.
+        start: Commit of the created branch; null means the one that is checked out.
+        force: Whether to move an existing branch, or delete an unmerged one.
     """
 
     create: RefName | None = None
@@ -387,14 +387,14 @@ class GitBranch(GitRepository, Params[GitBranchResult], kw_only=True):
 class GitCheckout(GitRepository, Params[GitHead], kw_only=True):
     """Switch to a branch or commit, create a branch, or restore files.
 
-    With `paths`, only these are restored, from `ref` or the index, and the branch stays. Local changes that would be
-    lost are `conflict`.
+    With `paths`, only these are restored, from `ref` or the index, without switching the branch. Local changes that
+    would be lost are `conflict`.
 
     Args:
         ref: Branch or commit, or the name of the branch to create; required without `paths`.
         create: Whether to create the branch `ref`.
-        start: Commit of the created branch; null: the one that is checked out.
-        paths: Paths, taken literally; null: switch to `ref`.
+        start: Commit of the created branch; null means the one that is checked out.
+        paths: Paths, taken literally; null means switch to `ref`.
     """
 
     ref: Revision | None = None
@@ -408,10 +408,10 @@ class GitLog(GitRepository, Params[GitLogResult], kw_only=True):
     """List commits, the latest first.
 
     Args:
-        ref: Branch or commit to begin at; null: the one that is checked out.
+        ref: Branch or commit to start at; null means the one that is checked out.
         limit: Number of commits, at most.
         skip: Number of commits to leave out before.
-        paths: Only commits that changed these paths; null: all.
+        paths: Only commits that changed these paths; null means all.
     """
 
     ref: Revision | None = None
@@ -427,12 +427,12 @@ class GitPull(GitRepository, Params[GitHead], kw_only=True):
     After a merge conflict (`conflict`) the repository is left in it.
 
     Args:
-        remote: Name of the remote; null: the upstream's, or `origin`.
-        branch: Branch of the remote; null: the upstream.
+        remote: Name of the remote; null means the upstream's, or `origin`.
+        branch: Branch of the remote; null means the upstream.
         rebase: Whether to rebase rather than merge.
         ff_only: Whether only a fast-forward is allowed.
-        credentials: Credentials for the host of the remote; null: none.
-        timeout: Seconds after which git is ended, and the error is `deadline_exceeded`.
+        credentials: Credentials for the host of the remote; null means none.
+        timeout: Time limit in seconds; then, git is killed and the error is `deadline_exceeded`.
     """
 
     remote: RefName | None = None
@@ -451,11 +451,11 @@ class GitPush(GitRepository, Params[GitPushResult], kw_only=True):
 
     Args:
         remote: Name of the remote.
-        branch: Name of the branch; null: the one that is checked out.
-        force: Whether to overwrite the remote's branch, if it is as it was when it was fetched last.
+        branch: Name of the branch; null means the one that is checked out.
+        force: Whether to overwrite the remote's branch, if it has not changed since it was last fetched.
         set_upstream: Whether the remote's branch becomes the upstream.
-        credentials: Credentials for the host of the remote; null: none.
-        timeout: Seconds after which git is ended, and the error is `deadline_exceeded`.
+        credentials: Credentials for the host of the remote; null means none.
+        timeout: Time limit in seconds; then, git is killed and the error is `deadline_exceeded`.
     """
 
     remote: RefName = "origin"

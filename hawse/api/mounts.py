@@ -18,13 +18,13 @@ MOUNT_ERRORS = ("not_found", "conflict", "not_directory", "permission_denied", "
 
 
 class MountCredentials(ParamsValue, kw_only=True):
-    """The access to a bucket that is not one of the gateway's. They are kept at the gateway and never in the sandbox.
+    """Credentials for a bucket that is not one of the gateway's. They are kept at the gateway, never in the sandbox.
 
     Attributes:
         access_key_id: The access key id.
         secret_access_key: The secret access key.
         session_token: The token of temporary credentials.
-        endpoint: The URL of the store; null: that of Amazon S3.
+        endpoint: The URL of the store; null means Amazon S3.
         region: The region of the bucket.
     """
 
@@ -42,15 +42,15 @@ class MountInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
         id: Its id.
         sandbox: The sandbox.
         path: Where it appears, relative to the workspace.
-        bucket: Name of the bucket or directory; null: it is an overlay.
-        backup: Id of the backup that it is an overlay of (`backup.restore`); null: it is none.
-        prefix: What is visible, below what the gateway makes visible of it.
+        bucket: Name of the bucket or directory; null means it is an overlay.
+        backup: Id of the backup below the overlay (`backup.restore`); null for other mounts.
+        prefix: The visible part of it, relative to the part that the gateway exposes.
         read_only: Whether nothing can be written.
         owner: Id of the user that created it.
         created: When it was created, in seconds since 1970.
-        state: `mounted`; `waiting` for the sandbox to run; `failed`, which is tried again; `deleting`, while what was
-            written is uploaded.
-        reason: Why it has failed; null: it has not.
+        state: `mounted`; `waiting` for the sandbox to run; `failed`, to be retried; `deleting`, while changes are
+            uploaded.
+        reason: Why it has failed; null means it has not.
         pending: Files that were written and are not uploaded yet.
     """
 
@@ -69,7 +69,7 @@ class MountInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def source(self) -> str:
-        """What it shows, for people."""
+        """Its source, for people."""
         if self.bucket is None:
             return f"backup {self.backup}"
         return f"{self.bucket}/{self.prefix}" if self.prefix else self.bucket
@@ -89,14 +89,14 @@ class MountListResult(Reply, frozen=True, kw_only=True):
 class MountCreate(Params[MountInfo], kw_only=True):
     """Mount a bucket or a directory of the gateway's machine in a sandbox. It returns when it can be used.
 
-    It is mounted again whenever the sandbox starts, until it is deleted. What programs write is uploaded about a second
-    after they have closed the file. While the store does not answer, programs get the error EIO.
+    It is mounted again whenever the sandbox starts, until it is deleted. A written file is uploaded about a second
+    after it was closed. While the store does not respond, programs get the error EIO.
 
     Args:
         sandbox: Id of the sandbox. It is started if it does not run.
-        bucket: Name of a bucket or directory in the settings of the gateway; with `credentials`, that of a bucket.
+        bucket: Name of a bucket or directory in the settings of the gateway; with `credentials`, the name of a bucket.
         path: An empty or new directory below the workspace.
-        prefix: Makes only what is below it visible, as the root of the mount.
+        prefix: The root of the mount: only files below it are visible.
         read_only: Whether nothing can be written.
         credentials: Access to a bucket of another store. Only users with every right may give them.
     """
@@ -129,10 +129,10 @@ class MountList(Params[MountListResult], kw_only=True):
     raises=("not_found", "conflict", "io_error"),
 )
 class MountDelete(Params[Nothing], kw_only=True):
-    """Remove a mount from a sandbox. It returns when all that was written is uploaded. The content of the bucket stays.
+    """Remove a mount from a sandbox. Returns when all changes are uploaded. The content of the bucket remains.
 
-    Of an overlay, what was changed is deleted, and the backup stays. A sandbox that sleeps is started for
-    that; for one that is stopped or paused, the error is `stopped`.
+    The changes in an overlay are deleted, and the backup remains. A sleeping sandbox is started for this; for a stopped
+    or paused one, the error is `stopped`.
 
     If that takes longer than `timeout`, the error is `unavailable`, with the number of files in `details.pending`. The
     uploads continue, and the mount is deleted after them.
@@ -140,8 +140,8 @@ class MountDelete(Params[Nothing], kw_only=True):
     Args:
         sandbox: Id of the sandbox.
         mount: Id of the mount.
-        force: Whether it is removed although programs use files of it; otherwise, that is the error `conflict`.
-        discard: Whether what is not uploaded yet is lost.
+        force: Whether to remove it even if programs use its files; otherwise, this is the error `conflict`.
+        discard: Whether to discard changes that are not uploaded yet.
         timeout: Seconds to wait for uploads.
     """
 

@@ -27,12 +27,12 @@ class ViewerProfile(ParamsValue):
     """How a viewer introduces itself in `terminal.attach`.
 
     Args:
-        key: Random secret that identifies the viewer when it reconnects; null: a new viewer each time.
-        name: Name to show, of which 40 characters are kept; null: `guest-N` or `agent-N`. The name of a token,
-            account or link replaces it.
+        key: Random secret that identifies the viewer when it reconnects; null means a new viewer each time.
+        name: Displayed name, cut after 40 characters; null means `guest-N` or `agent-N`. The name of a token, account
+            or link replaces it.
         color: Wanted color (`#rrggbb`), one of the ten of the palette; another one, or one in use, is ignored.
-        kind: Whether it is a person or an agent; null: as before, at first `person`.
-        focus: Whether its user looks at the terminal; null: unchanged, at first false.
+        kind: Whether it is a person or an agent; null means as before, at first `person`.
+        focus: Whether its user looks at the terminal; null means unchanged, at first false.
     """
 
     key: ViewerKey | None = None
@@ -62,17 +62,17 @@ class Participant(Reply, frozen=True, kw_only=True):
         name: Name to show, 1 to 40 characters without control and format characters.
         color: Color of the viewer, `#rrggbb`. Dark text is readable on it.
         kind: Whether it is a person or an agent.
-        read_only: Whether it may not type.
+        read_only: Whether it is not allowed to type.
         typing: Whether it types; it ends 2 s after the last key.
         focus: Whether its user looks at the terminal.
-        at: Cell where its pointer is; null: the pointer is hidden.
+        at: Cell where its pointer is; null means the pointer is hidden.
         guest: Whether it uses a share link. Guests choose their names, unless the link has one.
         asks: Whether it asks the holder of the writer lease for it; it ends after 60 s without an answer.
         unanswered: Whether its last request for the lease ended without an answer; false again with the next one, or
             when the lease changes.
         scroll: Rows that its user has scrolled back from the end; 0: it shows the end.
-        view: What its user looks at, in the notation of its client; empty: not known, or the receiver may not see
-            the whole sandbox.
+        view: The object that its user is looking at, in the notation of its client; empty if unknown, or if the
+            receiver may not see the whole sandbox.
     """
 
     id: str
@@ -94,7 +94,7 @@ class ParticipantEvent(Reply, frozen=True, kw_only=True):
     """A viewer has joined or changed.
 
     Attributes:
-        viewer: The whole viewer as it is now.
+        viewer: The viewer after the change.
     """
 
     viewer: Participant
@@ -139,19 +139,19 @@ class WriterLeaseEvent(WriterLease, frozen=True, kw_only=True):
 
 @method("terminal.presence", audit=False, requires=VIEW, terminal="id", raises=("not_found",))
 class TerminalPresence(Params[ParticipantEvent], kw_only=True):
-    """Change what the other viewers of a terminal see of a viewer.
+    """Change how a viewer appears to the other viewers of a terminal.
 
-    A field that is left out stays as it is.
+    An omitted field remains unchanged.
 
     Args:
         id: Id of the terminal.
         viewer: Key of the viewer.
-        name: Name to show; null: unchanged.
+        name: Name to show; null means unchanged.
         color: Wanted color (`#rrggbb`); null, not in the palette or in use: unchanged.
-        focus: Whether its user looks at the terminal; null: unchanged.
+        focus: Whether its user looks at the terminal; null means unchanged.
         at: Cell where its pointer is; null hides the pointer, left out: unchanged.
-        scroll: Rows that its user has scrolled back from the end; null: unchanged.
-        view: What its user looks at, in the notation of its client; null: unchanged.
+        scroll: Rows that its user has scrolled back from the end; null means unchanged.
+        view: The object that its user is looking at, in the notation of its client; null means unchanged.
     """
 
     id: str
@@ -172,19 +172,19 @@ class TerminalLease(Params[WriterLease], kw_only=True):
     again unless another viewer is the holder. `free` does so in any case.
 
     `ask` asks the holder to hand the lease over: `asks` of `viewer` becomes true, until the lease changes, `viewer`
-    sends `withdraw` or leaves, the holder sends `keep`, or 60 s have passed. While all viewers may type, it changes
-    nothing. `give` makes the viewer `to` the holder in place of `viewer`.
+    sends `withdraw` or leaves, the holder sends `keep`, or 60 s have passed. It has no effect while all viewers may
+    type. `give` makes the viewer `to` the holder in place of `viewer`.
 
-    A refused `exclusive` or `release`, `give` and `keep` of another viewer than the holder, and an `epoch` that is not
-    current are `conflict`, with the lease in `details`. A read-only viewer is refused with `forbidden`.
+    A refused `exclusive` or `release`, `give` and `keep` from a viewer that is not the holder, and an outdated `epoch`
+    are `conflict`, with the lease in `details`. A read-only viewer is refused with `forbidden`.
 
     Args:
         id: Id of the terminal.
-        action: What to do.
+        action: The action.
         viewer: Key of the viewer that acts; null only for `release` and `free`.
-        to: Public id of another viewer: the next holder, required for `give`, or the one that `keep` refuses; null: all
-            that ask.
-        epoch: The epoch that the lease must have; null: any.
+        to: Public id of another viewer: the next holder, required for `give`, or the one that `keep` refuses; null
+            means all that ask.
+        epoch: The epoch that the lease must have; null means any.
     """
 
     id: str

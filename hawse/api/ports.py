@@ -23,11 +23,11 @@ ChosenToken = Annotated[
 
 
 class OpenPort(msgspec.Struct, frozen=True, kw_only=True):
-    """A TCP port on which a program of the sandbox listens.
+    """A TCP port that a program of the sandbox listens on.
 
     Attributes:
         port: Number of the port.
-        addresses: Addresses at which it listens.
+        addresses: Addresses that it listens on.
         pid: Process id of the program.
         process: Name of the program.
         exposed: Whether the port has a preview.
@@ -56,7 +56,7 @@ class ExposedPort(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         port: Number of the port.
         token: Secret that gives access to this port; valid until the preview is revoked or the runtime ends.
-        name: Name of the preview, for people; null: none.
+        name: Name of the preview, for people; null means none.
     """
 
     port: int
@@ -79,7 +79,7 @@ class PortConnectOpened(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         port: Number of the port.
-        address: Address to which it is connected.
+        address: Address that it is connected to.
     """
 
     port: int
@@ -113,7 +113,7 @@ class PortListening(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         port: Number of the port.
-        address: Address at which programs of the sandbox reach it.
+        address: Its address for programs of the sandbox.
     """
 
     port: int
@@ -133,7 +133,7 @@ class PortIncoming(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PreviewHostResult(Reply, frozen=True, kw_only=True):
-    """Where previews are reached by host name.
+    """The domain of the host names of previews.
 
     Attributes:
         host: The parent domain of the previews' host names; null if previews are reached by path only.
@@ -147,14 +147,14 @@ class PreviewHostResult(Reply, frozen=True, kw_only=True):
 
 @method("port.list", safe=True)
 class PortList(Params[PortListResult], kw_only=True):
-    """List the TCP ports on which programs of the sandbox listen."""
+    """List the TCP ports that programs of the sandbox listen on."""
 
 
 @method("port.watch", events={"ports": PortListResult}, passive=True)
 class PortWatch(Params[Nothing], kw_only=True):
     """Report the open ports, now and after every change, until the call is cancelled.
 
-    The runtime looks every 0.2 to 2 s, so a port that was open for less may be missed.
+    The runtime polls every 0.2 to 2 s, so a port that was open for a shorter time can be missed.
     """
 
 
@@ -168,9 +168,9 @@ class PortExpose(Params[ExposedPort], kw_only=True):
 
     Args:
         port: Number of the port.
-        name: Name of a new preview, for people; null: none.
-        token: Token of a new preview, 8 to 40 lower-case letters and digits; null: a random one. Any client that knows
-            or guesses it can connect to the port.
+        name: Name of a new preview, for people; null means none.
+        token: Token of a new preview, 8 to 40 lower-case letters and digits; null means a random one. Any client that
+            knows or guesses it can connect to the port.
     """
 
     port: PortNumber
@@ -230,11 +230,11 @@ class PortConnect(Params[PortConnectResult], kw_only=True):
     raises=("conflict", "limit_exceeded", "unavailable"),
 )
 class PortListen(Params[Nothing], kw_only=True):
-    """Listen on a TCP port in the sandbox, so that its programs reach what the caller connects them to.
+    """Listen on a TCP port in the sandbox, and let the caller connect each connection to a target of its choice.
 
-    Each connection of a program is an event `connection`, and waits for `port.accept` for 30 s; at most 64 wait, others
-    later. The port is open until the call ends; connections that were accepted go on. A later call of the same user for
-    the same port takes its place: the earlier call ends with `conflict`.
+    Each connection of a program is an event `connection`, and waits 30 s for `port.accept`; at most 64 wait at a time,
+    further ones are queued. The port is open until the call ends; accepted connections continue. A later call of the
+    same user for the same port replaces this one, which ends with `conflict`.
 
     `conflict`: the port is in use. `limit_exceeded`: 64 ports are open.
 
@@ -272,4 +272,4 @@ def preview_digest(token: str) -> str:
 
 @method("preview.host", safe=True, requires=VIEW, terminal=SELECTED, sandbox=False)
 class PreviewHost(Params[PreviewHostResult], kw_only=True):
-    """Return the domain below which each preview has a host name of its own."""
+    """Return the parent domain of the previews' host names."""

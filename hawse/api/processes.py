@@ -31,7 +31,7 @@ from hawse.api.types import (
 
 
 HttpStatus = Annotated[int, Meta(ge=100, le=599)]
-_URL_PATH = "a path of a URL, which begins with '/' and has no spaces"
+_URL_PATH = "a URL path, which starts with '/' and contains no spaces"
 
 
 class Program(ParamsValue, kw_only=True):
@@ -39,11 +39,11 @@ class Program(ParamsValue, kw_only=True):
 
     Args:
         argv: The program and its arguments.
-        command: A command line for a shell: bash, or /bin/sh where there is no bash.
-        cwd: Directory to start in, relative to the workspace; null: the workspace.
-        env: Variables to add to the environment; a null value removes one. Null: none.
+        command: A command line for a shell: bash, or /bin/sh if bash is missing.
+        cwd: Directory to start in, relative to the workspace; null means the workspace.
+        env: Variables to add to the environment; a null value removes one. Null means none.
         stdin: Whether stdin takes input; null or false: it is /dev/null.
-        timeout: Seconds after which all its processes are killed; null: never.
+        timeout: Seconds until all its processes are killed; null means never.
     """
 
     argv: Argv | None = None
@@ -55,11 +55,11 @@ class Program(ParamsValue, kw_only=True):
 
 
 class Since(ParamsValue, kw_only=True):
-    """An offset in each stream: the first byte that is wanted.
+    """An offset in each stream: the first byte to send.
 
     Args:
-        stdout: Offset in stdout; null: 0.
-        stderr: Offset in stderr; null: 0.
+        stdout: Offset in stdout; null means 0.
+        stderr: Offset in stderr; null means 0.
     """
 
     stdout: Offset | None = None
@@ -67,13 +67,13 @@ class Since(ParamsValue, kw_only=True):
 
 
 class LogCondition(ParamsValue, kw_only=True):
-    """What to search for in the output: exactly one of `text` and `pattern`.
+    """Text or a pattern to search for in the output; exactly one of both.
 
     Args:
         text: Plain text to search for.
         pattern: Regular expression in RE2's syntax.
-        stream: Stream to search; null: both.
-        since: Offsets from which on output counts; null: all that is kept.
+        stream: Stream to search; null means both.
+        since: Offsets where the searched output starts; null means all kept output.
     """
 
     text: Pattern | None = None
@@ -87,8 +87,8 @@ class PortCondition(ParamsValue, kw_only=True):
 
     Args:
         port: Number of the port.
-        path: Path that must answer an HTTP GET; null: it is enough that the port is open.
-        status: Lowest and highest HTTP status of the answer that is accepted.
+        path: Path that must answer an HTTP GET; null means it is enough that the port is open.
+        status: Lowest and highest accepted HTTP status of the response.
     """
 
     port: Annotated[int, Meta(ge=1, le=65_535)]
@@ -100,7 +100,7 @@ class KeptRange(msgspec.Struct, frozen=True, kw_only=True):
     """The part of a stream that can be read.
 
     Attributes:
-        start: Offset of the first byte that is kept.
+        start: Offset of the first kept byte.
         offset: Offset of the end, in bytes.
     """
 
@@ -128,10 +128,10 @@ class ProcessInfo(msgspec.Struct, frozen=True, kw_only=True):
         instance: Id of this start; a new one each time a process with this `id` is started.
         pid: Process id.
         argv: The program and its arguments; cut after 256 characters in `process.list`.
-        cwd: Directory in which it was started.
+        cwd: Directory where it was started.
         started: When it was started, in seconds since 1970.
         ended: When it ended, in seconds since 1970; null while it runs, or from an older runtime.
-        session: Id of the session that started it with `session.process`; null: none did.
+        session: Id of the session that started it with `session.process`; null otherwise.
         state: Whether it runs.
         exit: How it ended; null while it runs.
         stdout: The part of stdout that can be read.
@@ -156,7 +156,7 @@ class ProcessOpened(ProcessInfo, frozen=True, kw_only=True):
     """The channel is attached to a process.
 
     Attributes:
-        start: Offset in each stream of the first byte that is sent; above `since` where bytes are no longer kept.
+        start: Offset in each stream of the first byte to be sent; above `since` where older bytes are no longer kept.
         input_offset: Bytes of this input stream that were applied already.
     """
 
@@ -169,7 +169,7 @@ class StreamTruncated(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         stream: The stream.
-        start: Offset of the next byte that is sent; those before it are lost.
+        start: Offset of the next byte to be sent; earlier ones are lost.
     """
 
     stream: StreamName
@@ -252,17 +252,17 @@ class LogMatch(OutputMatch, frozen=True, kw_only=True):
     """A match of a text or a pattern in the output of a process.
 
     Attributes:
-        stream: The stream. The offsets are those of this stream.
+        stream: The stream. The offsets refer to it.
     """
 
     stream: StreamName
 
 
 class ProcessWaitOpened(msgspec.Struct, frozen=True, kw_only=True):
-    """The wait has begun.
+    """The wait has started.
 
     Attributes:
-        start: Offset in each stream where the search begins; above `since` where bytes are no longer kept.
+        start: Offset in each stream where the search starts; above `since` where older bytes are no longer kept.
     """
 
     start: StreamOffsets = msgspec.field(name="from")
@@ -297,7 +297,7 @@ class ProcessStart(Program, Params[ProcessInfo], kw_only=True):
     The latest 64 MiB of each stream are kept, and the latest 256 processes that have ended, for 24 hours.
 
     Args:
-        id: Id of the process; null: the server chooses one.
+        id: Id of the process; null means the server chooses one.
     """
 
     id: Id | None = None
@@ -317,10 +317,11 @@ class ProcessAttach(Params[ProcessAttachResult], kw_only=True):
 
     Args:
         id: Id of the process, or of a running command of `exec`.
-        instance: Instance that the call is for, otherwise `stale_handle`; null: the current one.
-        since: Offset in each stream of the first byte to send; null: 0.
-        input: Id of the stream of input, the same for each reconnect; null: this channel sends none.
-        lossless: Whether the process waits 30 s after a lost connection for an attach with this `input`; null: false.
+        instance: Instance that the call is for, otherwise `stale_handle`; null means the current one.
+        since: Offset in each stream of the first byte to send; null means 0.
+        input: Id of the stream of input, the same for each reconnect; null means this channel sends none.
+        lossless: Whether the process waits 30 s after a lost connection for an attach with this `input`; null means
+            false.
     """
 
     id: Id
@@ -340,16 +341,16 @@ class ProcessAttach(Params[ProcessAttachResult], kw_only=True):
 class Exec(Program, Params[ExecResult], kw_only=True):
     """Run a command to its end and stream its output.
 
-    The result comes when the command itself has ended; background processes continue, and what they print is dropped.
-    `cancel` does not end the command. A time limit that is exceeded gives the code 124.
+    It returns when the command itself has ended; background processes continue, and their output is dropped. `cancel`
+    does not end the command. After its time limit, the exit code is 124.
 
     With an idempotency key, a repeated call joins the command: `since` and `input` continue its streams. Without one,
     stdin ends with the connection.
 
     Args:
-        max_output: Bytes of each stream to send, at most: the first ones. Null: all.
-        since: Offset in each stream of the first byte to send, for a repeated call; null: 0.
-        input: Id of the stream of input, the same for each repeated call; null: this call sends none.
+        max_output: Bytes of each stream to send, at most: the first ones. Null means all.
+        since: Offset in each stream of the first byte to send, for a repeated call; null means 0.
+        input: Id of the stream of input, the same for each repeated call; null means this call sends none.
     """
 
     max_output: Length | None = None
@@ -363,7 +364,7 @@ class ProcessSignal(Params[Nothing], kw_only=True):
 
     Args:
         id: Id of the process, or of a running command of `exec`.
-        instance: Instance that the call is for, otherwise `stale_handle`; null: the current one.
+        instance: Instance that the call is for, otherwise `stale_handle`; null means the current one.
         signal: Name of the signal with or without `SIG`, or its number.
     """
 
@@ -376,13 +377,13 @@ class ProcessSignal(Params[Nothing], kw_only=True):
 class ProcessKill(Params[ProcessKillResult], kw_only=True):
     """End a process and all its descendants: a signal first, then KILL.
 
-    It returns when nothing is left, and also ends what an ended process left running.
+    It returns when all have ended. It also ends processes that an ended one left running.
 
     Args:
         id: Id of the process, or of a running command of `exec`.
-        instance: Instance that the call is for, otherwise `stale_handle`; null: the current one.
-        signal: The first signal; null: TERM.
-        grace: Seconds from the first signal to KILL; null: 5.
+        instance: Instance that the call is for, otherwise `stale_handle`; null means the current one.
+        signal: The first signal; null means TERM.
+        grace: Seconds from the first signal to KILL; null means 5.
     """
 
     id: Id
@@ -395,12 +396,12 @@ class ProcessKill(Params[ProcessKillResult], kw_only=True):
 class ProcessKillall(Params[ProcessKillallResult], kw_only=True):
     """End all processes that run, also the running commands of `exec`, each with all its descendants.
 
-    It returns when nothing is left of them. Sessions, terminals and code contexts continue.
+    It returns when all have ended. Sessions, terminals and code contexts continue.
 
     Args:
-        session: Only processes that this session started; null: all.
-        signal: The first signal; null: TERM.
-        grace: Seconds from the first signal to KILL; null: 5.
+        session: Only processes that this session started; null means all.
+        signal: The first signal; null means TERM.
+        grace: Seconds from the first signal to KILL; null means 5.
     """
 
     session: Id | None = None
@@ -415,9 +416,9 @@ class ProcessRemove(Params[ProcessRemoveResult], kw_only=True):
     A process that runs is `conflict` if `id` names it.
 
     Args:
-        id: Id of the process; null: all that have ended.
-        instance: Instance that the call is for, otherwise `stale_handle`; null: the current one.
-        session: Without `id`: only processes that this session started; null: all.
+        id: Id of the process; null means all that have ended.
+        instance: Instance that the call is for, otherwise `stale_handle`; null means the current one.
+        session: Without `id`: only processes that this session started; null means all.
     """
 
     id: Id | None = None
@@ -443,9 +444,9 @@ class ProcessList(Params[ProcessListResult], kw_only=True):
     The running commands of `exec` come after them.
 
     Args:
-        after: Id of the last process of the page before; null: the first page.
-        limit: Number of processes, at most; null: 1,000.
-        session: Only processes that this session started; null: all.
+        after: Id of the last process of the page before; null means the first page.
+        limit: Number of processes, at most; null means 1,000.
+        session: Only processes that this session started; null means all.
     """
 
     after: Id | None = None
@@ -467,11 +468,11 @@ class ProcessWait(Params[ProcessWaitResult], kw_only=True):
 
     Args:
         id: Id of the process, or of a running command of `exec`.
-        instance: Instance that the call is for, otherwise `stale_handle`; null: the current one.
-        exit: Whether to wait for the end of the process; null: false.
-        log: What to search for in the output; null: nothing.
-        port: The port to wait for; null: none.
-        timeout: Seconds after which the result is `timeout`; null: 30.
+        instance: Instance that the call is for, otherwise `stale_handle`; null means the current one.
+        exit: Whether to wait for the end of the process; null means false.
+        log: Text or pattern to search for in the output; null disables the search.
+        port: The port to wait for; null means none.
+        timeout: Time limit in seconds; then, the result is `timeout`. Null means 30.
     """
 
     id: Id

@@ -23,17 +23,18 @@ class RecordingInfo(Reply, frozen=True, kw_only=True):
 
     Attributes:
         id: Id of the recording.
-        terminal: Id of the recorded terminal; empty if it is of a desktop.
-        desktop: Id of the recorded desktop; null if it is of a terminal.
+        terminal: Id of the recorded terminal; empty for a desktop.
+        desktop: Id of the recorded desktop; null for a terminal.
         instance: Instance of the recorded terminal or desktop.
-        title: Title; null: none.
+        title: Title; null means none.
         input: Whether it contains input, passwords included.
-        cols: Columns at its beginning; of a desktop, the width in pixels.
-        rows: Rows at its beginning; of a desktop, the height in pixels.
+        cols: Columns at its start, or a desktop's width in pixels.
+        rows: Rows at its start, or a desktop's height in pixels.
         started: When it was started, in seconds since 1970.
         state: Whether it is in progress.
-        reason: Why it has ended: `exited` is what it shows, `killed` the runtime. Null while it is in progress.
-        message: Details of the reason, for people; may be empty.
+        reason: Why it has ended: `exited` if the recorded program ended, `killed` if the runtime did. Null while it is
+            in progress.
+        message: Details of the reason, for people; can be empty.
         duration: Length of the recording, in seconds.
         size: Size of the asciicast file, in bytes.
         screens: Size of the snapshots, in bytes.
@@ -82,17 +83,17 @@ class RecordingListResult(Reply, frozen=True, kw_only=True):
     raises=("not_found", "exited", "conflict", "limit_exceeded", "no_space", "permission_denied", "io_error"),
 )
 class RecordingStart(Params[RecordingInfo], kw_only=True):
-    """Record a terminal or a desktop from now on, beginning with its screen as it is now.
+    """Record a terminal or a desktop from now on, starting with its current screen.
 
-    An id in use is `conflict`; without room on the disk the error is `no_space`; with too many recordings it is
-    `limit_exceeded`. The recording ends with the terminal or desktop, that of a desktop after 4 hours at the latest.
+    An id in use is `conflict`; a full disk is `no_space`; too many recordings are `limit_exceeded`. The recording ends
+    with the terminal or desktop; for a desktop, after 4 hours at the latest.
 
     Args:
-        terminal: Id of the terminal to record; null: a desktop is recorded.
-        desktop: Id of the desktop to record; null: a terminal is recorded.
-        id: Id of the recording; null: the server chooses one.
+        terminal: Id of the terminal to record; null means a desktop is recorded.
+        desktop: Id of the desktop to record; null means a terminal is recorded.
+        id: Id of the recording; null means the server chooses one.
         input: Whether to record input as well, passwords included; not of a desktop.
-        title: Title; null: none.
+        title: Title; null means none.
     """
 
     terminal: Id | None = None
@@ -104,9 +105,9 @@ class RecordingStart(Params[RecordingInfo], kw_only=True):
 
 @method("recording.stop", raises=("not_found",))
 class RecordingStop(Params[RecordingInfo], kw_only=True):
-    """End a recording, and return when all of it is on the disk.
+    """End a recording, and return when it is completely on disk.
 
-    A recording that has ended is returned as it is.
+    A recording that has already ended is returned unchanged.
 
     Args:
         id: Id of the recording.
@@ -121,7 +122,7 @@ class RecordingMark(Params[RecordingInfo], kw_only=True):
 
     Args:
         id: Id of the recording.
-        label: Text of the marker; may be empty.
+        label: Text of the marker; can be empty.
     """
 
     id: Id
@@ -133,7 +134,7 @@ class RecordingList(Params[RecordingListResult], kw_only=True):
     """List recordings, the newest first.
 
     Args:
-        terminal: Only recordings of the terminal with this id; null: all.
+        terminal: Only recordings of the terminal with this id; null means all.
     """
 
     terminal: Id | None = None
@@ -141,7 +142,7 @@ class RecordingList(Params[RecordingListResult], kw_only=True):
 
 @method("recording.get", safe=True, requires=VIEW, terminal=SELECTED, raises=("not_found",))
 class RecordingGet(Params[RecordingInfo], kw_only=True):
-    """Describe one recording, up to the current time if it is in progress.
+    """Describe one recording, up to now if it is in progress.
 
     Args:
         id: Id of the recording.
@@ -173,14 +174,15 @@ class RecordingDelete(Params[Nothing], kw_only=True):
 class RecordingRead(Params[FileTransferResult], kw_only=True):
     """Stream the bytes of a recording that are complete by now.
 
-    A recording with input requires the right `operate` (`forbidden`). `conflict`: it was deleted or changed meanwhile.
+    A recording with input requires the right `operate` (`forbidden`). `conflict`: it was deleted or changed in the
+    meantime.
 
     Args:
         id: Id of the recording.
         part: `cast`: whole lines of asciicast v3. `screens`: the snapshots. `index`: lines of JSON, docs/wire.md
             section 9.
-        offset: First byte to read; null: 0.
-        length: Number of bytes to read; null: all.
+        offset: First byte to read; null means 0.
+        length: Number of bytes to read; null means all.
     """
 
     id: Id
@@ -202,7 +204,7 @@ class RecordingWatch(Params[Nothing], kw_only=True):
     Changes that the client has not read yet are one event.
 
     Args:
-        terminal: Only recordings of the terminal with this id; null: all.
+        terminal: Only recordings of the terminal with this id; null means all.
     """
 
     terminal: Id | None = None

@@ -11,7 +11,7 @@ from typing import Final, Literal, NamedTuple
 
 from hawse.wire import HawseError, Principal
 
-ALL: Final = "*"  # every right but `CONTROL`, also those that are defined later
+ALL: Final = "*"  # every right except `CONTROL`, also future ones
 VIEW: Final = "view"  # read terminals and recordings, be present at a terminal
 WRITE: Final = "write"  # type into terminals; read and write files
 OPERATE: Final = "operate"  # everything in a sandbox: commands, processes, sessions, terminals, ports, git
@@ -32,7 +32,7 @@ ROLES: Final[Mapping[Role, tuple[str, ...]]] = {
     "joiner": (JOIN,),
 }
 
-# The right by which a role is recognized, the first that a caller has anywhere.
+# The right that identifies a role: the first that a caller has anywhere.
 _NEAREST: Final[tuple[tuple[Role, str], ...]] = (
     ("owner", ACCESS),
     ("operator", OPERATE),
@@ -54,8 +54,8 @@ class Right(NamedTuple):
 
     Attributes:
         name: One of the constants above, or one of a later version.
-        sandbox: The only sandbox that it is for; `OWN`: those of the caller; None: all.
-        terminal: The only terminal that it is for. None: the whole sandbox.
+        sandbox: The only sandbox that it applies to; `OWN` means the caller's sandboxes, None all.
+        terminal: The only terminal that it applies to. None means the whole sandbox.
     """
 
     name: str
@@ -111,7 +111,7 @@ def allows(rights: Collection[str], required: str, terminal: str | None = None) 
     Args:
         rights: The rights of a principal.
         required: The right.
-        terminal: The terminal that is concerned. None: the right is required in the whole sandbox.
+        terminal: The terminal that is concerned. None means the right is required in the whole sandbox.
     """
     return (ALL in rights and required != CONTROL) or covers(rights, str(Right(required, terminal=terminal)))
 

@@ -1,4 +1,4 @@
-"""The runtime itself: what it reports of itself, and what only a gateway may call."""
+"""The runtime itself: its reports, and methods that only a gateway may call."""
 
 from typing import Annotated
 
@@ -42,11 +42,11 @@ class RuntimeInfoResult(Reply, frozen=True, kw_only=True):
 
 
 class RuntimeActivityResult(Reply, frozen=True, kw_only=True):
-    """Whether anything goes on in a sandbox.
+    """Activity in a sandbox.
 
     Attributes:
-        idle: Seconds since something went on. 0: something does now.
-        busy: What goes on, such as `process server`, at most 16 entries.
+        idle: Seconds since the last activity; 0 while active.
+        busy: Current activities, such as `process server`; at most 16 entries.
         asleep: Whether the runtime refuses calls from now on, because it was idle for `sleep_after`.
         previews: If it is asleep, the digests of its previews' tokens (`hawse.api.ports.preview_digest`).
     """
@@ -83,7 +83,7 @@ class EchoHistogram(Reply, frozen=True, kw_only=True):
 class RuntimeMetricsResult(Reply, frozen=True, kw_only=True):
     """The state of the runtime now, and its counters since it was started.
 
-    `cpu`, `output`, `reseeds` and `echo` are counters; the other numbers are as of now. docs/metrics.md has more.
+    `cpu`, `output`, `reseeds` and `echo` are counters; the other numbers are current values. See docs/metrics.md.
 
     Attributes:
         started: When the runtime was started, in seconds since 1970.
@@ -94,8 +94,8 @@ class RuntimeMetricsResult(Reply, frozen=True, kw_only=True):
         processes: Number of processes that run, commands of `exec` included.
         sessions: Number of sessions whose shell runs.
         viewers: Number of attached viewers, of all terminals.
-        lag: Bytes of output that viewers have not been sent yet, of all viewers together.
-        lag_max: Bytes of output that the viewer that is furthest behind has not been sent yet.
+        lag: Bytes of output that are still to be sent, for all viewers in total.
+        lag_max: Bytes of output that are still to be sent to the viewer that is furthest behind.
         journals: Bytes of memory that the output journals use.
         snapshots: Bytes of memory that snapshots for viewers use.
         recordings: Number of recordings in progress.
@@ -127,7 +127,7 @@ class RuntimeMetricsResult(Reply, frozen=True, kw_only=True):
 
 @method("runtime.info", safe=True)
 class RuntimeInfo(Params[RuntimeInfoResult], kw_only=True):
-    """Describe the runtime and count what it holds."""
+    """Describe the runtime and its load."""
 
 
 @method("runtime.metrics", safe=True, passive=True)
@@ -139,8 +139,8 @@ class RuntimeMetrics(Params[RuntimeMetricsResult], kw_only=True):
 class RuntimeConfigure(Params[Nothing], kw_only=True):
     """Replace the configuration of the sandbox. Only a gateway can call it.
 
-    Programs that are started from now on get the environment. A configuration with a lower revision than that of the
-    present one is ignored.
+    Programs that are started from now on get the environment. A configuration with a lower revision than the current
+    one is ignored.
 
     Args:
         revision: Number that grows with each change of the configuration.
@@ -159,11 +159,11 @@ class RuntimeConfigure(Params[Nothing], kw_only=True):
 class RuntimeActivity(Params[RuntimeActivityResult], kw_only=True):
     """Return for how long nothing has gone on in the sandbox. Only a gateway can call it.
 
-    Something goes on while a call is open other than one that only watches, a process or a command runs, or a terminal
-    has a viewer.
+    A sandbox is active while a call is open that does not only watch, while a process or command runs, or while a
+    terminal has a viewer.
 
     Args:
-        sleep_after: Seconds of idleness from which on the runtime refuses calls, because it will be stopped; null: it
+        sleep_after: Seconds of idleness until the runtime refuses calls, because it will be stopped; null means it
             refuses none.
     """
 

@@ -18,7 +18,7 @@ SandboxState = Literal["sleeping", "starting", "running", "stopping", "stopped",
 Isolation = Literal["bubblewrap", "docker", "kubernetes", "none"]
 Network = Literal["none", "private", "filtered", "host"]
 Name = Annotated[str, Meta(min_length=1, max_length=255)]  # of a provider, a template, or a label
-# The registry, repository, tag and digest: it becomes a part of URLs, so no part of it is empty or begins with a dot.
+# The registry, repository, tag and digest. It becomes part of URLs, so no component is empty or starts with a dot.
 _IMAGE_NAME = r"^[A-Za-z0-9](?:[A-Za-z0-9_:@-]|[./](?![./]))*$(?!\n)"
 ImageName = Annotated[
     str, matching(_IMAGE_NAME, "the name of an image, such as registry/name:tag", min_length=1, max_length=1024)
@@ -31,10 +31,10 @@ PORTS_MAX: Final = 64
 
 
 class SandboxLimits(ParamsValue, kw_only=True):
-    """What a sandbox may use. Null: the provider's default.
+    """Resource limits of a sandbox. Null means the provider's default.
 
     Attributes:
-        memory: Bytes of memory of all programs together.
+        memory: Bytes of memory of all programs in total.
         cpus: Processors; 0.5 is half of one.
         processes: Number of processes and threads.
         disk: Bytes of the workspace.
@@ -47,15 +47,15 @@ class SandboxLimits(ParamsValue, kw_only=True):
 
 
 class Enforcement(Reply, frozen=True, kw_only=True, omit_defaults=True):
-    """What is enforced for the programs of a sandbox.
+    """Restrictions that are enforced for the programs of a sandbox.
 
     Attributes:
-        network: What they can connect to.
+        network: The network that they can reach.
         user: Whether they have a user of the machine that no other program has.
         separated: Whether they can neither see nor signal the sandbox's runtime, nor read its files.
         system_calls: Whether their system calls are filtered (seccomp).
         memory_files: Whether file systems in memory, such as /tmp, have a size.
-        limits: What they may use together; null: not limited.
+        limits: Their total resource limits; null means unlimited.
     """
 
     network: Network = "host"
@@ -67,12 +67,12 @@ class Enforcement(Reply, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class SandboxPort(ParamsValue, kw_only=True):
-    """A port whose preview exists from the beginning.
+    """A port whose preview exists from the start.
 
     Attributes:
         port: TCP port.
         name: Name for people.
-        token: Token of the preview's address, 8 to 40 lower-case letters and digits; null: a random one.
+        token: Token of the preview's address, 8 to 40 lower-case letters and digits; null means a random one.
     """
 
     port: PortNumber
@@ -87,21 +87,21 @@ class SandboxInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
         id: Id of the sandbox, which calls name as `sandbox`.
         state: `sleeping`: the next call starts it. `stopped`: no call does.
         isolation: How the sandbox is isolated from the machine, or will be once it runs; null if not known.
-        enforcement: What is enforced for its programs, or will be once it runs; null if not known.
-        reason: Why it is in this state; null if there is nothing to explain.
-        phase: What is being done while it is `starting`, such as `pulling`; null if that is not known.
-        progress: The part of the phase that is done, 0 to 1; null if that is not known.
+        enforcement: Restrictions for its programs, also before it runs; null if unknown.
+        reason: Why it is in this state; null without a particular reason.
+        phase: The current step while it is `starting`, such as `pulling`; null if unknown.
+        progress: Completed part of the phase, 0 to 1; null if unknown.
         runtime: Id of the runtime that runs in it, new after each start; null if none runs.
         provider: Name of its provider.
         owner: Id of the user that created it.
         template: Template that it was created from.
-        image: Image whose files it sees; null: the provider's default.
-        network: What it can connect to; null: the provider's default.
-        egress: What its filtered network lets through; null: it has another network.
+        image: Image whose files it sees; null means the provider's default.
+        network: The network that it can reach; null means the provider's default.
+        egress: The rules of its filtered network; null for other networks.
         labels: Labels.
         created: When it was created, in seconds since 1970.
-        expires: When it is deleted, in seconds since 1970; null: never.
-        idle_timeout: Seconds without activity after which it sleeps; null: never.
+        expires: When it is deleted, in seconds since 1970; null means never.
+        idle_timeout: Seconds of inactivity until it sleeps; null means never.
     """
 
     id: str
@@ -129,7 +129,7 @@ class SandboxListResult(Reply, frozen=True, kw_only=True, omit_defaults=True):
 
     Attributes:
         sandboxes: Sandboxes that have the labels, running or not: `local` first, the others by their ids.
-        after: The value of `after` for the next page. Null: this is the last page.
+        after: The value of `after` for the next page. Null means this is the last page.
     """
 
     sandboxes: list[SandboxInfo]
@@ -150,9 +150,9 @@ class SandboxStarting(Reply, frozen=True, kw_only=True, omit_defaults=True):
     """The sandbox of a call is being started.
 
     Attributes:
-        phase: What is being done, in one word: `starting`, `creating`, `pulling`, `connecting`.
+        phase: The current step: `starting`, `creating`, `pulling` or `connecting`.
         message: Details for people.
-        progress: The part of the phase that is done, 0 to 1; null if that is not known.
+        progress: Completed part of the phase, 0 to 1; null if unknown.
     """
 
     phase: str
@@ -169,13 +169,13 @@ class TemplateInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
     Attributes:
         name: Name, which `sandbox.create` takes as `template`.
         description: Description for people.
-        provider: Provider of its sandboxes; null: the default one.
-        image: Image whose files they see; null: the provider's default.
-        network: What they can connect to; null: the provider's default.
-        egress: What their filtered network lets through; null: they have another network.
-        limits: What each may use.
+        provider: Provider of its sandboxes; null means the default one.
+        image: Image whose files they see; null means the provider's default.
+        network: The network that they can reach; null means the provider's default.
+        egress: The rules of their filtered network; null for other networks.
+        limits: Resource limits of each sandbox.
         labels: Labels that they get.
-        pool: Number of them that are started in advance.
+        pool: Number of sandboxes that are started in advance.
     """
 
     name: str
@@ -193,7 +193,7 @@ class TemplateListResult(Reply, frozen=True, kw_only=True):
     """The templates of a gateway.
 
     Attributes:
-        templates: All of them, by name.
+        templates: All templates, sorted by name.
     """
 
     templates: list[TemplateInfo]
@@ -214,13 +214,13 @@ STARTS: Final = ("capacity_exceeded", "stopped")  # errors of methods that start
 
 
 class ImageInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
-    """An image that is there.
+    """An image on this gateway's machine or cluster.
 
     Attributes:
         id: Id of the image.
         names: Its names with their tags.
         size: Bytes of its files.
-        created: When it was made, in seconds since 1970; null if that is not known.
+        created: When it was built, in seconds since 1970; null if unknown.
     """
 
     id: str
@@ -233,7 +233,7 @@ class ImageListResult(Reply, frozen=True, kw_only=True):
     """The images of a provider.
 
     Attributes:
-        images: All that are there, those that other programs have pulled included.
+        images: All available images, including images that other programs have pulled.
     """
 
     images: list[ImageInfo]
@@ -244,7 +244,7 @@ class ImageProgress(Reply, frozen=True, kw_only=True, omit_defaults=True):
 
     Attributes:
         message: Details for people.
-        progress: The part that is done, 0 to 1; null if that is not known.
+        progress: The completed part, 0 to 1; null if unknown.
     """
 
     message: str | None = None
@@ -255,7 +255,7 @@ class ImageProvider(ParamsValue, kw_only=True):
     """Fields of every method about images.
 
     Attributes:
-        provider: Name of the provider; null: the default one. One without images is `invalid_params`.
+        provider: Name of the provider; null means the default one. A provider without images is `invalid_params`.
     """
 
     provider: Name | None = None
@@ -284,29 +284,29 @@ class ImageTarget(ImageProvider, kw_only=True):
 class SandboxCreate(Params[SandboxInfo], kw_only=True):
     """Create a sandbox and start it.
 
-    With an `id`, repeated and concurrent calls with the same parameters make one sandbox and return it. Other
+    With an `id`, repeated and concurrent calls with the same parameters create one sandbox and return it. Different
     parameters for an existing id are a `conflict`. `cleanup_pending`: a deleted sandbox with that id has not ended yet.
-    If the sandbox cannot be started, nothing is left of it.
+    If the sandbox cannot be started, it is removed.
 
-    The sandbox belongs to the caller. A caller with rights in its own sandboxes only may choose ids that begin with its
-    name and a dot; `details.prefix` of the error `invalid_params` is what they begin with.
+    The sandbox belongs to the caller. A caller whose rights are limited to its own sandboxes can only choose ids that
+    start with its name and a dot; `details.prefix` of the error `invalid_params` is this prefix.
 
     Args:
-        id: Id of the sandbox; null: a random one.
-        provider: Name of the provider; null: the default one.
+        id: Id of the sandbox; null means a random one.
+        provider: Name of the provider; null means the default one.
         template: Name of a template of the gateway, whose values this call's replace.
-        image: Image whose files it sees; null: the provider's default.
+        image: Image whose files it sees; null means the provider's default.
         image_command: Whether the command of the image (ENTRYPOINT and CMD) is started, as the process `image`.
         env: Environment of all programs in the sandbox.
-        snapshot: A snapshot, or another backup, whose content its workspace gets before this call answers.
-        labels: Labels, by which `sandbox.list` selects.
-        limits: What it may use.
-        network: What it can connect to: `none`, `private` (only itself; previews work), `filtered` (what `egress`
-            allows), or `host`.
-        egress: What its filtered network lets through; null: nothing.
-        ports: Ports whose previews exist from the beginning.
-        timeout: Seconds from now until it is deleted, however active it is; null: never.
-        idle_timeout: Seconds without activity after which it sleeps; null: the gateway's default.
+        snapshot: A snapshot or another backup, which is restored into the workspace before this call returns.
+        labels: Labels, for the selection of `sandbox.list`.
+        limits: Its resource limits.
+        network: The network that it can reach: `none`, `private` (only itself; previews work), `filtered` (hosts that
+            `egress` allows), or `host`.
+        egress: The rules of its filtered network; null means that nothing is allowed.
+        ports: Ports whose previews exist from the start.
+        timeout: Seconds from now until it is deleted, however active it is; null means never.
+        idle_timeout: Seconds of inactivity until it sleeps; null means the gateway's default.
         keep_alive: Whether it never sleeps.
     """
 
@@ -334,14 +334,14 @@ class SandboxGet(SandboxTarget, Params[SandboxInfo], kw_only=True):
 
 @method("sandbox.list", safe=True, requires=VIEW, terminal=SELECTED, sandbox=False)
 class SandboxList(Params[SandboxListResult], kw_only=True):
-    """List the sandboxes of this gateway in which the caller has a right. None is started.
+    """List the sandboxes of this gateway where the caller has a right. Does not start any.
 
-    An answer is shorter than a control message may be, whatever the limit is: ask for the next page while there is one.
+    Each page fits into a control message, whatever the limit is: ask for the next page until there is none.
 
     Args:
         labels: Labels that a sandbox must have.
-        after: Only sandboxes that come after the one with this id, which may be deleted: the next page.
-        limit: The number of sandboxes that is sufficient; null: as many as an answer has room for.
+        after: Return the next page: only sandboxes after the one with this id, even if it has been deleted.
+        limit: The number of sandboxes that is sufficient; null means as many as an answer has room for.
     """
 
     labels: Labels = msgspec.field(default_factory=dict)
@@ -351,13 +351,13 @@ class SandboxList(Params[SandboxListResult], kw_only=True):
 
 @method("sandbox.update", sandbox=False, target="id", names="id", raises=("not_found",))
 class SandboxUpdate(SandboxTarget, Params[SandboxInfo], kw_only=True):
-    """Change a sandbox. What is not given stays as it is.
+    """Change a sandbox. Omitted fields remain unchanged.
 
     Args:
-        env: Variables to set; null removes one. Programs that are started later get them.
+        env: Variables to set; null removes one. Programs that are started from now on get them.
         labels: Labels to set; null removes one.
-        timeout: Seconds from now until it is deleted. An end that is later already is kept.
-        idle_timeout: Seconds without activity after which it sleeps.
+        timeout: Seconds from now until it is deleted. A later end is kept.
+        idle_timeout: Seconds of inactivity until it sleeps.
         keep_alive: Whether it never sleeps. With false, it sleeps after the `idle_timeout` that it had before.
     """
 
@@ -370,15 +370,15 @@ class SandboxUpdate(SandboxTarget, Params[SandboxInfo], kw_only=True):
 
 @method("sandbox.start", sandbox=False, target="id", names="id", raises=(*CHANGES, *STARTS))
 class SandboxStart(SandboxTarget, Params[SandboxInfo], kw_only=True):
-    """Start a sandbox, also one that is `stopped`. One that runs is returned as it is."""
+    """Start a sandbox, even a `stopped` one. A running one is returned unchanged."""
 
 
 @method("sandbox.stop", sandbox=False, target="id", names="id", raises=CHANGES)
 class SandboxStop(SandboxTarget, Params[SandboxInfo], kw_only=True):
     """End everything that runs in a sandbox. Its files remain, and calls to it are refused until `sandbox.start`.
 
-    The result comes when it is verified that everything has ended. `cleanup_pending`: something has not; the gateway
-    goes on trying.
+    It returns when everything is verified to have ended. Otherwise, the error is `cleanup_pending`, and the gateway
+    keeps trying.
     """
 
 
@@ -389,15 +389,15 @@ class SandboxPause(SandboxTarget, Params[SandboxInfo], kw_only=True):
 
 @method("sandbox.resume", sandbox=False, target="id", names="id", raises=(*CHANGES, *STARTS))
 class SandboxResume(SandboxTarget, Params[SandboxInfo], kw_only=True):
-    """Let a paused sandbox go on."""
+    """Resume a paused sandbox."""
 
 
 @method("sandbox.delete", sandbox=False, target="id", names="id", ends=True, raises=CHANGES)
 class SandboxDelete(SandboxTarget, Params[Nothing], kw_only=True):
     """End everything that runs in a sandbox, and remove its files.
 
-    The result comes when it is verified that everything has ended. `cleanup_pending`: something has not; the gateway
-    goes on trying, and the id cannot be used meanwhile.
+    It returns when everything is verified to have ended. Otherwise, the error is `cleanup_pending`; the gateway keeps
+    trying, and the id cannot be reused until then.
     """
 
 
@@ -410,7 +410,7 @@ class SandboxDelete(SandboxTarget, Params[Nothing], kw_only=True):
     sandbox=False,
 )
 class SandboxWatch(Params[Nothing], kw_only=True):
-    """Send the sandboxes in which the caller has a right, and their changes.
+    """Send the sandboxes where the caller has a right, and their changes.
 
     First a `changed` for each sandbox that exists, then `live`, and then a `changed` or `deleted` after each change.
     Changes that are not read in time are sent as one.
@@ -424,7 +424,7 @@ class SandboxWatch(Params[Nothing], kw_only=True):
 
 @method("template.list", safe=True, terminal=SELECTED, sandbox=False)
 class TemplateList(Params[TemplateListResult], kw_only=True):
-    """List the templates of this gateway, from which `sandbox.create` can create sandboxes."""
+    """List the templates of this gateway for `sandbox.create`."""
 
 
 @method("image.list", safe=True, sandbox=False)
@@ -434,10 +434,10 @@ class ImageList(ImageProvider, Params[ImageListResult], kw_only=True):
 
 @method("image.pull", events={"progress": ImageProgress}, sandbox=False, raises=("capacity_exceeded",))
 class ImagePull(ImageTarget, Params[ImageInfo], kw_only=True):
-    """Pull an image, also a newer version of one that is there.
+    """Pull an image, or a newer version of an existing one.
 
-    An image that does not exist is `invalid_params`. `cancel` ends the pull; the provider keeps what was downloaded. At
-    most 4 images are pulled at once.
+    An image that does not exist is `invalid_params`. `cancel` ends the pull; the provider keeps the downloaded parts.
+    At most 4 images are pulled at once.
     """
 
 

@@ -25,7 +25,7 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
         state: Whether the shell runs.
         running: Whether a command runs.
         waiting: Number of commands that wait for their turn.
-        command_timeout: Seconds after which a command without a `timeout` of its own is killed; null: never.
+        command_timeout: Default `timeout` of commands, in seconds; null means none.
         exit: How the shell ended; null while it runs.
     """
 
@@ -58,7 +58,7 @@ class SessionExecOpened(msgspec.Struct, frozen=True, kw_only=True):
         id: Id of the session.
         session: Instance of the session.
         instance: Id of this run of the command.
-        start: Offset in each stream of the first byte that is sent.
+        start: Offset in each stream of the first byte to be sent.
         input_offset: Bytes of this input stream that were applied already.
     """
 
@@ -110,11 +110,11 @@ class SessionCreate(Params[SessionInfo], kw_only=True):
     At most 256 sessions run (`limit_exceeded`).
 
     Args:
-        id: Id of the session; null: the server chooses one.
-        cwd: Directory to start in, relative to the workspace; null: the workspace.
-        env: Variables to add to the environment; a null value removes one. Null: none.
-        shell: Path of bash or of a POSIX shell; null: bash, or /bin/sh where there is no bash.
-        command_timeout: The `timeout` of commands that are called without one, in seconds; null: none.
+        id: Id of the session; null means the server chooses one.
+        cwd: Directory to start in, relative to the workspace; null means the workspace.
+        env: Variables to add to the environment; a null value removes one. Null means none.
+        shell: Path of bash or of a POSIX shell; null means bash, or /bin/sh if bash is missing.
+        command_timeout: The default `timeout` of commands, in seconds; null means none.
     """
 
     id: Id | None = None
@@ -143,16 +143,16 @@ class SessionExec(Params[SessionExecResult], kw_only=True):
 
     Args:
         id: Id of the session.
-        instance: Instance that the call is for, otherwise `stale_handle`; null: the current one.
+        instance: Instance that the call is for, otherwise `stale_handle`; null means the current one.
         command: Command line for the shell.
-        cwd: Directory of this command, relative to the session's; null: the session's.
-        env: Variables to add for this command; a null value removes one. Null: none.
+        cwd: Directory of this command, relative to the session's; null means the session's.
+        env: Variables to add for this command; a null value removes one. Null means none.
         stdin: Whether stdin takes input; null or false: it is /dev/null.
-        timeout: Seconds from its turn after which the command is killed, not the session; null: the session's
-            `command_timeout`.
-        max_output: Bytes of each stream to send, at most: the first ones. Null: all.
-        since: Offset in each stream of the first byte to send, for a repeated call; null: 0.
-        input: Id of the stream of input, the same for each repeated call; null: this call sends none.
+        timeout: Time limit of the command in seconds, from its turn; null means the session's `command_timeout`. It
+            does not kill the session.
+        max_output: Bytes of each stream to send, at most: the first ones. Null means all.
+        since: Offset in each stream of the first byte to send, for a repeated call; null means 0.
+        input: Id of the input stream, the same for each repeated call; null without input.
     """
 
     id: Id
@@ -171,15 +171,15 @@ class SessionExec(Params[SessionExecResult], kw_only=True):
 class SessionCancel(Params[Nothing], kw_only=True):
     """End a command of a session, but not the session.
 
-    A command that waits is removed from the queue: its calls are `cancelled`. What a running command has started is
-    killed, and the shell drops the rest of it: its `signal` is `SIGTERM`. It returns when the command has ended. A
-    command that has ended or never existed is not an error.
+    A waiting command is removed from the queue, and its calls are `cancelled`. For a running command, all processes
+    that it has started are killed, and the shell skips the rest; its `signal` is `SIGTERM`. It returns when the command
+    has ended. A command that has ended or never existed is not an error.
 
     Args:
         id: Id of the session.
-        instance: Instance that the call is for, otherwise `stale_handle`; null: the current one.
-        key: Idempotency key of the `session.exec` call; null: the command that runs now.
-        grace: Seconds from TERM to KILL; null: 5.
+        instance: Instance that the call is for, otherwise `stale_handle`; null means the current one.
+        key: Idempotency key of the `session.exec` call; null means the command that runs now.
+        grace: Seconds from TERM to KILL; null means 5.
     """
 
     id: Id
@@ -197,14 +197,14 @@ class SessionProcess(Params[ProcessInfo], kw_only=True):
 
     Args:
         session: Id of the session.
-        instance: Instance of the session, otherwise `stale_handle`; null: the current one.
-        id: Id of the process; null: the server chooses one.
+        instance: Instance of the session, otherwise `stale_handle`; null means the current one.
+        id: Id of the process; null means the server chooses one.
         argv: The program and its arguments.
         command: Command line for the session's shell.
-        cwd: Directory to start in, relative to the session's; null: the session's.
-        env: Variables to add to the session's environment; a null value removes one. Null: none.
+        cwd: Directory to start in, relative to the session's; null means the session's.
+        env: Variables to add to the session's environment; a null value removes one. Null means none.
         stdin: Whether stdin takes input; null or false: it is /dev/null.
-        timeout: Seconds after which all its processes are killed; null: never.
+        timeout: Seconds until all its processes are killed; null means never.
     """
 
     session: Id
@@ -240,7 +240,7 @@ class SessionWatch(Params[SessionWatchResult], kw_only=True):
 
     Args:
         id: Id of the session.
-        instance: Instance that the call is for, otherwise `stale_handle`; null: the current one.
+        instance: Instance that the call is for, otherwise `stale_handle`; null means the current one.
     """
 
     id: Id
@@ -251,12 +251,12 @@ class SessionWatch(Params[SessionWatchResult], kw_only=True):
 class SessionDelete(Params[Nothing], kw_only=True):
     """End the shell of a session and all its descendants, and remove the session.
 
-    The shell gets HUP and the other processes TERM, then KILL. It returns when nothing is left.
+    The shell gets HUP and the other processes TERM, then KILL. It returns when all have ended.
 
     Args:
         id: Id of the session.
-        instance: Instance that the call is for, otherwise `stale_handle`; null: the current one.
-        grace: Seconds until KILL; null: 5.
+        instance: Instance that the call is for, otherwise `stale_handle`; null means the current one.
+        grace: Seconds until KILL; null means 5.
     """
 
     id: Id

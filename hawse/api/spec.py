@@ -21,7 +21,7 @@ class Nothing(msgspec.Struct):
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
-    """A value that a server sends. Unknown fields are ignored; a field that is added later has a default."""
+    """A value that a server sends. Unknown fields are ignored; fields that later versions add have defaults."""
 
 
 class ParamsValue(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -46,13 +46,13 @@ class Spec(NamedTuple):
     input: bool = False  # whether it takes bytes
     requires: str = OPERATE  # the right that a caller needs
     terminal: str | None = None  # where the right may be limited to a terminal: the parameter with its id, or SELECTED
-    raises: tuple[str, ...] = ()  # codes of its own errors, in addition to EVERY_CALL
+    raises: tuple[str, ...] = ()  # codes of its errors, in addition to EVERY_CALL
     passive: bool = False  # it only watches, so a sandbox may sleep while a call of it is open
     safe: bool = False  # it changes nothing, so a client may repeat it without a key (RFC 9110, section 9.2.1)
     audit: bool = True  # whether the audit log gets its calls, if they change something
-    target: str | None = None  # of a method of the gateway: the parameter that names the sandbox it acts on
-    names: str | None = None  # the parameter that names what the method creates, changes or ends, see `method`
-    ends: bool = False  # whether it ends what it names
+    target: str | None = None  # for a method of the gateway, the parameter that names its sandbox
+    names: str | None = None  # the parameter that names the object to create, change or end, see `method`
+    ends: bool = False  # whether it ends this object
 
     @property
     def stream(self) -> bool:
@@ -60,12 +60,12 @@ class Spec(NamedTuple):
 
     @property
     def audited(self) -> bool:
-        """Whether the audit log has an entry for each call. It has one for each call that is refused in any case."""
+        """Whether the audit log has an entry for each call. Refused calls always have one."""
         return self.audit and not self.safe and not self.passive
 
     @property
     def summary(self) -> str:
-        """The first line of what the method does."""
+        """The first line of the method's documentation."""
         from hawse.api.documentation import documentation  # a client that only calls it needs none
 
         return documentation(self.params).summary
@@ -74,8 +74,8 @@ class Spec(NamedTuple):
 # The handler itself selects what the caller may see, because the parameters do not name the terminal.
 SELECTED: Final = "*"
 
-# Codes of errors with which every call can end; a method declares the others with `raises`. One of these is declared
-# as well if a method has a cause of its own for it.
+# Error codes that any call can end with; a method declares the others with `raises`. A method also declares one of
+# these if it has its own cause for it.
 EVERY_CALL: Final = (
     "unauthenticated",
     "forbidden",
@@ -122,18 +122,19 @@ def method(
         output: The names of the byte streams that the method sends, in the order of their frame kinds (1, 2, 3).
         input: Whether the method takes bytes.
         requires: The right that a caller needs.
-        terminal: The parameter that names a terminal, so that the right at this terminal is enough; `SELECTED` if the
-            handler checks or selects by terminal itself. None: the right in the whole sandbox is needed.
-        raises: The codes of the method's own errors, in addition to `EVERY_CALL`.
+        terminal: The parameter that names a terminal, so that the right at this terminal is sufficient; `SELECTED` if
+            the handler itself checks or selects by terminal. None requires the right in the whole sandbox.
+        raises: The codes of the method's errors, in addition to `EVERY_CALL`.
         safe: Whether the method changes nothing.
         passive: Whether the method only watches: a sandbox may sleep while a call of it is open.
         sandbox: False for a method of the gateway itself.
-        audit: False for a method that is called often and changes nothing that matters later: input, and streams that
-            only read. Methods that are `safe` or `passive` are not audited anyway.
+        audit: False for a method that is called often and whose effects do not matter later: input, and streams that
+            only read. `safe` and `passive` methods are never audited.
         target: The parameter of such a method that names a sandbox, so that the right in this sandbox is enough.
-        names: The parameter that names what the method creates, changes or ends, if calling it again with this name
-            does no harm. A repeat whose key the server does not know then runs, even if another server may have run it.
-        ends: Whether the method ends what it names: such a repeat succeeds if that does not exist any more.
+        names: The parameter that names the object to create, change or end, if it is harmless to call the method again
+            with this name. A repeat whose key the server does not know then runs, even if another server may have run
+            it.
+        ends: Whether the method ends this object: a repeat succeeds if it no longer exists.
 
     Raises:
         ValueError: The name is taken, the struct's name does not follow from it, or an error code is unknown.

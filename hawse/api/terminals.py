@@ -60,8 +60,8 @@ class TerminalInfo(Reply, frozen=True, kw_only=True):
         cols: Columns.
         rows: Rows.
         argv: The program and its arguments, as requested.
-        cwd: Directory that the shell has reported last (OSC 7); until then the one in which it was started.
-        title: Title that a program has set last (OSC 0, 2); null: none.
+        cwd: Latest directory that the shell has reported (OSC 7); until then, the directory where it was started.
+        title: Latest title that a program has set (OSC 0, 2); null if none was set.
         started: When it was started, in seconds since 1970.
         state: Whether the program runs.
         exit: How the program ended; null while it runs.
@@ -104,8 +104,8 @@ class TerminalViewersResult(Reply, frozen=True, kw_only=True):
     """The viewers of the terminals.
 
     Attributes:
-        viewers: At most 200 of them. A person or agent at two terminals is two viewers.
-        total: Number of viewers, also of those that are not in `viewers`.
+        viewers: The first 200 viewers. A person or agent at two terminals counts twice.
+        total: Total number of viewers.
     """
 
     viewers: list[TerminalViewer]
@@ -126,7 +126,7 @@ class TerminalListResult(Reply, frozen=True, kw_only=True):
     """Terminals.
 
     Attributes:
-        terminals: All terminals: those that run, and the latest 64 that have exited.
+        terminals: All running terminals, and the latest 64 that have exited.
     """
 
     terminals: list[TerminalInfo]
@@ -151,12 +151,12 @@ class TerminalOpened(TerminalInfo, frozen=True, kw_only=True):
     there.
 
     Attributes:
-        start_at: `resume`: at `since`. `start`: at the beginning of all output. `snapshot`: with a snapshot.
-        from_: Offset of the first byte of output that is sent.
+        start_at: `resume` for output from `since`, `start` for all output, or `snapshot` for a snapshot.
+        from_: Offset of the first byte of output to be sent.
         screen: Length of the snapshot that comes before, in bytes; 0: none.
         input_offset: Bytes of this input stream that were applied already.
         answers: Whether this viewer's emulator answers the queries of programs.
-        read_only: Whether this viewer may not type.
+        read_only: Whether this viewer is not allowed to type.
         viewer: Public id of this viewer.
         presence: All viewers of the terminal, this one included.
         lease: Which viewers may type.
@@ -263,7 +263,7 @@ class ScreenCursor(Reply, frozen=True, kw_only=True):
         x: Column, from 0.
         y: Row of the screen, from 0.
         visible: Whether the program shows the cursor.
-        shape: Shape of the cursor; null if it is not known.
+        shape: Shape of the cursor; null if unknown.
     """
 
     x: int
@@ -284,8 +284,8 @@ class ScreenModes(Reply, frozen=True, kw_only=True):
         autowrap: Text continues on the next row at the right margin (DECAWM).
         insert: Characters are inserted rather than overwritten (IRM).
         focus: The program is notified when the terminal gains or loses focus (mode 1004).
-        synchronized: The program is drawing a frame that is to be shown at once (mode 2026).
-        mouse: Which mouse events the program gets; null: none.
+        synchronized: The program is drawing a frame that is displayed when it is complete (mode 2026).
+        mouse: Mouse events that the program gets; null means none.
         mouse_format: Encoding of the mouse events.
         kitty_keyboard: Flags of the kitty keyboard protocol; 0 if it is off.
     """
@@ -317,9 +317,9 @@ class TerminalScreenResult(Reply, frozen=True, kw_only=True):
         cursor: The cursor.
         alternate: Whether the alternate screen is shown, as full-screen programs use it.
         modes: The modes that the program has set.
-        title: Title that a program has set last (OSC 0, 2); null: none.
-        cwd: Directory that the shell has reported last (OSC 7); null: none.
-        offset: Offset of the output up to which the screen is drawn, in bytes.
+        title: Latest title that a program has set (OSC 0, 2); null if none was set.
+        cwd: Latest directory that the shell has reported (OSC 7); null if none was reported.
+        offset: Offset of the output that the screen shows, in bytes.
     """
 
     format: ScreenFormat
@@ -337,7 +337,7 @@ class TerminalScreenResult(Reply, frozen=True, kw_only=True):
 
 
 class TerminalSendResult(Reply, frozen=True, kw_only=True):
-    """What was typed, and where the output was before.
+    """The typed bytes, and the position of the output before them.
 
     Attributes:
         offset: End of the output before the input. `terminal.wait` with it as `since` sees all that follows.
@@ -355,14 +355,14 @@ class CommandInfo(Reply, frozen=True, kw_only=True):
 
     Attributes:
         number: Number of the command in this terminal, from 1.
-        line: The command line, cut after 4,096 characters; null if it is not known.
-        cwd: Directory in which it was started; null if it is not known.
+        line: The command line, cut after 4,096 characters; null if unknown.
+        cwd: Directory where it was started; null if unknown.
         started: When it was started, in seconds since 1970.
-        start: Offset where its output begins, in bytes.
+        start: Offset where its output starts, in bytes.
         code: Exit code; null while it runs, and if the shell did not report one.
         end: Offset where its output ends, in bytes; null while it runs.
         ended: When it ended, in seconds since 1970; null while it runs.
-        after: Offset where the output after the command begins, such as the prompt; null while it runs.
+        after: Offset of the output after the command, such as the prompt; null while it runs.
     """
 
     number: int
@@ -377,10 +377,10 @@ class CommandInfo(Reply, frozen=True, kw_only=True):
 
 
 class TerminalWaitOpened(Reply, frozen=True, kw_only=True):
-    """The wait has begun.
+    """The wait has started.
 
     Attributes:
-        start: Offset where the wait begins; above `since` if the journal no longer holds that output.
+        start: Offset where the wait starts; above `since` if the journal no longer holds that output.
     """
 
     start: int = msgspec.field(name="from")
@@ -428,18 +428,18 @@ class TerminalCreate(Params[TerminalCreateResult], kw_only=True):
     Any number of concurrent calls with one id start one terminal. A terminal that has exited is replaced by a new
     instance.
 
-    A bash or zsh without arguments is started so that it reports its directory and its commands, unless `integration`
-    is false. If a recording is requested and cannot be made, no terminal is started.
+    Unless `integration` is false, a bash or zsh without arguments is configured to report its directory and its
+    commands. If a requested recording cannot be started, no terminal is started.
 
     Args:
-        id: Id of the terminal; null: the server chooses one.
-        argv: The program and its arguments; null: the user's shell.
-        cwd: Directory to start in, relative to the workspace; null: the workspace.
-        env: Variables to add to the environment; a null value removes one. Null: none.
-        cols: Columns; null: 80.
-        rows: Rows; null: 24.
-        record: Whether and how to record it from its first byte of output; null: not recorded.
-        integration: Whether the shell reports its directory and commands; null: true.
+        id: Id of the terminal; null means the server chooses one.
+        argv: The program and its arguments; null means the user's shell.
+        cwd: Directory to start in, relative to the workspace; null means the workspace.
+        env: Variables to add to the environment; a null value removes one. Null means none.
+        cols: Columns; null means 80.
+        rows: Rows; null means 24.
+        record: How to record it from its first byte of output; null disables recording.
+        integration: Whether the shell reports its directory and commands; null means true.
     """
 
     id: Id | None = None
@@ -468,20 +468,20 @@ class TerminalAttach(Params[TerminalAttachResult], kw_only=True):
     input of the channel is typed. `cancel` detaches, and the terminal continues.
 
     Input ends the channel with `lease_held` if another viewer holds the writer lease, `forbidden` if this viewer is
-    read-only and `input_overflow` if the program does not read. `limit_exceeded`: too many viewers, or no room for the
-    snapshot of a lossless one.
+    read-only and `input_overflow` if the program does not read. `limit_exceeded`: too many viewers, or the snapshot of
+    a lossless viewer is too large.
 
     Args:
         id: Id of the terminal.
-        instance: Instance that the call is for, otherwise `stale_handle`; null: the current one.
-        since: Offset after the last byte of output that the client has; null: from the beginning.
-        input: Id of the stream of input, the same for each reconnect; null: this channel does not type.
-        lossless: Whether the program waits for this viewer rather than skip output; null: false.
-        emulator: Whether this viewer can answer the queries of programs; null: false.
-        read_only: Whether this viewer only watches; null: false. A caller without the right `operate` always does.
-        viewer: How this viewer introduces itself; null: a new viewer with the defaults.
-        cols: Columns that fit this viewer; null: not known.
-        rows: Rows that fit this viewer; null: not known.
+        instance: Instance that the call is for, otherwise `stale_handle`; null means the current one.
+        since: Offset after the last byte of output that the client has; null means all output.
+        input: Id of the input stream, the same for each reconnect; null for a channel without input.
+        lossless: Whether the program waits for this viewer rather than skip output; null means false.
+        emulator: Whether this viewer can answer the queries of programs; null means false.
+        read_only: Whether this viewer only watches; null means false. A caller without the right `operate` always does.
+        viewer: How this viewer introduces itself; null means a new viewer with the defaults.
+        cols: Columns that fit this viewer; null if unknown.
+        rows: Rows that fit this viewer; null if unknown.
     """
 
     id: Id
@@ -500,14 +500,14 @@ class TerminalAttach(Params[TerminalAttachResult], kw_only=True):
 class TerminalResize(Params[TerminalSize], kw_only=True):
     """Set the size of a terminal, or the size that fits a viewer.
 
-    The result is the size of the terminal as it is now.
+    The result is the current size of the terminal.
 
     Args:
         id: Id of the terminal.
         cols: Columns.
         rows: Rows.
-        viewer: Key of the viewer that the size fits; null: the terminal takes the size at once.
-        claim: Whether `viewer` decides the size from now on, as if it had typed; null: false.
+        viewer: Key of the viewer that the size fits; null means the terminal takes the size at once.
+        claim: Whether `viewer` decides the size from now on, as if it had typed; null means false.
     """
 
     id: Id
@@ -534,12 +534,12 @@ class TerminalSignal(Params[Nothing], kw_only=True):
 class TerminalKill(Params[TerminalKillResult], kw_only=True):
     """End all processes of a terminal: HUP and CONT, then KILL.
 
-    Daemons that were started in the terminal are included. It returns when nothing is left, and also ends what an
-    exited terminal left running.
+    This includes daemons that were started in the terminal. It returns when all have ended. It also ends processes that
+    an exited terminal left running.
 
     Args:
         id: Id of the terminal.
-        grace: Seconds from HUP to KILL; null: 2.
+        grace: Seconds from HUP to KILL; null means 2.
     """
 
     id: Id
@@ -575,13 +575,13 @@ class TerminalScreen(Params[TerminalScreenResult], kw_only=True):
 
     `text` has one line for each row, without the blanks at its end. `ansi` has rows with their styles, separated by CR
     LF. `html` is one `div` with escaped text; links are kept only to http, https, ftp, mailto and file targets.
-    At most 256 screens for one caller are made at a time (`limit_exceeded`).
+    At most 256 screens are rendered for one caller at a time (`limit_exceeded`).
 
     Args:
         id: Id of the terminal.
-        instance: Instance that the call is for, otherwise `stale_handle`; null: the current one.
-        format: Format of the content; null: `text`.
-        scrollback: Number of rows above the screen to include, at most; null: 0.
+        instance: Instance that the call is for, otherwise `stale_handle`; null means the current one.
+        format: Format of the content; null means `text`.
+        scrollback: Maximum number of rows above the screen to include; null means 0.
     """
 
     id: Id
@@ -604,17 +604,17 @@ class TerminalSend(Params[TerminalSendResult], kw_only=True):
     `backspace`, `delete`, `insert`, `home`, `end`, `pageup`, `pagedown`, `up`, `down`, `left`, `right`, `space` and
     `f1` to `f25`, after any of `ctrl+`, `alt+`, `shift+` and `super+`.
 
-    Either all of it is typed or nothing: `input_overflow` if the program does not read its input, `lease_held` if
+    It types either everything or nothing: `input_overflow` if the program does not read its input, `lease_held` if
     another viewer holds the writer lease, `forbidden` if `viewer` is read-only.
 
     Args:
         id: Id of the terminal.
-        instance: Instance that the call is for, otherwise `stale_handle`; null: the current one.
-        text: Text to type as it is; null: none.
+        instance: Instance that the call is for, otherwise `stale_handle`; null means the current one.
+        text: Literal text to type; null means none.
         paste: Text to paste, with CR for each line end and a space for every other control character except tab;
-            enclosed in brackets if the program has set that mode. Null: none.
-        keys: Names of the keys to press, such as `enter` or `ctrl+c`; null: none.
-        viewer: Key of the viewer that types; null: a client that is not a viewer.
+            enclosed in brackets if the program has set that mode. Null means none.
+        keys: Names of the keys to press, such as `enter` or `ctrl+c`; null means none.
+        viewer: Key of the viewer that types; null for a client that is not a viewer.
     """
 
     id: Id
@@ -646,19 +646,18 @@ class TerminalWait(Params[TerminalWaitResult], kw_only=True):
 
     Args:
         id: Id of the terminal.
-        instance: Instance that the call is for, otherwise `stale_handle`; null: the current one.
-        pattern: What to search for, in RE2's syntax; null: nothing.
-        literal: Whether `pattern` is plain text rather than a regular expression; null: false.
-        on: Search the output, or the visible screen as it is now and after each change; null: `output`.
-        echo: Whether the pattern is searched in the echo of input as well; null: true. It is always searched on the
-            screen.
-        silence: Seconds without output that end the wait; null: silence does not end it.
+        instance: Instance that the call is for, otherwise `stale_handle`; null means the current one.
+        pattern: Pattern to search for, in RE2's syntax; null disables the search.
+        literal: Whether `pattern` is plain text rather than a regular expression; null means false.
+        on: Search the output, or the visible screen now and after each change; null means `output`.
+        echo: Whether to search the echo of input as well; null means true. On the screen, echo is always searched.
+        silence: Seconds without output that end the wait; null disables this.
         command: Whether the end of a command ends the wait. The shell must report its commands (OSC 133).
-        prompt: Whether the wait ends when no command runs and the shell has begun a prompt (OSC 133) since a line or
-            Ctrl-C was typed last; null: false.
+        prompt: Whether the wait ends when no command runs and the shell has printed a prompt (OSC 133) since the last
+            line or Ctrl-C was typed; null means false.
         exit: Whether to wait for the end of the program. With `instance`, also of one whose id another one has now.
-        since: Offset of the output from which on it counts, in bytes; null: the end of the output now.
-        timeout: Seconds after which the result is `timeout`; null: 30.
+        since: Offset where the searched output starts, in bytes; null means the current end of the output.
+        timeout: Time limit in seconds; then, the result is `timeout`. Null means 30.
     """
 
     id: Id
@@ -683,9 +682,9 @@ class TerminalHistory(Params[TerminalHistoryResult], kw_only=True):
 
     Args:
         id: Id of the terminal.
-        instance: Instance that the call is for, otherwise `stale_handle`; null: the current one.
-        limit: Number of commands, at most: the latest ones. Null: 100.
-        before: Only commands with a lower number; null: all.
+        instance: Instance that the call is for, otherwise `stale_handle`; null means the current one.
+        limit: Number of commands, at most: the latest ones. Null means 100.
+        before: Only commands with a lower number; null means all.
     """
 
     id: Id

@@ -24,16 +24,18 @@ class TunnelInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
         id: Its id in all of the gateway: the name that was given, or a random one.
         sandbox: The sandbox.
         port: The port of the sandbox that it leads to.
-        kind: What passes through it: `http`, with WebSockets; `tcp`; or `tls`, by the name that clients ask for.
-        path: Path of its address at the gateway, `/t/ID/`; null: it has none.
-        host: Host name of its address, without a port; null: that of the gateway.
-        public_port: Port of its address, for `tcp` and `tls`; null: that of the gateway, or it has none now.
+        kind: Its protocol: `http`, including WebSockets; `tcp`; or `tls`, routed by the requested host name.
+        path: Path of its address at the gateway, `/t/ID/`; null without a path.
+        host: Host name of its address, without a port; null means the gateway's.
+        public_port: Port of its address, for `tcp` and `tls`; null means the gateway's, or that it has no port at the
+            moment.
         provider: Who gives it its address.
-        url: Its whole address, of another provider than the gateway; null: the fields above make it, or there is none.
-        problem: Why it cannot be reached now. Null: it can.
+        url: Its complete address, if its provider is not the gateway; null if the fields above define it, or if it has
+            no address.
+        problem: Why it cannot be reached now. Null means it can.
         owner: Id of the user that created it.
         created: When it was created, in seconds since 1970.
-        expires: When it ends, in seconds since 1970. Null: with the sandbox.
+        expires: When it ends, in seconds since 1970. Null means with the sandbox.
         connections: Number of its open requests and connections at this gateway.
     """
 
@@ -76,26 +78,25 @@ class TunnelCreate(Params[TunnelInfo], kw_only=True):
     for all: the program in the sandbox terminates TLS, with a certificate for this name. `unavailable`: the operator
     has not enabled this kind.
 
-    Another `provider` than the gateway has a program, which the gateway runs: `cloudflared` gives an address for
-    `http`, another one after each start; `ssh` gives a port of an SSH server for `tcp`. The call waits until the
-    address can be used. `unavailable`: the operator has not enabled the provider, or its program is missing or cannot
-    connect.
+    For other `provider` values, the gateway runs a program: `cloudflared` for an `http` address, which changes with
+    each start; `ssh` for a `tcp` port of an SSH server. The call waits until the address can be used. `unavailable`:
+    the operator has not enabled the provider, or its program is missing or cannot connect.
 
-    The address stays the same until the tunnel expires, is deleted, or the sandbox is deleted; a restart of the sandbox
-    or the gateway does not change it. The sandbox is not started, neither now nor by visitors. A call with the kind,
-    the name or `public_port`, the sandbox and the port of a tunnel returns that one, with the new `expires_in`.
+    The address remains the same until the tunnel expires or the tunnel or sandbox is deleted; a restart of the sandbox
+    or the gateway does not change it. Neither this call nor visitors start the sandbox. A call with the kind, the name
+    or `public_port`, the sandbox and the port of an existing tunnel returns that tunnel, with the new `expires_in`.
 
-    `conflict`: another tunnel has this name or port. `limit_exceeded`: a sandbox has at most 16 tunnels, a gateway
-    1,000, of which 32 have other providers.
+    `conflict`: another tunnel has this name or port. `limit_exceeded`: at most 16 tunnels per sandbox and 1,000 per
+    gateway, including 32 with other providers.
 
     Args:
         sandbox: Id of the sandbox.
         port: Number of the port. No program needs to listen yet.
-        name: Its id, 1 to 40 lower-case letters, digits and single hyphens, which others may guess; null: a random
-            one. Not for `tcp` of the gateway.
-        kind: What passes through it; null: `tcp` with `ssh`, else `http`.
-        public_port: Port of the gateway or the SSH server, for `tcp`; null: a free one.
-        expires_in: Seconds until it ends; null: it ends with the sandbox.
+        name: Its id, 1 to 40 lower-case letters, digits and single hyphens, which others can guess; null means a random
+            one. Not for `tcp` tunnels of the gateway.
+        kind: Its protocol; null means `tcp` with `ssh`, otherwise `http`.
+        public_port: Port of the gateway or the SSH server, for `tcp`; null means a free one.
+        expires_in: Seconds until it ends; null means the lifetime of the sandbox.
         provider: Who gives it its address.
     """
 

@@ -5,30 +5,30 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta
 
-PATTERNS: Final[dict[str, str]] = {}  # what each pattern of `matching` allows, in words, for messages of errors
+PATTERNS: Final[dict[str, str]] = {}  # a description of each pattern of `matching`, for error messages
 
 
 def matching(pattern: str, words: str, *, min_length: int | None = None, max_length: int | None = None) -> Meta:
-    """Return the bounds of a string: `pattern`, which is searched for, and a number of characters.
+    """Return the bounds of a string: `pattern`, which is searched for, and its length in characters.
 
-    `words` say what the pattern allows. End it with `$(?!\\n)`: in Python, `$` also matches before a final newline.
+    `words` describe the pattern. End it with `$(?!\\n)`: in Python, `$` also matches before a final newline.
     """
     PATTERNS[pattern] = words
     return Meta(pattern=pattern, min_length=min_length, max_length=max_length)
 
 
 def in_words(message: str) -> str:
-    """Return a message of msgspec about a wrong value with what is allowed in words, instead of a pattern."""
+    """Return a msgspec error message with patterns replaced by their descriptions."""
     for pattern, words in PATTERNS.items():
         message = message.replace(f"Expected `str` matching regex {pattern!r}", f"Expected {words}")
     return message
 
 
-_ID: Final = "letters, digits, '.', '_' and '-', of which the first is a letter or digit"
+_ID: Final = "letters, digits, '.', '_' and '-', starting with a letter or digit"
 # An id never contains a slash, so it is never a path.
 Id = Annotated[str, matching(r"^[A-Za-z0-9][A-Za-z0-9._-]*$(?!\n)", _ID, min_length=1, max_length=64)]
-InputId = Annotated[str, Meta(min_length=1, max_length=64)]  # of an input stream: docs/wire.md section 5
-Offset = Annotated[int, Meta(ge=0)]  # bytes from the beginning of a stream
+InputId = Annotated[str, Meta(min_length=1, max_length=64)]  # id of an input stream: docs/wire.md section 5
+Offset = Annotated[int, Meta(ge=0)]  # bytes from the start of a stream
 Length = Annotated[int, Meta(ge=0)]  # bytes
 Argv = Annotated[list[str], Meta(min_length=1)]
 Env = dict[str, str | None]  # added to the environment; null removes a variable
@@ -39,7 +39,7 @@ Nanoseconds = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]  # since 1970
 Size = Annotated[int, Meta(ge=1, le=1000)]  # columns or rows
 Grace = Annotated[float, Meta(ge=0, le=600)]  # seconds
 Seconds = Annotated[float, Meta(gt=0, le=10**9)]  # the time limit of a program, which may run for years
-WaitSeconds = Annotated[float, Meta(gt=0, le=86_400)]  # seconds that a client waits for an event
+WaitSeconds = Annotated[float, Meta(gt=0, le=86_400)]  # seconds to wait for an event
 Signal = str | int  # a name with or without SIG, or a number
 Pattern = Annotated[str, Meta(min_length=1, max_length=1000)]  # RE2's syntax
 StreamName = Literal["stdout", "stderr"]
@@ -51,14 +51,14 @@ INPUT_ERRORS: Final = ("exited", "input_gap", "input_overflow")  # of methods th
 
 
 class Exit(msgspec.Struct, frozen=True):
-    """How a program ended: by itself with an exit code, or by a signal.
+    """The exit of a program, with an exit code or by a signal.
 
     Attributes:
         code: Exit code; null if a signal ended the program. 124 if its time limit was exceeded.
-        signal: Name of the signal that ended it, such as `SIGKILL`; null if it exited by itself.
+        signal: Name of the signal that ended it, such as `SIGKILL`; null if it exited.
         timed_out: Whether it was killed because its time limit was exceeded.
-        oom: Whether the kernel killed it because memory ran out; null if that is not known. Files in `/tmp` and
-            `/dev/shm` of an isolated sandbox are memory, too.
+        oom: Whether the kernel killed it because memory ran out; null if unknown. In an isolated sandbox, files in
+            `/tmp` and `/dev/shm` use memory, too.
     """
 
     code: int | None = None
@@ -75,7 +75,7 @@ class OutputMatch(msgspec.Struct, frozen=True, kw_only=True):
     """A match of a pattern in output.
 
     Attributes:
-        start: Offset in the output where the match begins, in bytes.
+        start: Offset in the output where the match starts, in bytes.
         end: Offset in the output where the match ends, in bytes.
         text: The text that matched, up to 4,096 bytes of it.
         groups: Text of each group of the pattern, up to 4,096 bytes; null for a group that did not take part.

@@ -22,19 +22,19 @@ DEFAULT_EXCLUDE = (".git", ".hawse", ".hawse-*")  # the files of Git and of haws
 
 
 class WatchTarget(ParamsValue, kw_only=True):
-    """What is watched. Calls with the same values share one watch.
+    """Parameters of a watch. Calls with the same values share one watch.
 
     Args:
         path: The directory. Relative to the workspace unless it is absolute.
         recursive: Whether to watch the directories below as well.
-        include: Globs of what to include: a name at any depth or, with a slash, a path. Null: everything.
-        exclude: Globs of what to exclude, with everything below it. Null: `.git`, `.hawse` and `.hawse-*`.
+        include: Globs of what to include: a name at any depth or, with a slash, a path. Null means everything.
+        exclude: Globs of what to exclude, with everything below it. Null means `.git`, `.hawse` and `.hawse-*`.
     """
 
     path: Path
     recursive: bool = True
     include: Globs | None = None
-    exclude: Globs | None = None  # null: DEFAULT_EXCLUDE
+    exclude: Globs | None = None  # null means DEFAULT_EXCLUDE
 
 
 class WatchStarted(msgspec.Struct, kw_only=True):
@@ -54,10 +54,10 @@ class WatchStarted(msgspec.Struct, kw_only=True):
 class WatchedChange(msgspec.Struct, frozen=True):
     """A change of one path.
 
-    A rename is `deleted` and `added`. A directory that is deleted or moved away stands for everything in it.
+    A rename is `deleted` and `added`. The event of a deleted or moved directory represents its whole content.
 
     Attributes:
-        type: What happened; `modified` is a change of content, mode or times.
+        type: Kind of change; `modified` refers to content, mode or times.
         path: The path, absolute.
         directory: Whether it is, or was, a directory.
     """
@@ -68,7 +68,7 @@ class WatchedChange(msgspec.Struct, frozen=True):
 
 
 class WatchedChanges(msgspec.Struct, kw_only=True):
-    """Changes in the order in which they happened.
+    """Changes in chronological order.
 
     Several changes of one path within 50 ms are reported as one.
 
@@ -85,7 +85,7 @@ class WatchRescan(msgspec.Struct, kw_only=True):
     """Changes before `version` are unknown: read the directory itself.
 
     Attributes:
-        version: Position from which on all changes are known, to pass as `since`; opaque.
+        version: Opaque position after these changes, to pass as `since`.
         reason: `overflow`: of the kernel's queue. `behind`: not read in time. `expired`: the watch. `restarted`: the
             runtime.
     """
@@ -111,7 +111,7 @@ class WatchChangesResult(msgspec.Struct, kw_only=True):
         id: Id of the watch.
         status: Whether there are changes; `rescan`: changes are unknown, so read the directory itself.
         version: Position after these changes, to pass as `since`; opaque.
-        changes: The changes, in the order in which they happened.
+        changes: The changes, in chronological order.
         more: Whether there are more changes, which a call with this `version` returns.
         reason: Why changes are unknown, as in the event `rescan`; null for another `status`.
     """
@@ -142,7 +142,7 @@ class WatchStart(WatchTarget, Params[WatchStartResult], kw_only=True):
     the kernel's limits.
 
     Args:
-        since: Version of this watch after which changes are reported; null: from now on.
+        since: Version of this watch; only later changes are reported. Null means from now on.
     """
 
     since: Version | None = None
@@ -155,7 +155,7 @@ class WatchChanges(WatchTarget, Params[WatchChangesResult], kw_only=True):
     The watch continues for 10 minutes without a call. The latest 10,000 changes are kept.
 
     Args:
-        since: Version of this watch after which changes are reported; null: begin to watch.
+        since: Version of this watch; only later changes are reported. Null starts a new watch.
     """
 
     since: Version | None = None

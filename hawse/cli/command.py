@@ -87,7 +87,7 @@ class LazyGroup(Group):
         if entry is None:
             return None
         command: click.Command = getattr(importlib.import_module(entry.module), entry.attribute)
-        defer(*RARE)  # once more, for packages that were imported meanwhile
+        defer(*RARE)  # once more, for packages that were imported in the meantime
         gc.freeze()  # what is loaded stays: the collector need not look at it again
         gc.enable()
         return command

@@ -25,7 +25,7 @@ HINTS: Final = {
     "stopped": "`hawse sandbox start` starts it",
 }
 NOT_REACHED: Final = "is the gateway running? `hawse login URL` or HAWSE_URL names another one; `hawse doctor` checks"
-UNKNOWN_SANDBOX: Final = "unknown sandbox"  # begins the message of the gateway
+UNKNOWN_SANDBOX: Final = "unknown sandbox"  # starts the message of the gateway
 
 
 class Pair(click.ParamType[tuple[str, str]]):
@@ -41,7 +41,7 @@ class Pair(click.ParamType[tuple[str, str]]):
 
 
 class SandboxPath(click.ParamType[str]):
-    """A path in the sandbox, also with the colon of `hawse cp`; `./:a` is a file whose name begins with a colon."""
+    """A path in the sandbox, also with the colon of `hawse cp`; `./:a` is a file whose name starts with a colon."""
 
     name = "PATH"
 
@@ -54,9 +54,9 @@ class Target:
     """The gateway and the sandbox that a sub-command works with.
 
     Attributes:
-        url: The address of the gateway; None: see `hawse.client.config`.
-        token: The token for it; None: see `hawse.client.config`.
-        ca: The file of the certificates that are trusted; None: see `hawse.client.config`.
+        url: The address of the gateway; None means see `hawse.client.config`.
+        token: The token for it; None means see `hawse.client.config`.
+        ca: The file of the certificates that are trusted; None means see `hawse.client.config`.
         sandbox: The id of the sandbox.
         as_json: Whether results are printed as JSON.
         patience: Seconds for which a first connection that fails is tried again; 0: one attempt.
@@ -95,7 +95,7 @@ class Target:
 
         Args:
             work: An async function.
-            timeout: Seconds for all of this; None: no limit.
+            timeout: Seconds for all of this; None means no limit.
 
         Raises:
             click.ClickException: The gateway refused, or a call failed; the message says which.
@@ -240,7 +240,7 @@ def sandbox_option(text: str, *, default: str | None = None) -> Callable[[Callab
 
     Args:
         text: Its help.
-        default: The id of the sandbox if none is given; None: the sub-command decides.
+        default: The id of the sandbox if none is given; None means the sub-command decides.
     """
     return click.option(
         "-s",

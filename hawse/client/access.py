@@ -39,10 +39,10 @@ class Tokens:
         Args:
             name: What it is for.
             role: What it may do.
-            sandboxes: The sandboxes that it is limited to. None: all in which this client may give access.
+            sandboxes: The sandboxes that it is limited to. None means all in which this client may give access.
             own: Whether it is limited to the sandboxes that its user creates.
-            user: Whom it identifies. None: the user of this client.
-            expires_in: Seconds until it expires. None: with the token of this client.
+            user: Whom it identifies. None means the user of this client.
+            expires_in: Seconds until it expires. None means with the token of this client.
 
         Raises:
             HawseError: `forbidden` if this client does not have the rights itself, `limit_exceeded`.
@@ -80,11 +80,11 @@ class ShareLinks:
 
         Args:
             sandbox: The sandbox that it opens.
-            terminal: The only terminal that it opens. None: the whole sandbox.
+            terminal: The only terminal that it opens. None means the whole sandbox.
             role: `viewer` or `writer`.
             name: The name of the guest.
-            expires_in: Seconds until it expires. None: with the token of this client.
-            max_uses: How many browsers may open it; programs cannot use it then. None: any number.
+            expires_in: Seconds until it expires. None means with the token of this client.
+            max_uses: How many browsers may open it; programs cannot use it then. None means any number.
 
         Raises:
             HawseError: `forbidden` if this client may not give access to the sandbox, `limit_exceeded`.

@@ -32,7 +32,7 @@ class AuditTrail:
             since: Only entries from this time on, in seconds since 1970.
             until: Only entries before this time.
             user: Only entries of this user.
-            method: Only entries of this action; `token.` selects all that begin with it.
+            method: Only entries of this action; `token.` selects all that start with it.
             sandbox: Only entries of this sandbox.
             outcome: Only entries with this outcome, such as `ok` or `forbidden`.
             after: Only entries that are newer than the one at this `position`.

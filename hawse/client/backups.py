@@ -77,10 +77,10 @@ class Backups:
             sandbox: The id of the sandbox.
             path: The directory; relative to the workspace.
             name: A name for people.
-            ttl: Seconds until it is deleted; None: it is kept.
+            ttl: Seconds until it is deleted; None means it is kept.
             exclude: Globs of what to leave out.
             gitignore: Whether to leave out what git ignores.
-            compression: How it is compressed; None: with zstd where the sandbox has it, else with gzip.
+            compression: How it is compressed; None means with zstd where the sandbox has it, else with gzip.
             overlay: Whether to prepare restores with the mode `overlay`, of which the first one is slow otherwise.
             on_progress: Is called from the event loop; it must return soon.
 
@@ -116,14 +116,15 @@ class Backups:
 
         Args:
             backup: The id of the backup.
-            sandbox: The id of another sandbox; None: that of the backup.
-            path: Another directory, which need not exist; None: that of the backup.
+            sandbox: The id of another sandbox; None means that of the backup.
+            path: Another directory, which need not exist; None means that of the backup.
             mode: Whether the files are copied, or read from the backup when they are used.
             on_progress: Is called from the event loop; it must return soon.
 
         Raises:
             HawseError: `no_space`, `io_error` if the archive is damaged, `conflict` if files are created in the
-                directory meanwhile, or if it is not empty for an overlay; `unavailable` where nothing can be mounted.
+                directory in the meantime, or if it is not empty for an overlay; `unavailable` where nothing can be
+                mounted.
         """
         to = None if path is None else wire_path(path)
         result: BackupRestoreResult = await self._perform(
@@ -189,10 +190,10 @@ class SandboxBackups:
         Args:
             path: The directory; relative to the workspace.
             name: A name for people.
-            ttl: Seconds until it is deleted; None: it is kept.
+            ttl: Seconds until it is deleted; None means it is kept.
             exclude: Globs of what to leave out.
             gitignore: Whether to leave out what git ignores.
-            compression: How it is compressed; None: with zstd where the sandbox has it, else with gzip.
+            compression: How it is compressed; None means with zstd where the sandbox has it, else with gzip.
             overlay: Whether to prepare restores with the mode `overlay`, of which the first one is slow otherwise.
             on_progress: Is called from the event loop; it must return soon.
 
@@ -229,14 +230,14 @@ class SandboxBackups:
 
         Args:
             backup: The id of the backup.
-            path: Another directory, which need not exist; None: that of the backup.
+            path: Another directory, which need not exist; None means that of the backup.
             mode: Whether the files are copied, or read from the backup when they are used.
             on_progress: Is called from the event loop; it must return soon.
 
         Raises:
             HawseError: `not_found`, `no_space`, `io_error` if the archive is damaged, `conflict` if files are created
-                in the directory meanwhile, or if it is not empty for an overlay; `unavailable` where nothing can be
-                mounted.
+                in the directory in the meantime, or if it is not empty for an overlay; `unavailable` where nothing can
+                be mounted.
         """
         return await self._backups.restore(backup, sandbox=self._sandbox, path=path, mode=mode, on_progress=on_progress)
 

@@ -43,9 +43,7 @@ class Client:
         on_state: Callable[[ConnectionState], None] | None = None,
     ) -> None:
         if not (token is None or isinstance(token, str) or callable(token)):
-            raise TypeError(
-                f"token has to be a string or an async function; this is of the type {type(token).__name__}"
-            )
+            raise TypeError(f"token must be a string or an async function; this is of the type {type(token).__name__}")
         self._uri = address(url)
         self._tls = trust(ca)
         self._token = token if token is not None else token_in(url)
@@ -254,9 +252,10 @@ def connect(
     """Return a client for the gateway at `url`, to be awaited, or entered with `async with`.
 
     Args:
-        url: `http(s)://` or `ws(s)://host[:port]`, also as `hawse serve` prints it (`…/#token=…`). None: the gateway of
-            HAWSE_URL, HAWSE_TOKEN and HAWSE_CA, or what `hawse login` has saved, or the gateway of this machine.
-        token: A string, or an async function that returns a fresh one for each attempt; None: the token in `url`.
+        url: `http(s)://` or `ws(s)://host[:port]`, also as printed by `hawse serve` (`…/#token=…`).
+            None means the gateway of HAWSE_URL, HAWSE_TOKEN and HAWSE_CA, or the one saved by `hawse login`, or the
+            gateway of this machine.
+        token: A string, or an async function that returns a fresh one for each attempt; None means the token in `url`.
         ca: A file of PEM certificates to trust instead of those of the system, or an `ssl.SSLContext`.
         options: Timeouts, windows and delays.
         on_state: Is called from the event loop when the state of the connection changes.

@@ -23,8 +23,8 @@ class Gateway:
 
     Attributes:
         url: `http(s)://host[:port]`.
-        token: The bearer token; None: none is sent.
-        ca: The file of the certificates that are trusted. None: those of the system.
+        token: The bearer token; None means none is sent.
+        ca: The file of the certificates that are trusted. None means those of the system.
         source: Where the address was found, for messages.
     """
 
@@ -54,10 +54,12 @@ def find_gateway(url: str | None, token: str | None, ca: str | None = None) -> G
     """Return the gateway to use.
 
     Args:
-        url: The address that was given as an option or in HAWSE_URL. None: the saved one, or the one of this machine.
-        token: The token that was given as an option or in HAWSE_TOKEN. None: the saved one of that address, or for
+        url: The address that was given as an option or in HAWSE_URL. None means the saved one, or the one of this
+            machine.
+        token: The token that was given as an option or in HAWSE_TOKEN. None means the saved one of that address, or for
             `LOCAL_URL` the one in the state directory of a gateway on this machine.
-        ca: The file of certificates that was given as an option or in HAWSE_CA. None: the saved one of that address.
+        ca: The file of certificates that was given as an option or in HAWSE_CA. None means the saved one of that
+            address.
 
     Raises:
         ConfigError: The saved settings cannot be read.

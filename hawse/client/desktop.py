@@ -162,7 +162,7 @@ class Desktop(SandboxPart):
             sandbox: The id of the sandbox.
             window: Bytes that the server may send before they are read.
             id: The id of the desktop.
-            timeout: Seconds for a screenshot; None: any time.
+            timeout: Seconds for a screenshot; None means any time.
         """
         super().__init__(calls, sandbox, window=window)
         self.id = id
@@ -248,7 +248,7 @@ class Desktop(SandboxPart):
         Args:
             format: `png`, `jpeg` or `webp`.
             quality: 1 to 100, of `jpeg` and `webp`.
-            region: The part (x, y, width, height), in pixels; None: all.
+            region: The part (x, y, width, height), in pixels; None means all.
 
         Raises:
             HawseError: `not_found`; `unavailable` for `jpeg` and `webp` if the runtime has no Pillow; `interrupted` if
@@ -278,7 +278,7 @@ class Desktop(SandboxPart):
             y: Pixels from the top edge.
             button: `left`, `middle` or `right`.
             count: How often: 2 is a double click.
-            hold: Keys that are held meanwhile, such as `ctrl+shift`.
+            hold: Keys that are held in the meantime, such as `ctrl+shift`.
         """
         await self._request(DesktopClick(id=self.id, x=x, y=y, button=button, count=count, hold=hold))
 

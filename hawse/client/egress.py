@@ -14,7 +14,7 @@ WINDOW = 256 * 1024  # bytes that the gateway may send ahead
 
 
 class EgressWatchCall(ClientCall):
-    """`egress.watch`. A repeat begins with what was refused last: what is not newer is left out."""
+    """`egress.watch`. A repeat starts with what was refused last: what is not newer is left out."""
 
     def __init__(self, params: EgressWatch, *, window: int) -> None:
         super().__init__(params, repeats=True)
@@ -81,7 +81,7 @@ class Egress:
         Args:
             allow: Rules `[METHODS ]HOST[:PORT]` of what may be reached.
             deny: Rules of the same form, which decide before those of `allow`.
-            secrets: Names of secrets of the gateway that requests get. None: those that it has now.
+            secrets: Names of secrets of the gateway that requests get. None means those that it has now.
 
         Raises:
             HawseError: `invalid_params` for a rule that is not valid, a secret that the caller may not use, or a

@@ -1,4 +1,4 @@
-"""Git in a sandbox. Each method runs once, also if the connection is lost meanwhile."""
+"""Git in a sandbox. Each method runs once, also if the connection is lost in the meantime."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -80,9 +80,9 @@ class Git(SandboxPart):
 
         Args:
             url: The repository.
-            path: The directory to make; None: named after the repository.
-            depth: The number of commits to fetch; None: all.
-            branch: The branch to check out; None: the remote's own.
+            path: The directory to make; None means named after the repository.
+            depth: The number of commits to fetch; None means all.
+            branch: The branch to check out; None means the remote's own.
             filter: What to leave out, such as `blob:none`.
             credentials: For http and https. They are not stored.
             timeout: Seconds, 600 by default.
@@ -160,7 +160,7 @@ class Git(SandboxPart):
 
         Args:
             path: A directory of the repository.
-            ref: The revision to begin at; None: what is checked out.
+            ref: The revision to start at; None means what is checked out.
             limit: The number of commits.
             skip: The number of commits to leave out before.
             paths: Only commits that changed these paths.
@@ -185,7 +185,7 @@ class Git(SandboxPart):
         Args:
             message: The commit message.
             path: A directory of the repository.
-            author: The author and committer; None: as git is configured.
+            author: The author and committer; None means as git is configured.
             all: Whether to commit the changes of all tracked files too.
             allow_empty: Whether a commit without changes is permitted.
         """
@@ -204,7 +204,7 @@ class Git(SandboxPart):
         Args:
             name: The name of the branch.
             path: A directory of the repository.
-            start: The revision to begin at; None: what is checked out.
+            start: The revision to start at; None means what is checked out.
             force: Whether to move an existing branch.
         """
         return await self._request(GitBranch(path=wire_path(path), create=name, start=start, force=force))
@@ -228,7 +228,7 @@ class Git(SandboxPart):
             ref: The branch or commit.
             path: A directory of the repository.
             create: Whether to create the branch `ref`.
-            start: The revision that the new branch begins at.
+            start: The revision that the new branch starts at.
             paths: Restore only these paths, from `ref` or the index, and do not switch.
         """
         params = GitCheckout(path=wire_path(path), ref=ref, create=create, start=start, paths=_list(paths))
@@ -249,8 +249,8 @@ class Git(SandboxPart):
 
         Args:
             path: A directory of the repository.
-            remote: The remote; None: the branch's own.
-            branch: The remote branch; None: the branch's own.
+            remote: The remote; None means the branch's own.
+            branch: The remote branch; None means the branch's own.
             rebase: Whether to rebase instead of merging.
             ff_only: Whether to fail if a merge or rebase is required.
             credentials: For http and https. They are not stored.
@@ -286,7 +286,7 @@ class Git(SandboxPart):
         Args:
             path: A directory of the repository.
             remote: The remote.
-            branch: The branch; None: the current one.
+            branch: The branch; None means the current one.
             force: Whether to overwrite the remote branch, if it is as it was when it was fetched last.
             set_upstream: Whether the branch follows the remote one from now on.
             credentials: For http and https. They are not stored.

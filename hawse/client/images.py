@@ -34,7 +34,7 @@ class Images:
         self._calls = calls
 
     async def list(self, *, provider: str | None = None) -> list[ImageInfo]:
-        """Return the images that are there. `provider`: its name; None: the gateway's default."""
+        """Return the images that are there. `provider`: its name; None means the gateway's default."""
         return (await self._calls.request(ImageList(provider=provider), sandbox=None)).images
 
     async def pull(
@@ -48,7 +48,7 @@ class Images:
 
         Args:
             image: Its name, with a tag or digest; without one, the tag is `latest`.
-            provider: The name of the provider; None: the gateway's default.
+            provider: The name of the provider; None means the gateway's default.
             on_progress: Is called with the progress; it must return soon.
 
         Raises:
@@ -63,7 +63,7 @@ class Images:
 
         Args:
             image: Its name.
-            provider: The name of the provider; None: the gateway's default.
+            provider: The name of the provider; None means the gateway's default.
 
         Raises:
             HawseError: `not_found`; `conflict` if a sandbox uses it.

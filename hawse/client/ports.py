@@ -104,7 +104,7 @@ class PortConnection(ByteStreamHandle[PortConnectCall]):
         await self._call.input_stream.end()
 
     async def close(self) -> None:
-        """Close this half and wait until the other end closes its own; what arrives meanwhile is discarded."""
+        """Close this half and wait until the other end closes its own; what arrives in the meantime is discarded."""
         await self.end()
         with self._call.receive_buffer.without_readers():
             await self._calls.outcome(self._call)
@@ -149,7 +149,8 @@ class Ports(SandboxPart):
         Args:
             port: The port.
             name: A name for people.
-            token: The token in the address, 8 to 40 lower-case letters and digits; None: one that cannot be guessed.
+            token: The token in the address, 8 to 40 lower-case letters and digits; None means one that cannot be
+                guessed.
 
         Raises:
             HawseError: `forbidden` if the port is not the sandbox's, `limit_exceeded`; `conflict` if the port has

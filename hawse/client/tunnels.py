@@ -18,14 +18,15 @@ class Tunnel(msgspec.Struct, frozen=True, kw_only=True):
         port: The port that it leads to.
         kind: What passes through it: `http`, `tcp` or `tls`.
         url: Its address. By host name, it is an origin of its own, and everything works. `tcp://HOST:PORT` or
-            `tls://HOST:PORT` for the other kinds. None: it cannot be reached now.
-        path_url: Its address below the gateway's URL, with its pages in a sandboxed document. None: it is not HTTP.
+            `tls://HOST:PORT` for the other kinds. None means it cannot be reached now.
+        path_url: Its address below the gateway's URL, with its pages in a sandboxed document. None means it is not
+            HTTP.
         owner: The id of the user that created it.
         created: When, in seconds since 1970.
-        expires: When it ends, in seconds since 1970. None: with the sandbox.
+        expires: When it ends, in seconds since 1970. None means with the sandbox.
         connections: The number of its open requests and connections.
         provider: Who gives it its address: `gateway`, `cloudflared` or `ssh`.
-        problem: Why it cannot be reached now. None: it can.
+        problem: Why it cannot be reached now. None means it can.
     """
 
     id: str
@@ -76,12 +77,12 @@ class Tunnels:
 
         Args:
             port: The port. No program needs to listen yet.
-            name: 1 to 40 lower-case letters, digits and single hyphens. None: a random one that cannot be guessed.
+            name: 1 to 40 lower-case letters, digits and single hyphens. None means a random one that cannot be guessed.
                 Not for `tcp` of the gateway.
             kind: `http`, with WebSockets; `tcp`, at a port of the gateway; or `tls`, by the name that clients ask for:
-                the program has the certificate. None: `tcp` with `ssh`, else `http`.
-            public_port: The port of the gateway or the SSH server, for `tcp`. None: a free one.
-            expires_in: Seconds until it ends. None: it ends with the sandbox.
+                the program has the certificate. None means `tcp` with `ssh`, else `http`.
+            public_port: The port of the gateway or the SSH server, for `tcp`. None means a free one.
+            expires_in: Seconds until it ends. None means it ends with the sandbox.
             provider: Who gives it its address: `gateway`; `cloudflared`, for `http`; or `ssh`, an SSH server, for
                 `tcp`. The gateway's machine runs the program of the provider.
 

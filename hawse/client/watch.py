@@ -130,9 +130,9 @@ class Watches(SandboxPart):
         Args:
             path: The directory.
             recursive: Whether to watch the directories below it too.
-            include: Globs (`*`, `?`, `[…]`, `**`) of what is reported; None: everything. A glob with a slash is for the
-                path relative to the directory, one without for the name at any depth.
-            exclude: Globs of what is not reported; None: Git's and hawse's own files.
+            include: Globs (`*`, `?`, `[…]`, `**`) of what is reported; None means everything. A glob with a slash is
+                for the path relative to the directory, one without for the name at any depth.
+            exclude: Globs of what is not reported; None means Git's and hawse's own files.
             since: A `version`, to continue there.
         """
         params = WatchStart(**_target(path, recursive, include, exclude), since=since)
@@ -156,7 +156,7 @@ class Watches(SandboxPart):
             recursive: As for `start`.
             include: As for `start`.
             exclude: As for `start`.
-            since: The version of the previous answer; None begins to watch.
+            since: The version of the previous answer; None starts to watch.
 
         Raises:
             HawseError: As for `Watch`.

@@ -18,7 +18,7 @@ class Keystrokes:
         """`clock` returns seconds."""
         self._clock = clock
         self._until = 0.0
-        self._begun = 0.0  # when the readers began to share `_left`
+        self._begun = 0.0  # when the readers started to share `_left`
         self._left = SMALL  # bytes of output that they may still read
 
     def note(self, size: int) -> None:

@@ -63,10 +63,10 @@ class Machine:
         Args:
             url: The address of the gateway.
             token: A token with the right to join the sandbox.
-            sandbox: The sandbox. None: the only one that the token is for.
+            sandbox: The sandbox. None means the only one that the token is for.
             directory: The directory that programs start in.
-            ca: The certificates that are trusted; None: those of the system.
-            state: The directory of the runtime's own files. None: one for this gateway, sandbox and directory.
+            ca: The certificates that are trusted; None means those of the system.
+            state: The directory of the runtime's own files. None means one for this gateway, sandbox and directory.
             options: The pauses between attempts to connect.
             on_state: Is called with each state: `JOINED` with the id of the sandbox, `WAITING` with a reason.
 

@@ -19,7 +19,7 @@ from hawse.wire import HawseError
 START_TIMEOUT: Final = 30.0  # s
 STOP_TIMEOUT: Final = 15.0  # s for everything to end, after which the runtime is killed
 ALREADY_RUNNING: Final = 3  # the exit code of a runtime whose directory another one uses
-LOG_MAX: Final = 1 << 20  # bytes of the log, above which the next start begins a new one
+LOG_MAX: Final = 1 << 20  # bytes of the log, above which the next start starts a new one
 LOG_TAIL: Final = 2000  # bytes of it that an error repeats
 CHUNK: Final = 64 << 10  # bytes of one read
 SOCKET: Final = "runtime.sock"
@@ -126,7 +126,7 @@ class OwnRuntime:
         return [*command, *places, "--id", self.id, "--sandbox", self._sandbox, *pipes]
 
     async def _ready(self, process: Process, ready: int) -> None:
-        """Wait until the runtime writes that it listens. The pipe is at its end if it has not begun to."""
+        """Wait until the runtime writes that it listens. The pipe is at its end if it has not started to."""
         loop = asyncio.get_running_loop()
         readable = asyncio.Event()
         loop.add_reader(ready, readable.set)

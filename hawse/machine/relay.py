@@ -48,7 +48,7 @@ class Relay:
             tasks: The parent of the task that reads from the runtime.
 
         Returns:
-            What the gateway has sent last. None: the connection was lost, or the runtime does not answer.
+            What the gateway has sent last. None means the connection was lost, or the runtime does not answer.
 
         Raises:
             RemoteProtocolError: The gateway has violated the protocol.

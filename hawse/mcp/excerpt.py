@@ -1,16 +1,16 @@
-"""Keep the beginning and the end of an output that may be endless."""
+"""Keep the start and the end of an output that may be endless."""
 
 import codecs
 from typing import Final
 
-CONTINUATION: Final = range(0x80, 0xC0)  # bytes that cannot begin a character of UTF-8
+CONTINUATION: Final = range(0x80, 0xC0)  # bytes that cannot start a character of UTF-8
 
 
 class Excerpt:
     """The first and the last bytes of what was added."""
 
     def __init__(self, limit: int) -> None:
-        """`limit`: bytes that are kept; half of them from the beginning, half from the end."""
+        """`limit`: bytes that are kept; half of them from the start, half from the end."""
         self._half = limit // 2
         self._head = bytearray()
         self._tail = bytearray()

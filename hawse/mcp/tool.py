@@ -50,7 +50,7 @@ class Answer:
     Attributes:
         text: The text that the agent reads.
         images: Images that it sees.
-        data: The same as JSON, for programs; None: nothing more than the text.
+        data: The same as JSON, for programs; None means nothing more than the text.
         failed: Whether the tool has failed; `text` says why.
     """
 
@@ -67,7 +67,7 @@ class ToolCall:
     Attributes:
         box: The sandbox to work in.
         limit: Bytes of text that the answer may have.
-        report: Sends progress to the client; None: it wants none.
+        report: Sends progress to the client; None means it wants none.
     """
 
     box: Sandbox
@@ -118,7 +118,7 @@ class Tool:
         safe: Whether it changes nothing.
         destructive: Whether it may change or remove what exists, rather than only add something.
         idempotent: Whether the same call again has no further effect.
-        offered: Returns whether a sandbox has what the tool is for; None: each has it.
+        offered: Returns whether a sandbox has what the tool is for; None means each has it.
         hidden: Parameters that agents do not see.
     """
 

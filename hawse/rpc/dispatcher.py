@@ -173,7 +173,7 @@ class Dispatcher:
         self._handlers[spec.name] = Handler(spec, run, stops, caller)
 
     def dispatch(self, call: ServedCall) -> None:
-        """Begin to serve `call`. It never raises: every failure becomes the call's error."""
+        """Start to serve `call`. It never raises: every failure becomes the call's error."""
         params: Any = None
         try:
             handler = self._handlers.get(call.method)

@@ -61,7 +61,7 @@ class Outcome:
     def __init__(
         self, digest: bytes, work: Any, on_done: Callable[["Outcome"], None], *, key: str | None = None
     ) -> None:
-        self.key = key  # None: the call has no key, and cannot be repeated
+        self.key = key  # None means the call has no key, and cannot be repeated
         self.digest = digest
         self.work = work  # what serves repeats, where a value does not (a process, an upload)
         self.done = False
@@ -110,7 +110,7 @@ class IdempotencyTable:
 
         Args:
             limits: How long outcomes are kept.
-            clock: Returns the time in seconds. None: the running loop's.
+            clock: Returns the time in seconds. None means the running loop's.
             shared: Whether other servers run calls at the same time, whose outcomes are not in this table.
         """
         self._limits = limits
@@ -183,7 +183,7 @@ class IdempotencyTable:
 
     def _settled(self, key: str, outcome: Outcome) -> None:
         self._running.pop(key, None)
-        if outcome.error is None or outcome.error.admitted != "no":  # else nothing was begun: the key is still unused
+        if outcome.error is None or outcome.error.admitted != "no":  # else nothing was started: the key is still unused
             outcome.done_at = self._clock()
             self._done[key] = outcome
             self._forget()

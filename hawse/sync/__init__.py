@@ -1,7 +1,7 @@
 """The synchronous Python client: `with hawse.sync.connect(url) as hw: hw.sandbox().exec("uname -a")`.
 
-The same classes and methods as in `hawse.client`, without `async` and `await`. They may be used from any thread; all
-clients of a process share one event loop in a thread of its own. Callbacks (`on_state`, `progress`) are called in that
+The same classes and methods as in `hawse.client`, without `async` and `await`. They can be used from any thread; all
+clients of a process share one event loop in a separate thread. Callbacks (`on_state`, `progress`) are called in that
 thread and must not wait for the client.
 """
 
@@ -24,14 +24,14 @@ globals().update(_CLASSES)
 
 
 class Sandbox(_CLASSES["Sandbox"]):
-    """A handle to one sandbox: of a client, as `hw.sandbox()`, or with a connection of its own.
+    """A handle to one sandbox: of a client, like `hw.sandbox()`, or with its own connection.
 
-    `create`, `get` and `list` are for programs that need one sandbox and no client. Without `client`, they connect to
-    the gateway that `connect()` finds.
+    `create`, `get` and `list` are for programs that need a sandbox but no client. Without `client`, they connect to the
+    gateway that `connect()` finds.
 
     Attributes:
         id: The id of the sandbox.
-        connection: The client that this handle has connected, and that `close` closes. None: it holds nothing open.
+        connection: The client that this handle has connected and `close` closes; None if it belongs to another client.
     """
 
     connection: "Client | None" = None
@@ -44,12 +44,12 @@ class Sandbox(_CLASSES["Sandbox"]):
         closes the connection.
 
         Args:
-            id: The id; None: a random one.
-            client: The client to use. None: a connection of its own, until `close`.
+            id: The id; None means a random one.
+            client: The client to use. None opens a separate connection, until `close`.
             options: As for `hw.sandboxes.create`: see `SandboxOptions`.
 
         Raises:
-            HawseError: As `connect()` and `hw.sandboxes.create`.
+            HawseError: The same errors as `connect()` and `hw.sandboxes.create`.
         """
         if client is not None:
             return cast(CreatedSandbox, client.sandboxes.create(id, **options))
@@ -64,10 +64,10 @@ class Sandbox(_CLASSES["Sandbox"]):
 
         Args:
             id: The id.
-            client: The client to use. None: a connection of its own, until `close`.
+            client: The client to use. None opens a separate connection, until `close`.
 
         Raises:
-            HawseError: `not_found`; as `connect()`.
+            HawseError: `not_found`; the same errors as `connect()`.
         """
 
         def find(client: Client) -> OpenedSandbox:
@@ -80,19 +80,19 @@ class Sandbox(_CLASSES["Sandbox"]):
     def list(
         cls, *, labels: Mapping[str, str] | None = None, client: "Client | None" = None
     ) -> builtins.list[asynchronous.SandboxInfo]:
-        """Return the sandboxes that have all of the labels, as `hw.sandboxes.list`. None is started.
+        """Return the sandboxes that have all of the labels, like `hw.sandboxes.list`. Starts none of them.
 
         Args:
             labels: Labels that a sandbox must have.
-            client: The client to use. None: a connection that is closed before this returns.
+            client: The client to use. None opens a connection and closes it before returning.
         """
         with connect() if client is None else nullcontext(client) as hw:
             return cast(builtins.list[asynchronous.SandboxInfo], hw.sandboxes.list(labels=labels))
 
     def close(self) -> None:
-        """Close the connection that `create` or `get` has made. The sandbox remains.
+        """Close the connection that `create` or `get` has opened. The sandbox remains.
 
-        Does nothing for a sandbox of a client, and the second time.
+        Does nothing for a sandbox of a client, or when called again.
         """
         if self.connection is not None:
             self.connection.close()
@@ -126,7 +126,7 @@ class OpenedSandbox(Sandbox):
 
 
 class CreatedSandbox(Sandbox):
-    """A sandbox that was created. It stays, unless it is used in `with`, which deletes it."""
+    """A sandbox that was created. It remains, unless it is used in `with`, which deletes it."""
 
     def __enter__(self) -> "CreatedSandbox":
         return self
@@ -147,7 +147,7 @@ creates(AsyncSandboxCreation, CreatedSandbox)
 
 
 class Client(_CLASSES["Client"]):
-    """One WebSocket, which is re-established when it is lost, and the calls on it. `connect` makes it."""
+    """One WebSocket, which is re-established when it is lost, and the calls on it. Created by `connect`."""
 
     def __enter__(self) -> "Client":
         return self  # `connect` has connected it
@@ -161,8 +161,9 @@ def connect(url: str | None = None, **options: Any) -> Client:
     """Connect to the gateway at `url` and return the client: use it in `with`, or call `close`.
 
     Args:
-        url: `http(s)://` or `ws(s)://host[:port]`, also as `hawse serve` prints it (`…/#token=…`). None: the gateway of
-            HAWSE_URL, HAWSE_TOKEN and HAWSE_CA, or what `hawse login` has saved, or the gateway of this machine.
+        url: `http(s)://` or `ws(s)://host[:port]`, also as printed by `hawse serve` (`…/#token=…`).
+            None means the gateway of HAWSE_URL, HAWSE_TOKEN and HAWSE_CA, or the one saved by `hawse login`, or the
+            gateway of this machine.
         options: `token`, `ca`, `options` and `on_state`, as for `hawse.connect`.
 
     Raises:

@@ -130,11 +130,11 @@ class ShareLinks:
 
         Args:
             sandbox: The sandbox that it opens.
-            terminal: The only terminal that it opens. None: the whole sandbox.
+            terminal: The only terminal that it opens. None means the whole sandbox.
             role: `viewer` or `writer`.
             name: The name of the guest.
-            expires_in: Seconds until it expires. None: with the token of this client.
-            max_uses: How many browsers may open it; programs cannot use it then. None: any number.
+            expires_in: Seconds until it expires. None means with the token of this client.
+            max_uses: How many browsers may open it; programs cannot use it then. None means any number.
 
         Raises:
             HawseError: `forbidden` if this client may not give access to the sandbox, `limit_exceeded`.
@@ -154,10 +154,10 @@ class Tokens:
         Args:
             name: What it is for.
             role: What it may do.
-            sandboxes: The sandboxes that it is limited to. None: all in which this client may give access.
+            sandboxes: The sandboxes that it is limited to. None means all in which this client may give access.
             own: Whether it is limited to the sandboxes that its user creates.
-            user: Whom it identifies. None: the user of this client.
-            expires_in: Seconds until it expires. None: with the token of this client.
+            user: Whom it identifies. None means the user of this client.
+            expires_in: Seconds until it expires. None means with the token of this client.
 
         Raises:
             HawseError: `forbidden` if this client does not have the rights itself, `limit_exceeded`.
@@ -181,7 +181,7 @@ class AuditTrail:
             since: Only entries from this time on, in seconds since 1970.
             until: Only entries before this time.
             user: Only entries of this user.
-            method: Only entries of this action; `token.` selects all that begin with it.
+            method: Only entries of this action; `token.` selects all that start with it.
             sandbox: Only entries of this sandbox.
             outcome: Only entries with this outcome, such as `ok` or `forbidden`.
             after: Only entries that are newer than the one at this `position`.
@@ -203,10 +203,10 @@ class Backups:
             sandbox: The id of the sandbox.
             path: The directory; relative to the workspace.
             name: A name for people.
-            ttl: Seconds until it is deleted; None: it is kept.
+            ttl: Seconds until it is deleted; None means it is kept.
             exclude: Globs of what to leave out.
             gitignore: Whether to leave out what git ignores.
-            compression: How it is compressed; None: with zstd where the sandbox has it, else with gzip.
+            compression: How it is compressed; None means with zstd where the sandbox has it, else with gzip.
             overlay: Whether to prepare restores with the mode `overlay`, of which the first one is slow otherwise.
             on_progress: Is called from the event loop; it must return soon.
 
@@ -223,14 +223,15 @@ class Backups:
 
         Args:
             backup: The id of the backup.
-            sandbox: The id of another sandbox; None: that of the backup.
-            path: Another directory, which need not exist; None: that of the backup.
+            sandbox: The id of another sandbox; None means that of the backup.
+            path: Another directory, which need not exist; None means that of the backup.
             mode: Whether the files are copied, or read from the backup when they are used.
             on_progress: Is called from the event loop; it must return soon.
 
         Raises:
             HawseError: `no_space`, `io_error` if the archive is damaged, `conflict` if files are created in the
-                directory meanwhile, or if it is not empty for an overlay; `unavailable` where nothing can be mounted.
+                directory in the meantime, or if it is not empty for an overlay; `unavailable` where nothing can be
+                mounted.
         """
 
     def usage(self) -> BackupUsageResult:
@@ -256,10 +257,10 @@ class SandboxBackups:
         Args:
             path: The directory; relative to the workspace.
             name: A name for people.
-            ttl: Seconds until it is deleted; None: it is kept.
+            ttl: Seconds until it is deleted; None means it is kept.
             exclude: Globs of what to leave out.
             gitignore: Whether to leave out what git ignores.
-            compression: How it is compressed; None: with zstd where the sandbox has it, else with gzip.
+            compression: How it is compressed; None means with zstd where the sandbox has it, else with gzip.
             overlay: Whether to prepare restores with the mode `overlay`, of which the first one is slow otherwise.
             on_progress: Is called from the event loop; it must return soon.
 
@@ -278,14 +279,14 @@ class SandboxBackups:
 
         Args:
             backup: The id of the backup.
-            path: Another directory, which need not exist; None: that of the backup.
+            path: Another directory, which need not exist; None means that of the backup.
             mode: Whether the files are copied, or read from the backup when they are used.
             on_progress: Is called from the event loop; it must return soon.
 
         Raises:
             HawseError: `not_found`, `no_space`, `io_error` if the archive is damaged, `conflict` if files are created
-                in the directory meanwhile, or if it is not empty for an overlay; `unavailable` where nothing can be
-                mounted.
+                in the directory in the meantime, or if it is not empty for an overlay; `unavailable` where nothing can
+                be mounted.
         """
 
     def get(self, backup: str) -> BackupInfo:
@@ -409,7 +410,7 @@ class CodeContext:
 
         Args:
             source: The code.
-            timeout: Seconds from its turn after which it is ended; None: that of the context.
+            timeout: Seconds from its turn after which it is ended; None means that of the context.
             store_history: Whether the run counts, and is kept in the executor's history.
             key: The same key again, from any client, joins the same run.
             max_output: The first bytes of stdout and of stderr that are kept.
@@ -425,17 +426,17 @@ class CodeContext:
 
         Args:
             source: The code.
-            timeout: Seconds from its turn after which it is ended; None: that of the context.
+            timeout: Seconds from its turn after which it is ended; None means that of the context.
             store_history: Whether the run counts, and is kept in the executor's history.
             key: The same key again, from any client, joins the same run.
             stdin: Whether the code may ask for input: then there are events `CodeInput`.
         """
 
     def attach(self, run: str | None=None) -> CodeRunStream:
-        """Return the events of a run from its beginning, also of one that another client began.
+        """Return the events of a run from its start, also of one that another client started.
 
         Args:
-            run: The id of the run; None: the one in progress, or the last one.
+            run: The id of the run; None means the one in progress, or the last one.
         """
 
     def watch(self) -> StateStream[CodeWatched]:
@@ -445,14 +446,14 @@ class CodeContext:
         """
 
     def complete(self, source: str, cursor: int | None=None) -> CodeCompleteResult:
-        """Return completions of code at a position in characters; None: its end. Raises `exited`."""
+        """Return completions of code at a position in characters; None means its end. Raises `exited`."""
 
     def inspect(self, source: str, cursor: int | None=None, *, detail: int=0) -> CodeInspectResult:
         """Return the documentation of an object in the code.
 
         Args:
             source: The code.
-            cursor: A position in it, in characters; None: its end.
+            cursor: A position in it, in characters; None means its end.
             detail: 0: signature and documentation; 1: the source too.
 
         Raises:
@@ -498,12 +499,12 @@ class Code:
         """Create a code context: the result, or use it in `with`, which deletes it at the end.
 
         Args:
-            language: The language; None: that of `kernel`, or python.
-            id: The id of the context; None: a random one.
-            kernel: The name of an installed Jupyter kernel; None: the one for `language`.
+            language: The language; None means that of `kernel`, or python.
+            id: The id of the context; None means a random one.
+            kernel: The name of an installed Jupyter kernel; None means the one for `language`.
             cwd: Its working directory at first.
             env: Is added to its environment; None unsets a variable.
-            timeout: Seconds after which a run is ended that names no time; None: never.
+            timeout: Seconds after which a run is ended that names no time; None means never.
 
         Raises:
             HawseError: When awaited: `conflict` if there is one of that id, `language_unavailable`, `spawn_failed`,
@@ -522,8 +523,8 @@ class Code:
 
         Args:
             source: The code.
-            language: The language; None: python.
-            timeout: Seconds after which it is ended; None: never.
+            language: The language; None means python.
+            timeout: Seconds after which it is ended; None means never.
             key: The same key again, from any client, joins the same run.
             max_output: The first bytes of stdout and of stderr that are kept.
             callbacks: `on_stdout`, `on_stderr`, `on_result`, `on_error`, `on_input`: see `Callbacks`.
@@ -548,7 +549,7 @@ class CodeRunStream:
     """
     @property
     def run(self) -> str | None:
-        """The id of the run; None before it has begun."""
+        """The id of the run; None before it has started."""
 
     def answer(self, request: CodeInput, value: str) -> None:
         """Send a line to code that waits for input. Raises `conflict` if it does not wait for it any more."""
@@ -623,7 +624,7 @@ class Desktop:
         Args:
             format: `png`, `jpeg` or `webp`.
             quality: 1 to 100, of `jpeg` and `webp`.
-            region: The part (x, y, width, height), in pixels; None: all.
+            region: The part (x, y, width, height), in pixels; None means all.
 
         Raises:
             HawseError: `not_found`; `unavailable` for `jpeg` and `webp` if the runtime has no Pillow; `interrupted` if
@@ -644,7 +645,7 @@ class Desktop:
             y: Pixels from the top edge.
             button: `left`, `middle` or `right`.
             count: How often: 2 is a double click.
-            hold: Keys that are held meanwhile, such as `ctrl+shift`.
+            hold: Keys that are held in the meantime, such as `ctrl+shift`.
         """
 
     def drag(self, path: Iterable[tuple[int, int]], *, button: MouseButton='left') -> None:
@@ -722,7 +723,7 @@ class Egress:
         Args:
             allow: Rules `[METHODS ]HOST[:PORT]` of what may be reached.
             deny: Rules of the same form, which decide before those of `allow`.
-            secrets: Names of secrets of the gateway that requests get. None: those that it has now.
+            secrets: Names of secrets of the gateway that requests get. None means those that it has now.
 
         Raises:
             HawseError: `invalid_params` for a rule that is not valid, a secret that the caller may not use, or a
@@ -751,7 +752,7 @@ class EgressRequests:
         ...
 
 class Files:
-    """The files of a sandbox. A relative path begins in its workspace, or in `root` if this handle has one.
+    """The files of a sandbox. A relative path starts in its workspace, or in `root` if this handle has one.
 
     The methods raise `HawseError`: `not_found`, `is_directory`, `not_directory`, `permission_denied` (also for a path
     that leaves the root), `conflict` (the target exists, the file has changed), `no_space`, `too_large`,
@@ -761,7 +762,7 @@ class Files:
         """Return the same handle for paths that cannot leave the directory `root`, neither by `..` nor by a symlink."""
 
     def in_session(self, session: str) -> Files:
-        """Return the same handle for paths that begin in the directory that a session is in at each call.
+        """Return the same handle for paths that start in the directory that a session is in at each call.
 
         Args:
             session: The id of the session. If it has ended, calls raise `exited`.
@@ -773,7 +774,7 @@ class Files:
         Args:
             path: The file.
             offset: The offset of the first byte.
-            length: The number of bytes; None: to the end.
+            length: The number of bytes; None means to the end.
             version: Only of this version; any other is a `conflict`.
         """
 
@@ -782,12 +783,12 @@ class Files:
 
         Args:
             path: The file.
-            mode: Its permission bits; None: those that it has.
+            mode: Its permission bits; None means those that it has.
             parents: Whether to create missing directories.
             if_version: The version that the file must have at the end, otherwise `conflict`; "": it must not exist.
             offset: Continue the file from there on in place, instead of replacing it; a shorter one is a `conflict`.
                 What was written stays after an error. With 0 it need not exist.
-            mtime_ns: The time of its last modification, in nanoseconds since 1970; None: the present.
+            mtime_ns: The time of its last modification, in nanoseconds since 1970; None means the present.
             sparse: Whether blocks of zeros become holes.
         """
 
@@ -800,7 +801,7 @@ class Files:
         Args:
             path: The file.
             data: The content, as bytes or as an async iterable of bytes.
-            mode: Its permission bits; None: those that it has.
+            mode: Its permission bits; None means those that it has.
             parents: Whether to create missing directories.
             if_version: The version that the file must have, as `stat` and `write` return it; "": it must not exist.
 
@@ -826,7 +827,7 @@ class Files:
         Args:
             local: The file to send.
             remote: The file in the sandbox, which is replaced when all of it has arrived.
-            mode: Its permission bits; None: those that it has.
+            mode: Its permission bits; None means those that it has.
             preserve: Whether it gets the mode, the time and the holes of the local file.
             resume: Whether another call can continue this one.
             progress: See `Progress`.
@@ -861,7 +862,7 @@ class Files:
             remote: The directory in the sandbox, which is created if it is missing.
             progress: See `Progress`.
             on_error: Is called with a path below `local` and the exception for what cannot be copied, and the rest is
-                copied; None: it raises.
+                copied; None means it raises.
 
         Raises:
             OSError: A local file cannot be read.
@@ -878,7 +879,7 @@ class Files:
             local: The local directory, which is created if it is missing.
             progress: See `Progress`.
             on_error: Is called with a path below `remote` and the exception for what cannot be copied, and the rest is
-                copied; None: it raises.
+                copied; None means it raises.
 
         Raises:
             OSError: A local file cannot be written.
@@ -903,7 +904,7 @@ class Files:
         Args:
             path: The file or directory.
             follow: Whether a symlink is followed rather than described.
-            detect: Whether the beginning of a file is read, for `mime` and `binary` of the result.
+            detect: Whether the start of a file is read, for `mime` and `binary` of the result.
         """
 
     def exists(self, path: PathLike, *, follow: bool=True) -> bool:
@@ -918,10 +919,10 @@ class Files:
             path: The directory. The paths of entries are relative to it.
             recursive: Whether to descend. Symlinks are not followed.
             depth: The number of levels to descend at most.
-            hidden: Whether names that begin with a dot are included.
+            hidden: Whether names that start with a dot are included.
             include: Globs: `*.py` is for a name at any depth, `src/**/*.py` for the path.
             exclude: Globs of what is left out.
-            on_error: Is called for what cannot be read, and the iteration continues; None: it raises.
+            on_error: Is called for what cannot be read, and the iteration continues; None means it raises.
         """
 
     def search(self, pattern: str | None=None, path: PathLike='.', *, literal: bool=False, ignore_case: bool=False, words: Sequence[str] | None=None, hidden: bool=True, include: Sequence[str] | None=None, exclude: Sequence[str] | None=None, limit: int=1000, on_error: Callable[[api.FileFailure], object] | None=None) -> Iterator[api.SearchMatch]:
@@ -934,8 +935,8 @@ class Files:
             path: The directory to search.
             literal: Whether `pattern` is text, not a regular expression.
             ignore_case: Whether case is ignored.
-            words: Texts that the path of a file must all contain, in any order; case is ignored. None: any path.
-            hidden: Whether names that begin with a dot are included.
+            words: Texts that the path of a file must all contain, in any order; case is ignored. None means any path.
+            hidden: Whether names that start with a dot are included.
             include: Globs, as for `list`.
             exclude: Globs of what is left out.
             limit: The number of matches at most.
@@ -1093,9 +1094,9 @@ class Git:
 
         Args:
             url: The repository.
-            path: The directory to make; None: named after the repository.
-            depth: The number of commits to fetch; None: all.
-            branch: The branch to check out; None: the remote's own.
+            path: The directory to make; None means named after the repository.
+            depth: The number of commits to fetch; None means all.
+            branch: The branch to check out; None means the remote's own.
             filter: What to leave out, such as `blob:none`.
             credentials: For http and https. They are not stored.
             timeout: Seconds, 600 by default.
@@ -1126,7 +1127,7 @@ class Git:
 
         Args:
             path: A directory of the repository.
-            ref: The revision to begin at; None: what is checked out.
+            ref: The revision to start at; None means what is checked out.
             limit: The number of commits.
             skip: The number of commits to leave out before.
             paths: Only commits that changed these paths.
@@ -1141,7 +1142,7 @@ class Git:
         Args:
             message: The commit message.
             path: A directory of the repository.
-            author: The author and committer; None: as git is configured.
+            author: The author and committer; None means as git is configured.
             all: Whether to commit the changes of all tracked files too.
             allow_empty: Whether a commit without changes is permitted.
         """
@@ -1155,7 +1156,7 @@ class Git:
         Args:
             name: The name of the branch.
             path: A directory of the repository.
-            start: The revision to begin at; None: what is checked out.
+            start: The revision to start at; None means what is checked out.
             force: Whether to move an existing branch.
         """
 
@@ -1169,7 +1170,7 @@ class Git:
             ref: The branch or commit.
             path: A directory of the repository.
             create: Whether to create the branch `ref`.
-            start: The revision that the new branch begins at.
+            start: The revision that the new branch starts at.
             paths: Restore only these paths, from `ref` or the index, and do not switch.
         """
 
@@ -1178,8 +1179,8 @@ class Git:
 
         Args:
             path: A directory of the repository.
-            remote: The remote; None: the branch's own.
-            branch: The remote branch; None: the branch's own.
+            remote: The remote; None means the branch's own.
+            branch: The remote branch; None means the branch's own.
             rebase: Whether to rebase instead of merging.
             ff_only: Whether to fail if a merge or rebase is required.
             credentials: For http and https. They are not stored.
@@ -1195,7 +1196,7 @@ class Git:
         Args:
             path: A directory of the repository.
             remote: The remote.
-            branch: The branch; None: the current one.
+            branch: The branch; None means the current one.
             force: Whether to overwrite the remote branch, if it is as it was when it was fetched last.
             set_upstream: Whether the branch follows the remote one from now on.
             credentials: For http and https. They are not stored.
@@ -1211,14 +1212,14 @@ class Images:
     Methods raise `HawseError`: `invalid_params` for a provider without images, `unavailable` if it cannot be asked.
     """
     def list(self, *, provider: str | None=None) -> list[ImageInfo]:
-        """Return the images that are there. `provider`: its name; None: the gateway's default."""
+        """Return the images that are there. `provider`: its name; None means the gateway's default."""
 
     def pull(self, image: str, *, provider: str | None=None, on_progress: Callable[[ImageProgress], object] | None=None) -> ImageInfo:
         """Pull an image, also a newer version of one that is there, and return it.
 
         Args:
             image: Its name, with a tag or digest; without one, the tag is `latest`.
-            provider: The name of the provider; None: the gateway's default.
+            provider: The name of the provider; None means the gateway's default.
             on_progress: Is called with the progress; it must return soon.
 
         Raises:
@@ -1230,7 +1231,7 @@ class Images:
 
         Args:
             image: Its name.
-            provider: The name of the provider; None: the gateway's default.
+            provider: The name of the provider; None means the gateway's default.
 
         Raises:
             HawseError: `not_found`; `conflict` if a sandbox uses it.
@@ -1317,7 +1318,7 @@ class PortConnection:
         """Close this half: the other end reads EOF. It may still send."""
 
     def close(self) -> None:
-        """Close this half and wait until the other end closes its own; what arrives meanwhile is discarded."""
+        """Close this half and wait until the other end closes its own; what arrives in the meantime is discarded."""
 
     def lines(self, *, encoding: str='utf-8', errors: str='replace') -> Iterator[str]:
         """Iterate over the lines, without their ends (LF or CR LF). The last one need not have an end.
@@ -1354,7 +1355,8 @@ class Ports:
         Args:
             port: The port.
             name: A name for people.
-            token: The token in the address, 8 to 40 lower-case letters and digits; None: one that cannot be guessed.
+            token: The token in the address, 8 to 40 lower-case letters and digits; None means one that cannot be
+                guessed.
 
         Raises:
             HawseError: `forbidden` if the port is not the sandbox's, `limit_exceeded`; `conflict` if the port has
@@ -1438,10 +1440,10 @@ class Process:
     def wait(self, *, timeout: float | None=None) -> Exit:
         """Wait until the process has ended and its output has arrived; return how it ended.
 
-        Output that is not read meanwhile can be read afterwards, as far as the sandbox keeps it.
+        Output that is not read in the meantime can be read afterwards, as far as the sandbox keeps it.
 
         Args:
-            timeout: Seconds; None: no limit. The process goes on after them.
+            timeout: Seconds; None means no limit. The process goes on after them.
 
         Raises:
             TruncatedError: The last bytes of its output are no longer kept.
@@ -1458,8 +1460,8 @@ class Process:
         Args:
             text: Is searched for as it is.
             pattern: A regular expression in RE2's syntax.
-            stream: The stream to search; None: both.
-            since: The offset in each stream to search from; None: all that is kept.
+            stream: The stream to search; None means both.
+            since: The offset in each stream to search from; None means all that is kept.
             timeout: Seconds.
 
         Raises:
@@ -1539,8 +1541,8 @@ class Processes:
 
         Args:
             id: The id of the process.
-            instance: The instance of that id; None: any.
-            since: The offset in each stream to begin at; None: all that is kept.
+            instance: The instance of that id; None means any.
+            since: The offset in each stream to start at; None means all that is kept.
 
         Raises:
             HawseError: `not_found`, `stale_handle` if the process is another instance, and what closed the client.
@@ -1553,9 +1555,9 @@ class Processes:
         """End all processes that run with all their descendants; return their number when nothing is left of them.
 
         Args:
-            session: The id of a session: only processes that it started. None: all, also the commands of `exec`.
-            signal: The first signal; None: TERM.
-            grace: Seconds from the first signal to KILL; None: 5.
+            session: The id of a session: only processes that it started. None means all, also the commands of `exec`.
+            signal: The first signal; None means TERM.
+            grace: Seconds from the first signal to KILL; None means 5.
 
         Raises:
             HawseError: `permission_denied` if something survives KILL, and what closed the client.
@@ -1565,9 +1567,9 @@ class Processes:
         """Remove a process that has ended, with its output, or all that have ended; return the number of them.
 
         Args:
-            id: The id of the process; None: all that have ended.
-            instance: The instance of that id; None: any.
-            session: Without `id`, the id of a session: only processes that it started. None: all.
+            id: The id of the process; None means all that have ended.
+            instance: The instance of that id; None means any.
+            session: Without `id`, the id of a session: only processes that it started. None means all.
 
         Raises:
             HawseError: `not_found`, `stale_handle`, `conflict` if the process runs, and what closed the client.
@@ -1579,7 +1581,7 @@ class Processes:
         `argv` is truncated after 256 characters.
 
         Args:
-            session: The id of a session: only processes that it started. None: all.
+            session: The id of a session: only processes that it started. None means all.
         """
 
     def begin(self, fields: StartFields) -> Process:
@@ -1599,10 +1601,10 @@ class Session:
 
         Args:
             command: A shell command.
-            cwd: The working directory of this command alone; a relative one begins at the session's.
+            cwd: The working directory of this command alone; a relative one starts at the session's.
             env: Is added to the environment of this command alone; None unsets a variable.
-            stdin: The whole input; None: the command reads from /dev/null.
-            timeout: Seconds from the beginning of the command; None: the session's `command_timeout`. After it, what
+            stdin: The whole input; None means the command reads from /dev/null.
+            timeout: Seconds from the start of the command; None means the session's `command_timeout`. After it, what
                 the command started is killed and the shell drops the rest of the command: the code is 124 and the
                 result `timed_out`; the session lives.
             check: Whether to raise for a code other than 0, or truncated output.
@@ -1625,7 +1627,7 @@ class Session:
         `SIGTERM`. It returns when the command has ended. A command that does not exist is not an error.
 
         Args:
-            key: The key of its `exec`; None: the command that runs now, of any client.
+            key: The key of its `exec`; None means the command that runs now, of any client.
             grace: Seconds from TERM to KILL.
 
         Raises:
@@ -1682,11 +1684,11 @@ class Sessions:
         """Create a persistent shell: the result, or use it in `with`, which deletes it at the end.
 
         Args:
-            id: The id of the session; None: a random one.
+            id: The id of the session; None means a random one.
             cwd: Its working directory at first.
             env: Is added to its environment; None unsets a variable.
-            shell: The path of the shell; None: bash.
-            command_timeout: Seconds after which a command is killed whose `exec` has no `timeout`; None: never.
+            shell: The path of the shell; None means bash.
+            command_timeout: Seconds after which a command is killed whose `exec` has no `timeout`; None means never.
 
         Raises:
             HawseError: When awaited: `conflict` if there is one of that id, `spawn_failed`, `limit_exceeded`.
@@ -1713,7 +1715,8 @@ class Sandbox:
 
     Attributes:
         id: The id of the sandbox.
-        connection: The client that this handle has connected, and that `close` closes. None: it holds nothing open.
+        connection: The client that this handle has connected, and that `close` closes. None means it holds nothing
+            open.
     """
     @classmethod
     def create(cls, id: str | None=None, *, client: Client | None=None, **options: Unpack[SandboxOptions]) -> CreatedSandbox:
@@ -1723,8 +1726,8 @@ class Sandbox:
         end, and closes the connection.
 
         Args:
-            id: The id; None: a random one.
-            client: The client to use. None: a connection of its own, until `close`.
+            id: The id; None means a random one.
+            client: The client to use. None means a connection of its own, until `close`.
             options: As for `hw.sandboxes.create`: see `SandboxOptions`.
 
         Raises:
@@ -1740,7 +1743,7 @@ class Sandbox:
 
         Args:
             id: The id.
-            client: The client to use. None: a connection of its own, until `close`.
+            client: The client to use. None means a connection of its own, until `close`.
 
         Raises:
             HawseError: When awaited: `not_found`; as `connect()`.
@@ -1752,7 +1755,7 @@ class Sandbox:
 
         Args:
             labels: Labels that a sandbox must have.
-            client: The client to use. None: a connection that is closed before this returns.
+            client: The client to use. None means a connection that is closed before this returns.
         """
 
     def close(self) -> None:
@@ -1785,7 +1788,7 @@ class Sandbox:
 
     @property
     def recordings(self) -> Recordings:
-        """Recordings: `attach`, `get`, `list`, `watch`. `Terminal.record` and `Desktop.record` begin one."""
+        """Recordings: `attach`, `get`, `list`, `watch`. `Terminal.record` and `Desktop.record` start one."""
 
     @property
     def files(self) -> Files:
@@ -1866,7 +1869,7 @@ class Sandbox:
 
         Args:
             name: A name for people.
-            ttl: Seconds until it is deleted; None: it is kept.
+            ttl: Seconds until it is deleted; None means it is kept.
 
         Raises:
             HawseError: As `hw.backups.create`.
@@ -1893,7 +1896,7 @@ class Sandbox:
             command: A sequence is an argv; a string is for the shell.
             cwd: The working directory.
             env: Is added to the environment; None unsets a variable.
-            stdin: The whole input; None: the command reads from /dev/null.
+            stdin: The whole input; None means the command reads from /dev/null.
             timeout: Seconds after which the whole process tree is killed; the result is then `timed_out`.
             check: Whether to raise for a code other than 0, or truncated output.
             key: The same key again, from any client, joins the same run.
@@ -1927,8 +1930,8 @@ class Sandboxes:
         """Create a sandbox and start it: the result, or use it in `with`, which deletes it at the end.
 
         Args:
-            id: The id. The same id with the same arguments returns the existing sandbox. None: a random one. The ids
-                of a user who has rights in the own sandboxes only begin with the user's name and a dot.
+            id: The id. The same id with the same arguments returns the existing sandbox. None means a random one. The
+                ids of a user who has rights in the own sandboxes only start with the user's name and a dot.
             options: `provider`, `template`, `image`, `image_command`, `env`, `snapshot`, `labels`, `limits`, `network`,
                 `egress`, `ports`, `timeout`, `idle_timeout`, `keep_alive`: see `SandboxOptions`.
 
@@ -1946,7 +1949,7 @@ class Sandboxes:
         """Return the sandboxes that have all of the labels. None is started.
 
         There may be more than one answer has room for: then there are several calls, and a sandbox that is created or
-        deleted meanwhile may be among the sandboxes or not.
+        deleted in the meantime may be among the sandboxes or not.
         """
 
     def templates(self) -> builtins.list[TemplateInfo]:
@@ -2212,10 +2215,10 @@ class Terminal:
             echo: As for `expect`.
             silence: Seconds without output.
             command: Whether to wait for the end of a command.
-            prompt: Whether to wait until the shell is at its prompt: no command runs, and it has begun a prompt since a
-                line or Ctrl-C was typed last.
+            prompt: Whether to wait until the shell is at its prompt: no command runs, and it has started a prompt since
+                a line or Ctrl-C was typed last.
             exit: Whether to wait for the end of the program.
-            since: The offset of the first byte of output that counts; None: after the last match or `send`.
+            since: The offset of the first byte of output that counts; None means after the last match or `send`.
             timeout: Seconds, after which the `event` is `timeout`.
 
         Raises:
@@ -2251,8 +2254,8 @@ class Terminals:
         Await the result, and `close` it, or use it in `with`, which closes it at the end. The terminal remains.
 
         Args:
-            id: The id of the terminal; None: a random one.
-            argv: The program of a new terminal; None: the user's shell.
+            id: The id of the terminal; None means a random one.
+            argv: The program of a new terminal; None means the user's shell.
             cwd: Its working directory.
             env: Is added to its environment; None unsets a variable.
             cols: Columns of a new terminal.
@@ -2271,8 +2274,8 @@ class Terminals:
 
         Args:
             id: The id of the terminal.
-            instance: The instance of that id; None: any.
-            since: The offset to begin at; None: everything that is kept is replayed.
+            instance: The instance of that id; None means any.
+            since: The offset to start at; None means everything that is kept is replayed.
             viewer: `read_only`, `lossless`, `emulator`, `name`, `kind`: see `ViewerOptions`.
 
         Raises:
@@ -2299,12 +2302,12 @@ class Tunnels:
 
         Args:
             port: The port. No program needs to listen yet.
-            name: 1 to 40 lower-case letters, digits and single hyphens. None: a random one that cannot be guessed.
+            name: 1 to 40 lower-case letters, digits and single hyphens. None means a random one that cannot be guessed.
                 Not for `tcp` of the gateway.
             kind: `http`, with WebSockets; `tcp`, at a port of the gateway; or `tls`, by the name that clients ask for:
-                the program has the certificate. None: `tcp` with `ssh`, else `http`.
-            public_port: The port of the gateway or the SSH server, for `tcp`. None: a free one.
-            expires_in: Seconds until it ends. None: it ends with the sandbox.
+                the program has the certificate. None means `tcp` with `ssh`, else `http`.
+            public_port: The port of the gateway or the SSH server, for `tcp`. None means a free one.
+            expires_in: Seconds until it ends. None means it ends with the sandbox.
             provider: Who gives it its address: `gateway`; `cloudflared`, for `http`; or `ssh`, an SSH server, for
                 `tcp`. The gateway's machine runs the program of the provider.
 
@@ -2355,9 +2358,9 @@ class Watches:
         Args:
             path: The directory.
             recursive: Whether to watch the directories below it too.
-            include: Globs (`*`, `?`, `[…]`, `**`) of what is reported; None: everything. A glob with a slash is for the
-                path relative to the directory, one without for the name at any depth.
-            exclude: Globs of what is not reported; None: Git's and hawse's own files.
+            include: Globs (`*`, `?`, `[…]`, `**`) of what is reported; None means everything. A glob with a slash is
+                for the path relative to the directory, one without for the name at any depth.
+            exclude: Globs of what is not reported; None means Git's and hawse's own files.
             since: A `version`, to continue there.
         """
 
@@ -2371,7 +2374,7 @@ class Watches:
             recursive: As for `start`.
             include: As for `start`.
             exclude: As for `start`.
-            since: The version of the previous answer; None begins to watch.
+            since: The version of the previous answer; None starts to watch.
 
         Raises:
             HawseError: As for `Watch`.
@@ -2399,8 +2402,9 @@ def connect(url: str | None = None, *, token: Token = None, ca: Authorities = No
     """Connect to the gateway at `url` and return the client: use it in `with`, or call `close`.
 
     Args:
-        url: `http(s)://` or `ws(s)://host[:port]`, also as `hawse serve` prints it (`…/#token=…`). None: the gateway of
-            HAWSE_URL, HAWSE_TOKEN and HAWSE_CA, or what `hawse login` has saved, or the gateway of this machine.
+        url: `http(s)://` or `ws(s)://host[:port]`, also as printed by `hawse serve` (`…/#token=…`).
+            None means the gateway of HAWSE_URL, HAWSE_TOKEN and HAWSE_CA, or the one saved by `hawse login`, or the
+            gateway of this machine.
         options: `token`, `ca`, `options` and `on_state`, as for `hawse.connect`.
 
     Raises:
@@ -2412,12 +2416,12 @@ def connect(url: str | None = None, *, token: Token = None, ca: Authorities = No
 def timeout(seconds: float) -> AbstractContextManager[None]:
     """Limit the time of the calls in this block, all together: `with hawse.sync.timeout(10): box.files.read("f")`.
 
-    The call that waits when the time is over is cancelled, which ends what it has started. Calls that begin later fail
+    The call that waits when the time is over is cancelled, which ends what it has started. Calls that start later fail
     at once. Leaving an inner `with` block, such as that of a process, is not limited: it still ends the process. Other
     threads are not limited.
 
     Args:
-        seconds: The time from the beginning of the block.
+        seconds: The time from the start of the block.
 
     Raises:
         DeadlineExceededError: The time is over. It is also a `TimeoutError`.

@@ -84,7 +84,7 @@ class BackgroundLoop:
         self._pid = os.getpid()
         self._loop = asyncio.new_event_loop()
         self._waited: set[_Work[Any]] = set()  # what threads wait for
-        self._begun: set[asyncio.Task[None]] = set()  # what was begun for a thread, which may have been interrupted
+        self._begun: set[asyncio.Task[None]] = set()  # what was started for a thread, which may have been interrupted
         self._held: dict[asyncio.Task[Any], None] = {}  # the contexts that are entered, in this order
         self._lock = threading.Lock()
         self._stopped = False
@@ -155,7 +155,7 @@ class BackgroundLoop:
     def release(self, values: list[Any]) -> None:
         """Empty a list in the loop's thread, so that the finalizers of its items run there. Does not wait for that."""
         if self.usable:
-            with suppress(RuntimeError):  # the loop was closed meanwhile
+            with suppress(RuntimeError):  # the loop was closed in the meantime
                 self._loop.call_soon_threadsafe(values.clear)
 
     def exit(self) -> None:
@@ -180,7 +180,7 @@ class BackgroundLoop:
             with self._lock:
                 self._stopped = True
             for work in list(self._waited):
-                work.cancel()  # also what is scheduled and has not begun
+                work.cancel()  # also what is scheduled and has not started
             self._loop.run_until_complete(self._end())
         finally:
             with self._lock:
@@ -196,7 +196,7 @@ class BackgroundLoop:
 
     async def _end(self) -> None:
         """Wait until what was cancelled has ended, and end the rest. Clients are left while they have a connection, so
-        that they can end at the server what was begun.
+        that they can end at the server what was started.
         """
         with suppress(TimeoutError):
             async with asyncio.timeout(EXIT_TIMEOUT):

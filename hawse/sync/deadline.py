@@ -20,12 +20,12 @@ _OVER: Final = "the time of `hawse.sync.timeout` is over"
 def timeout(seconds: float) -> Iterator[None]:
     """Limit the time of the calls in this block, all together: `with hawse.sync.timeout(10): box.files.read("f")`.
 
-    The call that waits when the time is over is cancelled, which ends what it has started. Calls that begin later fail
+    The call that waits when the time is over is cancelled, which ends what it has started. Calls that start later fail
     at once. Leaving an inner `with` block, such as that of a process, is not limited: it still ends the process. Other
     threads are not limited.
 
     Args:
-        seconds: The time from the beginning of the block.
+        seconds: The time from the start of the block.
 
     Raises:
         DeadlineExceededError: The time is over. It is also a `TimeoutError`.

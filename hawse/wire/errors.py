@@ -100,8 +100,8 @@ class HawseError(Exception):
 
     Attributes:
         code: a key of `ERRORS`, or a code that a newer version defines.
-        message: for people; may be empty.
-        admitted: whether the work of the call was begun.
+        message: for people; can be empty.
+        admitted: whether the work of the call was started.
         details: any JSON value, by code.
         retryable: whether the same call may succeed later.
         status: the HTTP status of the code.

@@ -34,7 +34,7 @@ class Join(JoinMessage, frozen=True, kw_only=True):
 
     Attributes:
         runtime: The id of its runtime.
-        sandbox: The sandbox to join. None: the only one that the token is for.
+        sandbox: The sandbox to join. None means the only one that the token is for.
         name: What to call the machine, such as `ann@laptop:/home/ann/project`.
     """
 

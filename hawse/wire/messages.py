@@ -35,10 +35,11 @@ class Principal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     Attributes:
         id: identifies the caller; the same in every call of one caller.
-        name: what to show to people; may be empty.
+        name: what to show to people; can be empty.
         kind: `owner`, `user`, `guest` or `service`. Readers must accept other values, which later versions may add.
         rights: names defined in `hawse.api.rights`. `*` is every right; an unknown name grants nothing.
-        credential: id of the credential that the caller presented, which is not secret; None: the gateway has none.
+        credential: id of the credential that the caller presented, which is not secret; None means the gateway has
+            none.
     """
 
     id: Annotated[str, Meta(min_length=1, max_length=128)]

@@ -169,7 +169,7 @@ class Receiver(ServerSender):
         channel = self._known(credit.ch)
         if not self._step_remote(channel, Step.CLIENT_CREDIT if self._server else Step.SERVER_CREDIT):
             return False
-        # Cut to the maximum, but a grant must not lower a window that began above it.
+        # Cut to the maximum, but a grant must not lower a window that started above it.
         channel.send_window += min(credit.bytes, max(self.limits.window_max - channel.send_window, 0))
         channel.returned += min(credit.bytes, channel.spent - channel.returned)
         return True

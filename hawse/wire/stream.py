@@ -1,6 +1,6 @@
 """Messages on a plain byte stream (a link from gateway to runtime): each is preceded by its length, u32 big-endian.
 
-A control message begins with `{` and a data frame with its kind, so the first byte distinguishes them.
+A control message starts with `{` and a data frame with its kind, so the first byte distinguishes them.
 """
 
 from collections.abc import Iterable, Iterator

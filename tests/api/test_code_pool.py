@@ -14,7 +14,7 @@ def test_values_are_for_all_languages_or_for_one() -> None:
 
 @pytest.mark.parametrize("text", ["", "8", "size", "size=-1", "size=1M", "memory=1T", "python:", "size=1,,idle=2"])
 def test_another_form_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="in which memory may end with K, M or G"):
+    with pytest.raises(ValueError, match="where memory can end with K, M or G"):
         parse_pools([text])
 
 

@@ -42,7 +42,7 @@ def test_an_exit_is_ok_only_with_code_0() -> None:
 def test_each_pattern_is_explained_in_messages() -> None:
     with pytest.raises(msgspec.ValidationError) as refused:
         msgspec.json.decode(b'{"id": "my box"}', type=msgspec.defstruct("Named", [("id", Id)]))
-    message = "Expected letters, digits, '.', '_' and '-', of which the first is a letter or digit - at `$.id`"
+    message = "Expected letters, digits, '.', '_' and '-', starting with a letter or digit - at `$.id`"
     assert in_words(str(refused.value)) == message
     for pattern, words in PATTERNS.items():
         with pytest.raises(msgspec.ValidationError) as refused:

@@ -57,5 +57,5 @@ def test_closed_standard_streams_are_no_terminal_to_ask_at() -> None:
     line = f"{sys.executable} -m hawse.cli sandbox rm nope <&-; {sys.executable} -m hawse.cli shell <&- >&-"
     done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False, timeout=60)
     assert "pass --yes" in done.stderr
-    assert "have to be a terminal" in done.stderr
+    assert "must be a terminal" in done.stderr
     assert "Traceback" not in done.stderr

@@ -33,7 +33,7 @@ async def test_any_method_can_be_called(hw: hawse.Client) -> None:
 
 
 async def test_a_token_that_is_not_a_string_is_refused(server: FakeServer, connect: Connect) -> None:
-    with pytest.raises(TypeError, match=r"^token has to be a string or an async function; this is of the type int$"):
+    with pytest.raises(TypeError, match=r"^token must be a string or an async function; this is of the type int$"):
         hawse.connect(server.url, token=3)  # type: ignore[arg-type]
 
     async def fetch() -> str:

@@ -26,7 +26,7 @@ def problem(params: dict[str, Any], shape: Any = SandboxCreate) -> str:
 
 
 def test_a_pattern_is_put_in_words() -> None:
-    words = "letters, digits, '.', '_' and '-', of which the first is a letter or digit"
+    words = "letters, digits, '.', '_' and '-', starting with a letter or digit"
     assert problem({"id": "a b"}) == f"Expected {words} - at `$.id`"
     assert "single hyphens" in problem({"port": 1, "name": "A"}, TunnelCreate)
 

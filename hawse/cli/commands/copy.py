@@ -33,7 +33,7 @@ class CopyPlace:
     """One end of a copy: a path here, in a sandbox, or `-`."""
 
     path: str
-    box: Sandbox | None  # None: here
+    box: Sandbox | None  # None means here
 
     @property
     def is_stream(self) -> bool:
@@ -62,7 +62,7 @@ def cp(target: Target, source: str, destination: str, quiet: bool, ignored: bool
     The same command again continues a copy that was interrupted.
     """
     if remote_path(source) is None and remote_path(destination) is None:
-        raise click.UsageError("SOURCE or DESTINATION has to be in a sandbox: SANDBOX:PATH or :PATH")
+        raise click.UsageError("SOURCE or DESTINATION must be in a sandbox: SANDBOX:PATH or :PATH")
 
     async def work(client: Client, _: Sandbox) -> TreeResult:
         begin, end = (_place(client, target, text) for text in (source, destination))
@@ -166,7 +166,7 @@ async def _is_directory(files: Files, path: str) -> bool:
 async def _from_stream(end: CopyPlace, shown: bool) -> TreeResult:
     assert end.box is not None
     if end.path.endswith("/"):
-        raise click.UsageError("standard input has no name: DESTINATION has to be a file")
+        raise click.UsageError("standard input has no name: DESTINATION must be a file")
     with progress(None, shown=shown) as bar:
         done = await end.box.files.write(end.path, _counted(standard_input(), bar.advance))
     return TreeResult(files=1, bytes=done.bytes)
@@ -203,7 +203,7 @@ def progress(total: int | None, *, shown: bool) -> Iterator[Bar]:
     """Show a progress bar on standard error, if that is a terminal; yields what moves it.
 
     Args:
-        total: How many bytes there are; None: unknown.
+        total: How many bytes there are; None means unknown.
         shown: Whether to show it.
     """
     if not shown or not is_terminal(sys.stderr):

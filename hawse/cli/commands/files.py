@@ -39,11 +39,11 @@ class Edited:
 @click.command(epilog=examples("hawse ls src", "hawse ls -la -s build :logs"))
 @click.argument("path", default=".", type=SandboxPath())
 @click.option("-l", "--long", is_flag=True, help="with mode, size and time")
-@click.option("-a", "--all", "hidden", is_flag=True, help="also names that begin with a dot")
+@click.option("-a", "--all", "hidden", is_flag=True, help="also names that start with a dot")
 @click.option("-R", "--recursive", is_flag=True, help="also what is in directories below")
 @target_options
 def ls(target: Target, path: str, long: bool, hidden: bool, recursive: bool) -> None:
-    """List the directory PATH, by name. A relative path begins in the workspace."""
+    """List the directory PATH, by name. A relative path starts in the workspace."""
 
     async def work(client: Client, box: Sandbox) -> list[FileEntry]:
         entries = box.files.list(path, hidden=hidden, recursive=recursive)
@@ -79,7 +79,8 @@ def cat(target: Target, paths: tuple[str, ...]) -> int:
 def edit(target: Target, path: str) -> None:
     """Edit the file PATH in the editor of this machine (VISUAL or EDITOR), and save it if it has changed.
 
-    If the file was changed in the sandbox meanwhile, nothing is overwritten: the edited text stays in a local file.
+    If the file was changed in the sandbox in the meantime, nothing is overwritten: the edited text stays in a local
+    file.
     """
 
     async def work(client: Client, box: Sandbox) -> Edited:

@@ -67,5 +67,5 @@ def rm(target: Target, names: tuple[str, ...], yes: bool) -> int:
 
 
 def short(id: str) -> str:
-    """Return the beginning of an id, as the docker command prints it."""
+    """Return the start of an id, as the docker command prints it."""
     return id.removeprefix("sha256:")[:12]

@@ -33,8 +33,8 @@ class JoinPlace:
     """What the machine joins.
 
     Attributes:
-        sandbox: The sandbox; None: the one of the token.
-        link: A share link, which is revoked at the end. None: none was asked for.
+        sandbox: The sandbox; None means the one of the token.
+        link: A share link, which is revoked at the end. None means none was asked for.
         created: Whether the sandbox was created for this, and is deleted at the end.
     """
 
@@ -81,9 +81,9 @@ def run_join(target: Target, url: str | None, sandbox: str | None, directory: Pa
     Args:
         target: The gateway, if `url` does not say.
         url: The address of the gateway.
-        sandbox: The id of the sandbox. None: that of the token, or a new one.
+        sandbox: The id of the sandbox. None means that of the token, or a new one.
         directory: The directory that programs start in.
-        share: What a link allows. None: no link is made.
+        share: What a link allows. None means no link is made.
 
     Raises:
         click.ClickException: The gateway refuses, or the runtime does not start.
@@ -174,7 +174,7 @@ class JoinReport:
     Args:
         url: The address of the gateway.
         directory: The directory that programs start in.
-        link: The share link. None: there is none.
+        link: The share link. None means there is none.
     """
 
     def __init__(self, url: str, directory: Path, link: ShareCreateResult | None) -> None:

@@ -120,7 +120,7 @@ class _Output:
 
 
 class _JsonOutput(_Output):
-    """Prints output as JSON. A character may begin in one part of a stream and end in the next."""
+    """Prints output as JSON. A character may start in one part of a stream and end in the next."""
 
     def __init__(self) -> None:
         decoder = codecs.getincrementaldecoder("utf-8")

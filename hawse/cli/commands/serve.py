@@ -10,7 +10,7 @@ from hawse.cli.installation.optional_parts import require_server
 from hawse.cli.output import examples
 
 PORT_MAX = 65_535
-OIDC = "oidc_"  # begins the names of options of the OpenID provider
+OIDC = "oidc_"  # starts the names of options of the OpenID provider
 
 
 @click.command(

@@ -37,7 +37,7 @@ class Detached(Exception):
 
 
 class Continued(Exception):
-    """This process was stopped and continues: the terminal has to be shown again."""
+    """This process was stopped and continues: the terminal must be shown again."""
 
 
 @click.command(
@@ -129,7 +129,7 @@ def _show(
     """Show a terminal until it ends or the user leaves; return its exit code, and whether the user left."""
     detach = key_byte(detach_key)
     if not (sys.stdin.isatty() and is_terminal(sys.stdout)):
-        raise click.ClickException("standard input and output have to be a terminal; `hawse exec` needs none")
+        raise click.ClickException("standard input and output must be a terminal; `hawse exec` needs none")
 
     async def work(client: Client, box: Sandbox) -> tuple[int, bool]:
         local = LocalTerminal(leave=RESET + b"\r\n")
@@ -194,7 +194,7 @@ class _Connection:
 
         Raises:
             Detached: The user left.
-            Continued: The local terminal has to be shown again.
+            Continued: The local terminal must be shown again.
             HawseError: The terminal is lost.
         """
         try:

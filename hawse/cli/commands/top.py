@@ -65,7 +65,7 @@ def top(target: Target, interval: float, once: bool, sort: str) -> None:
     """
     shown = is_terminal(sys.stdout) and not target.as_json
     if shown and not once and not sys.stdin.isatty():
-        raise click.ClickException("standard input has to be a terminal; --once and --json need none")
+        raise click.ClickException("standard input must be a terminal; --once and --json need none")
 
     async def work(client: Client, box: Sandbox) -> None:
         if shown and once:
@@ -155,7 +155,7 @@ def render(look: Look, before: Look | None, sandbox: str, sort: str = "rate") ->
 
     Args:
         look: What to show.
-        before: The look before, for rates. None: there are no rates yet.
+        before: The look before, for rates. None means there are no rates yet.
         sandbox: The id of the sandbox.
         sort: What comes first: one of `SORTS`.
     """

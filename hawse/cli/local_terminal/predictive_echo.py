@@ -36,12 +36,12 @@ class PredictiveEcho:
     """The predictions for one terminal."""
 
     def __init__(self, cols: int, rows: int) -> None:
-        """Create one for a screen of `cols` and `rows`, whose cursor is at the beginning of an empty row."""
+        """Create one for a screen of `cols` and `rows`, whose cursor is at the start of an empty row."""
         self._cols, self._rows = cols, rows
         self._ops: deque[str] = deque()  # typed, and not echoed: characters, and RUBOUT
         self._line = ""  # typed and echoed in this row, up to the cursor
-        self._column: int | None = 0  # of the cursor, without predictions; None: unknown
-        self._end: int | None = 0  # the column from which on the row is empty; None: unknown
+        self._column: int | None = 0  # of the cursor, without predictions; None means unknown
+        self._end: int | None = 0  # the column from which on the row is empty; None means unknown
         self._below = 0  # newlines after which the row is known to be empty
         self._plain = True  # characters are printed without colours and styles
         self._alternate = False

@@ -40,8 +40,8 @@ def declared_callbacks(given: T, options: type, function: str, *, awaited: Colle
     found = declared(given, options, function)
     for name, callback in found.items():
         if not callable(callback):
-            raise TypeError(f"{name} has to be a function; this is the {type(callback).__name__} {callback!r}")
+            raise TypeError(f"{name} must be a function; this is the {type(callback).__name__} {callback!r}")
         is_async = inspect.iscoroutinefunction(callback) or inspect.iscoroutinefunction(type(callback).__call__)
         if name not in awaited and is_async:
-            raise TypeError(f"{name} has to be a plain function: what it returns is not awaited, and this one is async")
+            raise TypeError(f"{name} must be a plain function: what it returns is not awaited, and this one is async")
     return found

@@ -9,7 +9,7 @@ def check_timeout(timeout: object, *, most: float = math.inf) -> None:
     """Check a time limit before anything is sent.
 
     Args:
-        timeout: Seconds; None: there is no limit.
+        timeout: Seconds; None means there is no limit.
         most: The largest value that is allowed.
 
     Raises:

@@ -58,7 +58,7 @@ class CallTable:
         self._options = options
         self._connection: ConnectionProtocol | None = None  # that new channels are opened on
         self._waiting: deque[ClientCall] = deque()
-        self._open: dict[int, ClientCall | None] = {}  # by channel; None: abandoned, its final message is awaited
+        self._open: dict[int, ClientCall | None] = {}  # by channel; None means abandoned, its final message is awaited
         self._posted: set[asyncio.Future[Any]] = set()  # what `settle_posted` waits for
         self._retry_policy = RetryPolicy(options)
         self._closed: HawseError | None = None

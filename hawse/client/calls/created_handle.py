@@ -28,7 +28,7 @@ class CreatedHandle(ABC):
         Args:
             calls: The calls of the client.
             sandbox: The sandbox that it is in.
-            wanted: Its id; None: a random one.
+            wanted: Its id; None means a random one.
             prefix: The first characters of a chosen id.
             create: Whether it is created.
             window: Bytes that the server may send before they are handled.

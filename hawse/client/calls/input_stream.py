@@ -83,7 +83,7 @@ class InputStream:
             TypeError: `data` is a str, or is not bytes. Nothing is taken.
         """
         if isinstance(data, str):  # type: ignore[unreachable]  # a caller without a type checker may give anything
-            raise TypeError("the input is a str, and has to be bytes: encode it, such as with `.encode()`")
+            raise TypeError("the input is a str, and must be bytes: encode it, such as with `.encode()`")
         view = memoryview(data).cast("B")
         async with self._lock:
             while True:

@@ -19,7 +19,7 @@ class LineReader:
         self._receive = receive
         self._limit = limit
         self._held = bytearray()
-        self._searched = 0  # bytes at the beginning of `_held` that contain no end of line
+        self._searched = 0  # bytes at the start of `_held` that contain no end of line
 
     @property
     def held(self) -> int:
@@ -31,14 +31,14 @@ class LineReader:
         self._held += data
 
     def take(self, size: int | None = None) -> bytes:
-        """Return the first `size` bytes that are held; None: all."""
+        """Return the first `size` bytes that are held; None means all."""
         taken = bytes(self._held if size is None else self._held[:size])
         del self._held[: len(taken)]
         self._searched = 0
         return taken
 
     def take_line(self) -> bytes | None:
-        """Return the next complete line without its end (LF or CR LF), or a part of a long one; None: there is none."""
+        """Return the next complete line without its end (LF or CR LF), or a part of a long one; None without a line."""
         end = self._held.find(b"\n", self._searched, self._limit)
         if end >= 0:
             return self.take(end + 1)[:-1].removesuffix(b"\r")

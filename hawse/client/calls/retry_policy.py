@@ -14,7 +14,7 @@ class RetryState:
     """One call that waits to be sent, or sent again."""
 
     backoff: Backoff
-    since: float  # when its attempts began to fail, by the options' clock
+    since: float  # when its attempts started to fail, by the options' clock
     timer: asyncio.TimerHandle | None = None
     succeeded: float | None = None  # when the latest attempt first got an event
 

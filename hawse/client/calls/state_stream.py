@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class StateStreamCall(ClientCall):
-    """A method that sends a state now and after every change. A repeat begins with the present state."""
+    """A method that sends a state now and after every change. A repeat starts with the present state."""
 
     def __init__(self, params: Params[Any], *, sandbox: str, window: int) -> None:
         super().__init__(params, sandbox=sandbox, repeats=True)

@@ -19,7 +19,7 @@ class InputBuffer:
         self.sent = 0  # the next byte to send on the present channel
         self.ended = False  # nothing more will be written
         self._kept = bytearray()
-        self._base = 0  # where sending began on the present channel
+        self._base = 0  # where sending started on the present channel
         self._credit = 0  # received on the present channel
 
     @property

@@ -101,7 +101,7 @@ class CodeContext(CreatedHandle):
 
         Args:
             source: The code.
-            timeout: Seconds from its turn after which it is ended; None: that of the context.
+            timeout: Seconds from its turn after which it is ended; None means that of the context.
             store_history: Whether the run counts, and is kept in the executor's history.
             key: The same key again, from any client, joins the same run.
             max_output: The first bytes of stdout and of stderr that are kept.
@@ -130,7 +130,7 @@ class CodeContext(CreatedHandle):
 
         Args:
             source: The code.
-            timeout: Seconds from its turn after which it is ended; None: that of the context.
+            timeout: Seconds from its turn after which it is ended; None means that of the context.
             store_history: Whether the run counts, and is kept in the executor's history.
             key: The same key again, from any client, joins the same run.
             stdin: Whether the code may ask for input: then there are events `CodeInput`.
@@ -145,10 +145,10 @@ class CodeContext(CreatedHandle):
         return run_stream(self._calls, params, sandbox=self._sandbox, key=key, window=self._window)
 
     def attach(self, run: str | None = None) -> CodeRunStream:
-        """Return the events of a run from its beginning, also of one that another client began.
+        """Return the events of a run from its start, also of one that another client started.
 
         Args:
-            run: The id of the run; None: the one in progress, or the last one.
+            run: The id of the run; None means the one in progress, or the last one.
         """
         call = CodeRunCall(CodeAttach(**self._handle(), run=run), sandbox=self._sandbox, key=None, window=self._window)
         return CodeRunStream(self._calls, call, self._sandbox, owned=False)
@@ -164,7 +164,7 @@ class CodeContext(CreatedHandle):
     # ---- questions
 
     async def complete(self, source: str, cursor: int | None = None) -> CodeCompleteResult:
-        """Return completions of code at a position in characters; None: its end. Raises `exited`."""
+        """Return completions of code at a position in characters; None means its end. Raises `exited`."""
         return await self._request(CodeComplete(**self._handle(), source=source, cursor=cursor))
 
     async def inspect(self, source: str, cursor: int | None = None, *, detail: int = 0) -> CodeInspectResult:
@@ -172,7 +172,7 @@ class CodeContext(CreatedHandle):
 
         Args:
             source: The code.
-            cursor: A position in it, in characters; None: its end.
+            cursor: A position in it, in characters; None means its end.
             detail: 0: signature and documentation; 1: the source too.
 
         Raises:
@@ -222,13 +222,13 @@ def _watched(value: CodeWatched) -> CodeWatched:
 
 
 def run_stream(calls: CallTable, params: CodeRun, *, sandbox: str, key: str | None, window: int) -> CodeRunStream:
-    """Return the events of a run, which is begun when they are iterated.
+    """Return the events of a run, which is started when they are iterated.
 
     Args:
         calls: The calls of the client.
         params: The code.
         sandbox: The sandbox to run it in.
-        key: The same key again joins the same run; None: the run ends with its stream.
+        key: The same key again joins the same run; None means the run ends with its stream.
         window: Bytes that the server may send before they are read.
     """
     call = CodeRunCall(params, sandbox=sandbox, key=key, window=window)

@@ -27,12 +27,12 @@ class Code(SandboxPart):
         """Create a code context: await the result, or use it in `async with`, which deletes it at the end.
 
         Args:
-            language: The language; None: that of `kernel`, or python.
-            id: The id of the context; None: a random one.
-            kernel: The name of an installed Jupyter kernel; None: the one for `language`.
+            language: The language; None means that of `kernel`, or python.
+            id: The id of the context; None means a random one.
+            kernel: The name of an installed Jupyter kernel; None means the one for `language`.
             cwd: Its working directory at first.
             env: Is added to its environment; None unsets a variable.
-            timeout: Seconds after which a run is ended that names no time; None: never.
+            timeout: Seconds after which a run is ended that names no time; None means never.
 
         Raises:
             HawseError: When awaited: `conflict` if there is one of that id, `language_unavailable`, `spawn_failed`,
@@ -70,8 +70,8 @@ class Code(SandboxPart):
 
         Args:
             source: The code.
-            language: The language; None: python.
-            timeout: Seconds after which it is ended; None: never.
+            language: The language; None means python.
+            timeout: Seconds after which it is ended; None means never.
             key: The same key again, from any client, joins the same run.
             max_output: The first bytes of stdout and of stderr that are kept.
             callbacks: `on_stdout`, `on_stderr`, `on_result`, `on_error`, `on_input`: see `Callbacks`.

@@ -20,7 +20,7 @@ class RichResult:
             of an earlier display with the same `display_id`.
         data: By MIME type: text, JSON values, or bytes of a binary type over 64 KiB. The properties decode them.
         metadata: What the code states about the values, by MIME type.
-        display_id: The id under which updates replace it; None: it cannot be updated.
+        display_id: The id under which updates replace it; None means it cannot be updated.
         execution_count: The number of the run, of a `value`.
         omitted: MIME types whose value was too large to be sent, or was no longer kept.
     """

@@ -56,7 +56,7 @@ class CodeRunCall(ClientCall):
         Args:
             params: The code to run, or the run to attach to.
             sandbox: The sandbox of the run.
-            key: Of a `code.run`: the same key again joins the same run; None: a random one.
+            key: Of a `code.run`: the same key again joins the same run; None means a random one.
             window: Bytes that the server may send before they are read.
         """
         attach = isinstance(params, CodeAttach)
@@ -205,7 +205,7 @@ class CodeRunStream:
 
     @property
     def run(self) -> str | None:
-        """The id of the run; None before it has begun."""
+        """The id of the run; None before it has started."""
         return self._call.run
 
     async def answer(self, request: CodeInput, value: str) -> None:

@@ -70,7 +70,7 @@ def client_name() -> str:
 
 
 def trust(ca: Authorities) -> ssl.SSLContext | None:
-    """Return what checks the certificate of a gateway; None: the authorities that the system trusts.
+    """Return what checks the certificate of a gateway; None means the authorities that the system trusts.
 
     Args:
         ca: A file of PEM certificates that are trusted instead of those of the system, such as that of a private
@@ -102,9 +102,9 @@ async def dial(
         uri: As `address` returns it.
         token: The bearer token; None sends none.
         timeout: Seconds.
-        tls: Checks the certificate of the gateway. None: the authorities that the system trusts do.
+        tls: Checks the certificate of the gateway. None means the authorities that the system trusts do.
         subprotocol: What is spoken on it.
-        ping: Seconds between WebSocket pings, and for each answer. None: the protocol has its own `ping`.
+        ping: Seconds between WebSocket pings, and for each answer. None means the protocol has its own `ping`.
 
     Raises:
         RefusedError: The server refused the connection, and a retry would be refused too.

@@ -63,7 +63,7 @@ class Liveness:
 
     Args:
         websocket: The WebSocket.
-        clock: Returns seconds that only grow. None: the running loop's.
+        clock: Returns seconds that only grow. None means the running loop's.
     """
 
     def __init__(self, websocket: ClientConnection, clock: Callable[[], float] | None = None) -> None:

@@ -25,7 +25,7 @@ LIMIT = 256 << 20  # bytes that `read` keeps: for more, use `open_read`
 
 
 class Files(FileLooking):
-    """The files of a sandbox. A relative path begins in its workspace, or in `root` if this handle has one.
+    """The files of a sandbox. A relative path starts in its workspace, or in `root` if this handle has one.
 
     The methods raise `HawseError`: `not_found`, `is_directory`, `not_directory`, `permission_denied` (also for a path
     that leaves the root), `conflict` (the target exists, the file has changed), `no_space`, `too_large`,
@@ -37,7 +37,7 @@ class Files(FileLooking):
         return Files(self._calls, self._sandbox, window=self._window, root=root, session=self._session)
 
     def in_session(self, session: str) -> "Files":
-        """Return the same handle for paths that begin in the directory that a session is in at each call.
+        """Return the same handle for paths that start in the directory that a session is in at each call.
 
         Args:
             session: The id of the session. If it has ended, calls raise `exited`.
@@ -54,7 +54,7 @@ class Files(FileLooking):
         Args:
             path: The file.
             offset: The offset of the first byte.
-            length: The number of bytes; None: to the end.
+            length: The number of bytes; None means to the end.
             version: Only of this version; any other is a `conflict`.
         """
         params = api.FileRead(**self._target(path), offset=offset, length=length, version=version)
@@ -75,12 +75,12 @@ class Files(FileLooking):
 
         Args:
             path: The file.
-            mode: Its permission bits; None: those that it has.
+            mode: Its permission bits; None means those that it has.
             parents: Whether to create missing directories.
             if_version: The version that the file must have at the end, otherwise `conflict`; "": it must not exist.
             offset: Continue the file from there on in place, instead of replacing it; a shorter one is a `conflict`.
                 What was written stays after an error. With 0 it need not exist.
-            mtime_ns: The time of its last modification, in nanoseconds since 1970; None: the present.
+            mtime_ns: The time of its last modification, in nanoseconds since 1970; None means the present.
             sparse: Whether blocks of zeros become holes.
         """
         params = api.FileWrite(
@@ -120,7 +120,7 @@ class Files(FileLooking):
         Args:
             path: The file.
             data: The content, as bytes or as an async iterable of bytes.
-            mode: Its permission bits; None: those that it has.
+            mode: Its permission bits; None means those that it has.
             parents: Whether to create missing directories.
             if_version: The version that the file must have, as `stat` and `write` return it; "": it must not exist.
 
@@ -177,7 +177,7 @@ class Files(FileLooking):
         Args:
             local: The file to send.
             remote: The file in the sandbox, which is replaced when all of it has arrived.
-            mode: Its permission bits; None: those that it has.
+            mode: Its permission bits; None means those that it has.
             preserve: Whether it gets the mode, the time and the holes of the local file.
             resume: Whether another call can continue this one.
             progress: See `Progress`.
@@ -251,7 +251,7 @@ class Files(FileLooking):
             remote: The directory in the sandbox, which is created if it is missing.
             progress: See `Progress`.
             on_error: Is called with a path below `local` and the exception for what cannot be copied, and the rest is
-                copied; None: it raises.
+                copied; None means it raises.
 
         Raises:
             OSError: A local file cannot be read.
@@ -277,7 +277,7 @@ class Files(FileLooking):
             local: The local directory, which is created if it is missing.
             progress: See `Progress`.
             on_error: Is called with a path below `remote` and the exception for what cannot be copied, and the rest is
-                copied; None: it raises.
+                copied; None means it raises.
 
         Raises:
             OSError: A local file cannot be written.

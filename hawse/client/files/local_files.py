@@ -121,7 +121,7 @@ def digest(text: str) -> str:
 
 
 def _prefix(local: Path) -> str:
-    """What the names of all parts of this file begin with."""
+    """What the names of all parts of this file start with."""
     return f".hawse-{digest(local.name)}-"
 
 

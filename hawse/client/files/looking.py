@@ -43,7 +43,7 @@ class FileLooking(FileChanges):
         Args:
             path: The file or directory.
             follow: Whether a symlink is followed rather than described.
-            detect: Whether the beginning of a file is read, for `mime` and `binary` of the result.
+            detect: Whether the start of a file is read, for `mime` and `binary` of the result.
         """
         return _local(await self._request(api.FileStat(**self._target(path), follow=follow, detect=detect)))
 
@@ -70,10 +70,10 @@ class FileLooking(FileChanges):
             path: The directory. The paths of entries are relative to it.
             recursive: Whether to descend. Symlinks are not followed.
             depth: The number of levels to descend at most.
-            hidden: Whether names that begin with a dot are included.
+            hidden: Whether names that start with a dot are included.
             include: Globs: `*.py` is for a name at any depth, `src/**/*.py` for the path.
             exclude: Globs of what is left out.
-            on_error: Is called for what cannot be read, and the iteration continues; None: it raises.
+            on_error: Is called for what cannot be read, and the iteration continues; None means it raises.
         """
         params = api.FileList(
             **self._target(path),
@@ -119,8 +119,8 @@ class FileLooking(FileChanges):
             path: The directory to search.
             literal: Whether `pattern` is text, not a regular expression.
             ignore_case: Whether case is ignored.
-            words: Texts that the path of a file must all contain, in any order; case is ignored. None: any path.
-            hidden: Whether names that begin with a dot are included.
+            words: Texts that the path of a file must all contain, in any order; case is ignored. None means any path.
+            hidden: Whether names that start with a dot are included.
             include: Globs, as for `list`.
             exclude: Globs of what is left out.
             limit: The number of matches at most.

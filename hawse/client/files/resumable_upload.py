@@ -107,7 +107,7 @@ class ResumableUpload:
         return os.path.join(os.path.dirname(self._remote), f"{self._prefix()}{digest(repr(known))}.part")
 
     def _prefix(self) -> str:
-        """What the names of all parts of this remote file begin with."""
+        """What the names of all parts of this remote file start with."""
         return f".hawse-{digest(os.path.basename(self._remote))}-"
 
     async def _arrived(self, file: BinaryIO, part: str, size: int) -> int:

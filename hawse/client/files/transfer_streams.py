@@ -26,7 +26,7 @@ class ReadCall(ClientCall):
         self.info: FileOpened | None = None  # since `opened`
         self.receive_buffer: ReceiveBuffer = ReceiveBuffer(window, self.grant)
         self._read = params
-        self._start = params.offset or 0  # where the present channel began
+        self._start = params.offset or 0  # where the present channel started
         self._cursor = OffsetCursor(self._start)
         self._end = None if params.length is None else self._start + params.length
 

@@ -28,7 +28,7 @@ class TreeEntry(NamedTuple):
         path: Its path below the source; "" is the source itself.
         size: Bytes of a file.
         mode: Permission bits.
-        mtime_ns: Time of the last modification, in nanoseconds since 1970; None: not known.
+        mtime_ns: Time of the last modification, in nanoseconds since 1970; None means not known.
         sparse: Whether a file has holes.
     """
 

@@ -69,7 +69,8 @@ class TreeTransfer:
             source: What to copy.
             target: Where the copy is to be. One of both, or both, are in a sandbox.
             progress: Is called with the bytes so far, and the bytes in all.
-            on_error: Is called with a path below `source` and the exception for what cannot be copied; None: it raises.
+            on_error: Is called with a path below `source` and the exception for what cannot be copied; None means it
+                raises.
             into: Whether `target` keeps its mode and its time if it exists.
         """
         self.result = TreeResult()

@@ -64,7 +64,7 @@ class ExecCall(ClientCall):
         Args:
             params: What to run.
             sandbox: The sandbox to run it in.
-            key: The same key again joins the same run; None: a random one.
+            key: The same key again joins the same run; None means a random one.
             stdin: Whether the command gets input.
             window: Bytes that the server may send before they are handled.
             limit: Bytes of stdout and of stderr that are kept at most.

@@ -51,7 +51,7 @@ class Execution:
             command: A sequence is an argv; a string is for the shell.
             cwd: The working directory.
             env: Is added to the environment; None unsets a variable.
-            stdin: The whole input; None: the command reads from /dev/null.
+            stdin: The whole input; None means the command reads from /dev/null.
             timeout: Seconds after which the whole process tree is killed; the result is then `timed_out`.
             check: Whether to raise for a code other than 0, or truncated output.
             key: The same key again, from any client, joins the same run.

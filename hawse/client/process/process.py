@@ -95,7 +95,7 @@ class Process(ProcessOutput):
                 `protocol_error` if another client did; the call's error.
         """
         if not self._stdin:  # the server would end the channel, and the output with it
-            raise ForbiddenError("the process reads from /dev/null: start it with stdin=True")
+            raise ForbiddenError("the process reads from /dev/null means start it with stdin=True")
         await self._call.input_stream.write(data)
 
     async def flush(self) -> None:
@@ -111,10 +111,10 @@ class Process(ProcessOutput):
     async def wait(self, *, timeout: float | None = None) -> Exit:
         """Wait until the process has ended and its output has arrived; return how it ended.
 
-        Output that is not read meanwhile can be read afterwards, as far as the sandbox keeps it.
+        Output that is not read in the meantime can be read afterwards, as far as the sandbox keeps it.
 
         Args:
-            timeout: Seconds; None: no limit. The process goes on after them.
+            timeout: Seconds; None means no limit. The process goes on after them.
 
         Raises:
             TruncatedError: The last bytes of its output are no longer kept.
@@ -149,8 +149,8 @@ class Process(ProcessOutput):
         Args:
             text: Is searched for as it is.
             pattern: A regular expression in RE2's syntax.
-            stream: The stream to search; None: both.
-            since: The offset in each stream to search from; None: all that is kept.
+            stream: The stream to search; None means both.
+            since: The offset in each stream to search from; None means all that is kept.
             timeout: Seconds.
 
         Raises:

@@ -49,8 +49,8 @@ class Processes(SandboxPart):
 
         Args:
             id: The id of the process.
-            instance: The instance of that id; None: any.
-            since: The offset in each stream to begin at; None: all that is kept.
+            instance: The instance of that id; None means any.
+            since: The offset in each stream to start at; None means all that is kept.
 
         Raises:
             HawseError: `not_found`, `stale_handle` if the process is another instance, and what closed the client.
@@ -67,9 +67,9 @@ class Processes(SandboxPart):
         """End all processes that run with all their descendants; return their number when nothing is left of them.
 
         Args:
-            session: The id of a session: only processes that it started. None: all, also the commands of `exec`.
-            signal: The first signal; None: TERM.
-            grace: Seconds from the first signal to KILL; None: 5.
+            session: The id of a session: only processes that it started. None means all, also the commands of `exec`.
+            signal: The first signal; None means TERM.
+            grace: Seconds from the first signal to KILL; None means 5.
 
         Raises:
             HawseError: `permission_denied` if something survives KILL, and what closed the client.
@@ -80,9 +80,9 @@ class Processes(SandboxPart):
         """Remove a process that has ended, with its output, or all that have ended; return the number of them.
 
         Args:
-            id: The id of the process; None: all that have ended.
-            instance: The instance of that id; None: any.
-            session: Without `id`, the id of a session: only processes that it started. None: all.
+            id: The id of the process; None means all that have ended.
+            instance: The instance of that id; None means any.
+            session: Without `id`, the id of a session: only processes that it started. None means all.
 
         Raises:
             HawseError: `not_found`, `stale_handle`, `conflict` if the process runs, and what closed the client.
@@ -95,7 +95,7 @@ class Processes(SandboxPart):
         `argv` is truncated after 256 characters.
 
         Args:
-            session: The id of a session: only processes that it started. None: all.
+            session: The id of a session: only processes that it started. None means all.
         """
         found: list[ProcessInfo] = []
         more = True

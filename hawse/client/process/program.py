@@ -30,7 +30,7 @@ class StartOptions(TypedDict, total=False):
 
     Args:
         id: The id of the process; by default a random one.
-        cwd: The working directory; a relative one begins at the workspace, or at the session's directory.
+        cwd: The working directory; a relative one starts at the workspace, or at the session's directory.
         env: Is added to the environment; None unsets a variable.
         stdin: Whether the process gets input; by default it reads from /dev/null.
         timeout: Seconds after which the whole process tree is killed; by default never.

@@ -103,10 +103,10 @@ class Session(CreatedHandle):
 
         Args:
             command: A shell command.
-            cwd: The working directory of this command alone; a relative one begins at the session's.
+            cwd: The working directory of this command alone; a relative one starts at the session's.
             env: Is added to the environment of this command alone; None unsets a variable.
-            stdin: The whole input; None: the command reads from /dev/null.
-            timeout: Seconds from the beginning of the command; None: the session's `command_timeout`. After it, what
+            stdin: The whole input; None means the command reads from /dev/null.
+            timeout: Seconds from the start of the command; None means the session's `command_timeout`. After it, what
                 the command started is killed and the shell drops the rest of the command: the code is 124 and the
                 result `timed_out`; the session lives.
             check: Whether to raise for a code other than 0, or truncated output.
@@ -145,7 +145,7 @@ class Session(CreatedHandle):
         `SIGTERM`. It returns when the command has ended. A command that does not exist is not an error.
 
         Args:
-            key: The key of its `exec`; None: the command that runs now, of any client.
+            key: The key of its `exec`; None means the command that runs now, of any client.
             grace: Seconds from TERM to KILL.
 
         Raises:

@@ -22,11 +22,11 @@ class Sessions(SandboxPart):
         """Create a persistent shell: await the result, or use it in `async with`, which deletes it at the end.
 
         Args:
-            id: The id of the session; None: a random one.
+            id: The id of the session; None means a random one.
             cwd: Its working directory at first.
             env: Is added to its environment; None unsets a variable.
-            shell: The path of the shell; None: bash.
-            command_timeout: Seconds after which a command is killed whose `exec` has no `timeout`; None: never.
+            shell: The path of the shell; None means bash.
+            command_timeout: Seconds after which a command is killed whose `exec` has no `timeout`; None means never.
 
         Raises:
             HawseError: When awaited: `conflict` if there is one of that id, `spawn_failed`, `limit_exceeded`.

@@ -98,7 +98,7 @@ class Lifecycle:
 
         Args:
             name: A name for people.
-            ttl: Seconds until it is deleted; None: it is kept.
+            ttl: Seconds until it is deleted; None means it is kept.
 
         Raises:
             HawseError: As `hw.backups.create`.

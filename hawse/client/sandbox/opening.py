@@ -27,7 +27,7 @@ class SandboxOptions(TypedDict, total=False):
         limits: What it may use.
         network: What it can connect to.
         egress: What the network `filtered` lets through; by default nothing.
-        ports: Ports that have a preview from the beginning: numbers, or `SandboxPort` for a name or a token.
+        ports: Ports that have a preview from the start: numbers, or `SandboxPort` for a name or a token.
         timeout: Seconds until it is deleted; by default never.
         idle_timeout: Seconds without activity after which it sleeps; by default as the gateway is configured.
         keep_alive: Whether it never sleeps.

@@ -46,7 +46,8 @@ class Sandbox(Lifecycle, Execution):
 
     Attributes:
         id: The id of the sandbox.
-        connection: The client that this handle has connected, and that `close` closes. None: it holds nothing open.
+        connection: The client that this handle has connected, and that `close` closes. None means it holds nothing
+            open.
     """
 
     connection: "Client | None" = None
@@ -76,8 +77,8 @@ class Sandbox(Lifecycle, Execution):
         end, and closes the connection.
 
         Args:
-            id: The id; None: a random one.
-            client: The client to use. None: a connection of its own, until `close`.
+            id: The id; None means a random one.
+            client: The client to use. None means a connection of its own, until `close`.
             options: As for `hw.sandboxes.create`: see `SandboxOptions`.
 
         Raises:
@@ -98,7 +99,7 @@ class Sandbox(Lifecycle, Execution):
 
         Args:
             id: The id.
-            client: The client to use. None: a connection of its own, until `close`.
+            client: The client to use. None means a connection of its own, until `close`.
 
         Raises:
             HawseError: When awaited: `not_found`; as `connect()`.
@@ -119,7 +120,7 @@ class Sandbox(Lifecycle, Execution):
 
         Args:
             labels: Labels that a sandbox must have.
-            client: The client to use. None: a connection that is closed before this returns.
+            client: The client to use. None means a connection that is closed before this returns.
         """
         if client is not None:
             return await client.sandboxes.list(labels=labels)
@@ -178,7 +179,7 @@ class Sandbox(Lifecycle, Execution):
 
     @property
     def recordings(self) -> "Recordings":
-        """Recordings: `attach`, `get`, `list`, `watch`. `Terminal.record` and `Desktop.record` begin one."""
+        """Recordings: `attach`, `get`, `list`, `watch`. `Terminal.record` and `Desktop.record` start one."""
         from hawse.client.terminal.recordings import Recordings
 
         return Recordings(self._calls, self.id, window=self._window)

@@ -38,7 +38,7 @@ class SandboxChange(NamedTuple):
 
 
 class SandboxWatchCall(ClientCall):
-    """`sandbox.watch`. A repeat begins with all sandboxes; those that were deleted meanwhile are noticed at `live`."""
+    """`sandbox.watch`. A repeat starts with all sandboxes; `live` reveals those that were deleted in the meantime."""
 
     def __init__(self, params: SandboxWatch, *, window: int) -> None:
         super().__init__(params, repeats=True)
@@ -147,8 +147,8 @@ class Sandboxes:
         """Create a sandbox and start it: await the result, or use it in `async with`, which deletes it at the end.
 
         Args:
-            id: The id. The same id with the same arguments returns the existing sandbox. None: a random one. The ids
-                of a user who has rights in the own sandboxes only begin with the user's name and a dot.
+            id: The id. The same id with the same arguments returns the existing sandbox. None means a random one. The
+                ids of a user who has rights in the own sandboxes only start with the user's name and a dot.
             options: `provider`, `template`, `image`, `image_command`, `env`, `snapshot`, `labels`, `limits`, `network`,
                 `egress`, `ports`, `timeout`, `idle_timeout`, `keep_alive`: see `SandboxOptions`.
 
@@ -168,7 +168,7 @@ class Sandboxes:
         """Return the sandboxes that have all of the labels. None is started.
 
         There may be more than one answer has room for: then there are several calls, and a sandbox that is created or
-        deleted meanwhile may be among the sandboxes or not.
+        deleted in the meantime may be among the sandboxes or not.
         """
         found: builtins.list[SandboxInfo] = []
         after = None

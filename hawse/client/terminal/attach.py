@@ -38,7 +38,7 @@ class TerminalAttachCall(ClientCall):
         Args:
             params: The terminal, and as what to attach; with a `viewer` that has a key.
             sandbox: The sandbox of the terminal.
-            since: The offset to begin at; None: all that is kept.
+            since: The offset to start at; None means all that is kept.
             window: Bytes that the server may send before they are read.
         """
         super().__init__(params, sandbox=sandbox, repeats=True)

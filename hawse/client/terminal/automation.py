@@ -56,7 +56,7 @@ class Automation:
     _calls: CallTable
     _sandbox: str
     _call: TerminalAttachCall
-    _mark: int | None = None  # offset at which the next `expect` begins; None: the end of the output at the attach
+    _mark: int | None = None  # offset at which the next `expect` starts; None means the end of the output at the attach
 
     async def screen(
         self, *, format: Literal["text", "ansi", "html"] = "text", scrollback: int = 0
@@ -143,10 +143,10 @@ class Automation:
             echo: As for `expect`.
             silence: Seconds without output.
             command: Whether to wait for the end of a command.
-            prompt: Whether to wait until the shell is at its prompt: no command runs, and it has begun a prompt since a
-                line or Ctrl-C was typed last.
+            prompt: Whether to wait until the shell is at its prompt: no command runs, and it has started a prompt since
+                a line or Ctrl-C was typed last.
             exit: Whether to wait for the end of the program.
-            since: The offset of the first byte of output that counts; None: after the last match or `send`.
+            since: The offset of the first byte of output that counts; None means after the last match or `send`.
             timeout: Seconds, after which the `event` is `timeout`.
 
         Raises:
@@ -222,7 +222,7 @@ class Automation:
         return waited.offset
 
     async def _ended(self, since: int, until: float) -> CommandInfo:
-        """Wait for the first command that begins after the offset `since`, until `until` by the monotonic clock."""
+        """Wait for the first command that starts after the offset `since`, until `until` by the monotonic clock."""
         begin = since
         while (left := until - time.monotonic()) > 0:
             waited = await self.wait_for(command=True, since=begin, timeout=min(left, 86_400))

@@ -24,7 +24,7 @@ class OutputRange(ClientCall):
             sandbox: The sandbox of the terminal.
             id: The id of the terminal.
             instance: Its instance.
-            since: The offset to begin at.
+            since: The offset to start at.
             viewer_key: The key of the viewer on whose behalf this is, so that the others see no new one.
             limit: The number of bytes to keep.
         """

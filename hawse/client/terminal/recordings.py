@@ -1,4 +1,4 @@
-"""`box.recordings`: the recordings of terminals and desktops. `Terminal.record` and `Desktop.record` begin one."""
+"""`box.recordings`: the recordings of terminals and desktops. `Terminal.record` and `Desktop.record` start one."""
 
 import builtins
 

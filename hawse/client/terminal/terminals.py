@@ -61,8 +61,8 @@ class Terminals(SandboxPart):
         Await the result, and `close` it, or use it in `async with`, which closes it at the end. The terminal remains.
 
         Args:
-            id: The id of the terminal; None: a random one.
-            argv: The program of a new terminal; None: the user's shell.
+            id: The id of the terminal; None means a random one.
+            argv: The program of a new terminal; None means the user's shell.
             cwd: Its working directory.
             env: Is added to its environment; None unsets a variable.
             cols: Columns of a new terminal.
@@ -94,8 +94,8 @@ class Terminals(SandboxPart):
 
         Args:
             id: The id of the terminal.
-            instance: The instance of that id; None: any.
-            since: The offset to begin at; None: everything that is kept is replayed.
+            instance: The instance of that id; None means any.
+            since: The offset to start at; None means everything that is kept is replayed.
             viewer: `read_only`, `lossless`, `emulator`, `name`, `kind`: see `ViewerOptions`.
 
         Raises:

@@ -13,7 +13,7 @@ from hawse.mcp.tools.commands import TIMEOUT, Timeout, excerpts, printed
 IMAGE_MAX: Final = 4 << 20  # bytes of one image
 IMAGES_MAX: Final = 8  # images in one answer
 SHOWN: Final = ("text/markdown", "text/plain", "text/html", "text/latex")  # the first of these is the text of a result
-ENDED: Final = "the executor has ended; `restart` begins a new one"
+ENDED: Final = "the executor has ended; `restart` starts a new one"
 
 
 @tool("code_run")

@@ -25,13 +25,13 @@ class ExecTool(Arguments):
 
     Each command has a shell of its own: to keep variables and the directory, use session_exec. For servers and other
     programs that run long use process_start; for programs that need a terminal, terminal_open. Of a long output the
-    beginning and the end are returned, and process_output reads the rest.
+    start and the end are returned, and process_output reads the rest.
 
     Args:
         command: The command, for the shell.
-        cwd: The working directory, relative to the workspace; null: the workspace.
+        cwd: The working directory, relative to the workspace; null means the workspace.
         env: Variables to add to the environment.
-        stdin: The input of the command; null: it has none.
+        stdin: The input of the command; null means it has none.
         timeout: Seconds after which the command is ended with everything that it started.
     """
 
@@ -57,7 +57,7 @@ class SessionExecTool(Arguments):
     """Run a command in a shell that keeps its variables, functions and directory from call to call.
 
     The session is made when it is first used, and lives as long as the sandbox. Commands of one session run one after
-    the other. Of a long output the beginning and the end are returned: redirect it to a file to read all of it.
+    the other. Of a long output the start and the end are returned: redirect it to a file to read all of it.
 
     Args:
         command: The command.
@@ -77,7 +77,7 @@ class SessionExecTool(Arguments):
                 self.command, timeout=self.timeout, on_stdout=output["stdout"].add, on_stderr=output["stderr"].add
             )
         hints = dict.fromkeys(output, "redirect the output to a file and use file_read")
-        notes = ["the session has ended with it; the next command begins a new one"] if result.ended else []
+        notes = ["the session has ended with it; the next command starts a new one"] if result.ended else []
         return answer(result, output, result.duration, hints, timeout=self.timeout, notes=notes)
 
 
@@ -120,7 +120,7 @@ def answer(
     Args:
         exit: How it ended.
         output: Its output, by stream.
-        duration: Seconds that it took; None: it is not known.
+        duration: Seconds that it took; None means it is not known.
         hints: How to read what was left out, by stream.
         timeout: Its time limit in seconds.
         notes: What else there is to say.

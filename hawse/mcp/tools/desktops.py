@@ -76,7 +76,7 @@ class DesktopClickTool(Arguments):
         y: Pixels from the top edge.
         button: The mouse button.
         count: How often: 2 is a double click.
-        hold: Keys that are held meanwhile, such as `ctrl`.
+        hold: Keys that are held in the meantime, such as `ctrl`.
     """
 
     x: Position

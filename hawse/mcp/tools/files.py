@@ -150,7 +150,7 @@ class FileListTool(Arguments):
         path: The directory, relative to the workspace unless it is absolute.
         recursive: Whether to list what is below as well.
         include: Only files that match one of these globs, such as *.py or src/**/*.ts.
-        hidden: Whether to list names that begin with a dot.
+        hidden: Whether to list names that start with a dot.
     """
 
     path: Path = "."
@@ -189,7 +189,7 @@ class FileSearchTool(Arguments):
         path: The directory, relative to the workspace unless it is absolute.
         include: Only files that match one of these globs, such as *.py.
         ignore_case: Whether case is ignored.
-        hidden: Whether to search names that begin with a dot, such as .git.
+        hidden: Whether to search names that start with a dot, such as .git.
         limit: The number of matching lines to return.
     """
 

@@ -23,8 +23,8 @@ class ProcessStartTool(Arguments):
 
     Args:
         command: The command, for the shell.
-        id: The id of the process; null: a random one.
-        cwd: The working directory, relative to the workspace; null: the workspace.
+        id: The id of the process; null means a random one.
+        cwd: The working directory, relative to the workspace; null means the workspace.
         env: Variables to add to the environment.
     """
 
@@ -46,7 +46,7 @@ class ProcessOutputTool(Arguments):
     Args:
         id: The id of the process.
         stream: The stream to read.
-        since: The offset of the first byte; null: the last bytes that fit into the answer.
+        since: The offset of the first byte; null means the last bytes that fit into the answer.
     """
 
     id: Id

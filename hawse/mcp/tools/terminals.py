@@ -23,8 +23,8 @@ class TerminalOpenTool(Arguments):
 
     Args:
         id: The terminal's id.
-        command: The program to run, for the shell; null: the user's shell.
-        cwd: The working directory, relative to the workspace; null: the workspace.
+        command: The program to run, for the shell; null means the user's shell.
+        cwd: The working directory, relative to the workspace; null means the workspace.
         cols: Columns.
         rows: Rows.
     """

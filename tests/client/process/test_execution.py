@@ -31,7 +31,7 @@ async def test_callbacks_run_in_the_context_of_the_caller(hw: hawse.Client) -> N
 async def test_an_async_callback_is_refused_before_the_command_runs(hw: hawse.Client, server: FakeServer) -> None:
     async def show(data: bytes) -> None: ...
 
-    with pytest.raises(TypeError, match="on_stdout has to be a plain function"):
+    with pytest.raises(TypeError, match="on_stdout must be a plain function"):
         await hw.sandbox().exec(["print", "out"], on_stdout=show)
     assert server.world.runs == []
 

@@ -28,5 +28,5 @@ async def test_code_that_ignores_its_interrupt_ends_its_executor_and_that_is_rep
     async with agent() as call:
         ignoring = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass"
         late = await call.fails("code_run", source=ignoring, timeout=0.3)
-        assert "[interrupted at its time limit of 0.3 s; the executor has ended; `restart` begins a new one]" in late
+        assert "[interrupted at its time limit of 0.3 s; the executor has ended; `restart` starts a new one]" in late
         assert await call("code_run", source="6 * 7", restart=True) == "42"

@@ -39,7 +39,7 @@ async def test_a_time_limit_ends_a_command_and_not_its_session(agent: OpenAgent)
         assert "time limit" in await call("session_exec", command="sleep 100", id="s", timeout=0.2)
         assert await call("session_exec", command="echo $X", id="s") == "kept\n[exit code 0]"
         ended = await call("session_exec", command="exit 4", id="s")
-        assert ended == "[exit code 4; the session has ended with it; the next command begins a new one]"
+        assert ended == "[exit code 4; the session has ended with it; the next command starts a new one]"
         assert await call("session_exec", command="echo [$X]", id="s") == "[]\n[exit code 0]"
 
 

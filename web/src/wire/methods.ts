@@ -2,27 +2,27 @@
 
 /** One entry of the audit log. */
 export interface AuditEntry {
-  /** When it was written, in seconds since 1970: a call when it ended, a stream also when it began. */
+  /** When it was written, in seconds since 1970. A call has an entry when it ends, a stream also when it starts. */
   time: number;
   /** The method that was called, or `connect`, `disconnect`, `refused` or `egress`: a request of a program that the proxy of its sandbox has refused. */
   action: string;
-  /** `ok`, `open` for a stream that has begun, the code of the error, or the reason of the proxy. */
+  /** `ok`, `open` for a stream that has started, the code of the error, or the reason of the proxy. */
   outcome: string;
   /** The `id` of the caller; empty if it was not authenticated. */
   user?: string;
-  /** The name of the caller; may be empty. */
+  /** The name of the caller; can be empty. */
   name?: string;
   /** `owner`, `user`, `guest` or `service`; empty if it was not authenticated. */
   kind?: string;
-  /** The id of the caller's token, link or session. Null: the configured token of the owner, or none. */
+  /** The id of the caller's token, link or session. Null means the configured token of the owner, or none. */
   credential?: string | null;
   /** Address of the client, `HOST:PORT`; empty for calls of the gateway itself. */
   address?: string;
   /** The id of the call or request, which logs and errors also name. */
   request?: string;
-  /** The sandbox that the call was for. Null: none. */
+  /** The sandbox that the call was for. Null means none. */
   sandbox?: string | null;
-  /** What it acted on: parameters such as `id`, `path` and `terminal`, never values that may be secret. */
+  /** The objects that it acted on: parameters such as `id`, `path` and `terminal`, never values that could be secret. */
   on?: Record<string, string>;
   /** Where the entry is in the log, for `before` and `after`. */
   position?: string;
@@ -31,7 +31,7 @@ export interface AuditEntry {
 /**
  * List entries of the audit log of this gateway, the newest first.
  *
- * A caller that may not give access to all sandboxes gets the entries of those to which it may.
+ * A caller that may not give access to all sandboxes gets the entries of the sandboxes that it may give access to.
  */
 export interface AuditList {
   /** Only entries from this time on, in seconds since 1970. */
@@ -40,7 +40,7 @@ export interface AuditList {
   until?: number | null;
   /** Only entries of the caller with this `id`. */
   user?: string | null;
-  /** Only entries of this action. One that ends with `.` selects all that begin with it: `token.`. */
+  /** Only entries of this action. A trailing `.` selects all with this prefix: `token.`. */
   method?: string | null;
   /** Only entries of this sandbox. */
   sandbox?: string | null;
@@ -50,15 +50,15 @@ export interface AuditList {
   after?: string | null;
   /** Only entries that are older than the one at this position: the next page. */
   before?: string | null;
-  /** The number of entries that is sufficient. */
+  /** Maximum number of entries. */
   limit?: number;
 }
 
 /** A page of the audit log. */
 export interface AuditListResult {
-  /** The entries, the newest first. There may be none although there are more. */
+  /** The entries, newest first. A page can be empty although there are more. */
   entries: AuditEntry[];
-  /** The value of `before` for the next page, with older entries. Null: this is the last page. */
+  /** The value of `before` for the next page, with older entries. Null means this is the last page. */
   before?: string | null;
 }
 
@@ -71,7 +71,7 @@ export interface BackupCancel {
 /**
  * Make a backup of a directory of a sandbox, in the store of the gateway.
  *
- * Names of any bytes, modes, owners, times, symlinks, hard links, extended attributes, FIFOs and holes are kept. A file that cannot be read is an error, and nothing is stored; one that is changed meanwhile is counted.
+ * Names of any bytes, modes, owners, times, symlinks, hard links, extended attributes, FIFOs and holes are preserved. An unreadable file is an error, and nothing is stored; a file that changes during the backup is counted.
  *
  * With an idempotency key, a call whose connection was lost continues for 60 seconds, and a repeat gets its outcome.
  */
@@ -82,15 +82,15 @@ export interface BackupCreate {
   exclude?: string[] | null;
   /** Whether to leave out what git ignores, if the directory is in a repository. */
   gitignore?: boolean;
-  /** How the archive is compressed; null: `zstd` where the sandbox has it, else `gzip`. */
+  /** How the archive is compressed; null means `zstd` if the sandbox has it, otherwise `gzip`. */
   compression?: "gzip" | "none" | "zstd" | null;
   /** Id of the sandbox. */
   sandbox: string;
   /** Name for people. */
   name?: string | null;
-  /** Seconds from its creation until it is deleted; null: it is kept. */
+  /** Seconds from its creation until it is deleted; null means never. */
   ttl?: number | null;
-  /** Whether the image for overlays is made at once, so that the first restore with `overlay` is instant. */
+  /** Whether to create the image for overlays right away, so that the first restore with `overlay` is instant. */
   overlay?: boolean;
 }
 
@@ -110,9 +110,9 @@ export interface BackupGet {
 export interface BackupInfo {
   /** Its id. */
   id: string;
-  /** The sandbox that it was made of. */
+  /** The sandbox that was backed up. */
   sandbox: string;
-  /** The directory that it was made of. */
+  /** The directory that was backed up. */
   path: string;
   /** Name for people. */
   name?: string | null;
@@ -128,29 +128,29 @@ export interface BackupInfo {
   entries?: number;
   /** Bytes of the files in it, without holes. */
   bytes?: number;
-  /** Files that were changed while they were read: their content may be a mixture. */
+  /** Files that changed while they were read: their content can be a mixture of versions. */
   changed?: number;
-  /** Devices and sockets, which are left out. */
+  /** Devices and sockets, which are not archived. */
   skipped?: number;
   /** When it was created, in seconds since 1970. */
   created?: number;
-  /** When it is deleted, in seconds since 1970; null: never. */
+  /** When it is deleted, in seconds since 1970; null means never. */
   expires?: number | null;
 }
 
-/** List the backups that the caller has made, or that are of sandboxes in which it has the right `operate`. */
+/** List the backups that the caller has created, and the backups of sandboxes where it has the right `operate`. */
 export interface BackupList {
-  /** Only those of this sandbox; null: all. */
+  /** Only backups of this sandbox; null means all. */
   sandbox?: string | null;
 }
 
 /** Backups of a gateway. */
 export interface BackupListResult {
-  /** Those that the caller may use, the newest first. */
+  /** The backups that the caller may use, newest first. */
   backups: BackupInfo[];
 }
 
-/** Send a directory as an archive, which is made while it is sent. `backup.create` calls this. */
+/** Send a directory as an archive, which is created while it is sent. `backup.create` calls this. */
 export interface BackupPack {
   /** The directory. */
   path?: string;
@@ -158,7 +158,7 @@ export interface BackupPack {
   exclude?: string[] | null;
   /** Whether to leave out what git ignores, if the directory is in a repository. */
   gitignore?: boolean;
-  /** How the archive is compressed; null: `zstd` where the sandbox has it, else `gzip`. */
+  /** How the archive is compressed; null means `zstd` if the sandbox has it, otherwise `gzip`. */
   compression?: "gzip" | "none" | "zstd" | null;
 }
 
@@ -176,13 +176,13 @@ export interface BackupPackResult {
   bytes: number;
   /** Files that were changed while they were read. */
   changed: number;
-  /** Devices and sockets, which are left out. */
+  /** Devices and sockets, which are not archived. */
   skipped: number;
 }
 
-/** How far a backup or a restore is: at its beginning, and a few times in a second. */
+/** Progress of a backup or a restore, at its start and a few times per second. */
 export interface BackupProgress {
-  /** `packing` and `unpacking` happen in the sandbox; `converting` makes the image for overlays. */
+  /** `packing` and `unpacking` happen in the sandbox; `converting` creates the image for overlays. */
   phase: "converting" | "packing" | "reading" | "storing" | "unpacking";
   /** Files, directories and others that were packed or unpacked. */
   entries?: number;
@@ -191,7 +191,7 @@ export interface BackupProgress {
 }
 
 /**
- * Make a directory of a sandbox what it was in a backup. What it contains now is removed.
+ * Restore a directory of a sandbox from a backup. Its current content is removed.
  *
  * The backup is unpacked beside and its checksum is verified before anything is replaced. A restore that fails or is cancelled changes nothing.
  *
@@ -200,9 +200,9 @@ export interface BackupProgress {
 export interface BackupRestore {
   /** Id of the backup. */
   backup: string;
-  /** Id of the sandbox, which may be another one; null: that of the backup. */
+  /** Id of the sandbox, which can be another one; null means the backup's sandbox. */
   sandbox?: string | null;
-  /** The directory, which is created if it is missing; null: that of the backup. */
+  /** The directory, which is created if it is missing; null means the backup's directory. */
   path?: string | null;
   /** Whether the files are copied, or read from the backup when they are used. */
   mode?: "copy" | "overlay";
@@ -214,13 +214,13 @@ export interface BackupRestoreResult {
   entries: number;
   /** Bytes of files that were written: none for an overlay. */
   bytes: number;
-  /** Attributes that this sandbox may not set, such as capabilities of programs. */
+  /** Attributes that this sandbox is not allowed to set, such as file capabilities. */
   skipped?: number;
   /** Id of the mount, which `mount.delete` removes, if it is an overlay. */
   mount?: string | null;
 }
 
-/** Make a directory what it is in an archive of `backup.pack`. `backup.restore` calls this. */
+/** Replace a directory by the content of an archive from `backup.pack`. `backup.restore` calls this. */
 export interface BackupUnpack {
   /** The archive, a file in the sandbox. */
   archive: string;
@@ -233,22 +233,22 @@ export interface BackupUnpack {
 /** Return how much of the store of backups the caller uses, and its limits. */
 export type BackupUsage = Record<string, never>;
 
-/** What a user has in the store of backups. */
+/** A user's share of the backup store. */
 export interface BackupUsageResult {
   /** How many backups. */
   backups: number;
-  /** Bytes of their archives, with what is reserved for those that are being made. */
+  /** Bytes of their archives, including the space reserved for backups in progress. */
   bytes: number;
-  /** How many it may have; null: any number. */
+  /** Maximum number of backups; null means no limit. */
   max_backups: number | null;
-  /** How many bytes it may have, if the backups of others leave room for them. */
+  /** Maximum number of bytes, if the backups of others leave enough space. */
   max_bytes: number;
 }
 
 /**
  * Answer a request for input of the run in progress.
  *
- * A request that was answered before, or is not pending any more, is `conflict`.
+ * A request that has already been answered, or is no longer pending, is `conflict`.
  */
 export interface CodeAnswer {
   /** Id of the run. */
@@ -267,11 +267,11 @@ export interface CodeAnswer {
 export interface CodeAttach {
   /** Id of the context. */
   context: string;
-  /** Instance of the context that the call is for, otherwise `stale_handle`; null: the current one. */
+  /** Instance of the context that the call is for, otherwise `stale_handle`; null means the current one. */
   instance?: string | null;
-  /** Id of the run; null: the one in progress, or the last one. */
+  /** Id of the run; null means the one in progress, or the last one. */
   run?: string | null;
-  /** Where to begin in each stream; null: at its beginning. */
+  /** Where to start in each stream; null means at its start. */
   since?: CodeSince | null;
 }
 
@@ -287,11 +287,11 @@ export interface CodeClear {
 export interface CodeComplete {
   /** Id of the context. */
   context: string;
-  /** Instance of the context that the call is for, otherwise `stale_handle`; null: the current one. */
+  /** Instance of the context that the call is for, otherwise `stale_handle`; null means the current one. */
   instance?: string | null;
   /** The code. */
   source: string;
-  /** Position in it, in characters; null: its end. */
+  /** Position in it, in characters; null means its end. */
   cursor?: number | null;
 }
 
@@ -299,9 +299,9 @@ export interface CodeComplete {
 export interface CodeCompleteResult {
   /** The completions. */
   matches: string[];
-  /** Where the text that they replace begins, in characters. */
+  /** Start of the text that they replace, in characters. */
   start: number;
-  /** Where it ends. */
+  /** Its end. */
   end: number;
 }
 
@@ -317,13 +317,13 @@ export interface CodeContextInfo {
   kernel: string;
   /** Process id of the executor, in the namespace of the sandbox's programs. */
   pid: number;
-  /** Directory in which the executor was started. */
+  /** Directory where the executor was started. */
   cwd?: string;
   /** When the context was created, in seconds since 1970. */
   created?: number;
   /** `running` while it has an executor; `exited` after the executor has ended, until `code.restart`. */
   state?: "exited" | "running";
-  /** Id of the run that is in progress; null: none. */
+  /** Id of the run that is in progress; null means none. */
   running?: string | null;
   /** Number of runs that wait for their turn. */
   waiting?: number;
@@ -334,34 +334,34 @@ export interface CodeContextInfo {
 }
 
 /**
- * Create a context with an executor of its own, and return when it is ready.
+ * Create a context with its own executor, and return when it is ready.
  *
  * The executor runs until `code.delete`; its state is shared by all runs of the context and by nothing else. The number of contexts is not limited unless a setting of the runtime does. An id of an existing context is `conflict`. A language without an installed kernel is `language_unavailable`; its message states how to install one.
  */
 export interface CodeCreate {
-  /** Id of the context; null: the server chooses one. */
+  /** Id of the context; null means the server chooses one. */
   id?: string | null;
-  /** Language of the code; null: that of `kernel`, or python. */
+  /** Language of the code; null means the language of `kernel`, or python. */
   language?: string | null;
-  /** Name of an installed Jupyter kernel; null: the one for `language`. */
+  /** Name of an installed Jupyter kernel; null means the one for `language`. */
   kernel?: string | null;
-  /** Directory to start in, relative to the workspace; null: the workspace. */
+  /** Directory to start in, relative to the workspace; null means the workspace. */
   cwd?: string | null;
-  /** Variables to add to the environment; a null value removes one. Null: none. */
+  /** Variables to add to the environment; a null value removes one. Null means none. */
   env?: Record<string, string | null> | null;
-  /** Seconds after which a run without a `timeout` is ended; null: never. */
+  /** Default `timeout` of runs, in seconds; null means none. */
   timeout?: number | null;
 }
 
 /**
- * Delete a context: end its executor and all processes that its code started. It returns when nothing is left.
+ * Delete a context: end its executor and all processes that its code started. Returns when all have ended.
  *
- * A run in progress is not waited for: it ends as `stopped`, and runs that wait fail with `exited`.
+ * It does not wait for a run in progress, which ends as `stopped`. Waiting runs fail with `exited`.
  */
 export interface CodeDelete {
   /** Id of the context. */
   context: string;
-  /** Instance of the context that the call is for, otherwise `stale_handle`; null: the current one. */
+  /** Instance of the context that the call is for, otherwise `stale_handle`; null means the current one. */
   instance?: string | null;
 }
 
@@ -371,13 +371,13 @@ export interface CodeDisplay {
   offset: number;
   /** Values by MIME type: text, base64 text of binary types, or any JSON for JSON types. */
   data?: Record<string, unknown>;
-  /** Values over 64 KiB, which are not in `data`. */
+  /** Values over 64 KiB, which `data` does not contain. */
   large?: CodeLargeValue[];
   /** MIME types whose value was dropped because it is over 64 MiB. */
   omitted?: string[];
-  /** What the program states about the values, by MIME type. */
+  /** The program's metadata of the values, by MIME type. */
   metadata?: Record<string, unknown>;
-  /** Id under which `update` events replace the bundle; null: it cannot be updated. */
+  /** Id that `update` events refer to; null if the bundle cannot be updated. */
   display_id?: string | null;
   /** Number of the run in its context, of a `value`; null otherwise. */
   execution_count?: number | null;
@@ -427,13 +427,13 @@ export interface CodeInputRequest {
 export interface CodeInspect {
   /** Id of the context. */
   context: string;
-  /** Instance of the context that the call is for, otherwise `stale_handle`; null: the current one. */
+  /** Instance of the context that the call is for, otherwise `stale_handle`; null means the current one. */
   instance?: string | null;
   /** The code. */
   source: string;
-  /** Position in it, in characters; null: its end. */
+  /** Position in it, in characters; null means its end. */
   cursor?: number | null;
-  /** 0: signature and documentation; 1: the source too; null: 0. */
+  /** 0 for signature and documentation, 1 to include the source; null means 0. */
   detail?: number | null;
 }
 
@@ -446,18 +446,18 @@ export interface CodeInspectResult {
 }
 
 /**
- * Interrupt the run in progress, as Ctrl-C does. Runs that wait are not affected.
+ * Interrupt the run in progress, as Ctrl-C does. Waiting runs are not affected.
  *
  * If no run is in progress, or another one than `run`, it does nothing. At least one of `context` and `run` is required.
  */
 export interface CodeInterrupt {
-  /** Id of the context; null: that of the run. */
+  /** Id of the context; null means the run's context. */
   context?: string | null;
-  /** Instance of the context that the call is for, otherwise `stale_handle`; null: the current one. */
+  /** Instance of the context that the call is for, otherwise `stale_handle`; null means the current one. */
   instance?: string | null;
-  /** Only this run; null: whichever is in progress. */
+  /** Only this run; null means any. */
   run?: string | null;
-  /** Seconds after which the executor is killed if the run has not ended; null: it is not killed. */
+  /** Seconds until the executor is killed if the run has not ended; null means never. */
   grace?: number | null;
 }
 
@@ -465,7 +465,7 @@ export interface CodeInterrupt {
 export interface CodeLanguage {
   /** Name for `code.create`. */
   language: string;
-  /** Name of the kernel; null: none is installed. */
+  /** Name of the kernel; null means none is installed. */
   kernel?: string | null;
   /** The kernel's own name for people; empty: none is installed. */
   title?: string;
@@ -478,13 +478,13 @@ export type CodeLanguages = Record<string, never>;
 
 /** Languages. */
 export interface CodeLanguagesResult {
-  /** Those that are installed, and those that can be installed. */
+  /** Languages that are installed or can be installed. */
   languages: CodeLanguage[];
   /** Number of executors that wait in the pool, by kernel. */
   ready?: Record<string, number>;
 }
 
-/** A value of a MIME bundle that is sent as bytes of the stream `bundles`, before the event. */
+/** A value of a MIME bundle, sent as bytes of the stream `bundles` before the event. */
 export interface CodeLargeValue {
   /** The MIME type. */
   type: string;
@@ -492,7 +492,7 @@ export interface CodeLargeValue {
   offset: number;
   /** Its length in bytes. */
   size: number;
-  /** `base64`: the bytes are decoded from the base64 text that the bundle has; `text`: they are text in UTF-8; `json`: they are JSON. */
+  /** `base64` if the bytes are decoded from base64 text of the bundle, `text` for UTF-8 text, `json` for JSON. */
   form: "base64" | "json" | "text";
 }
 
@@ -520,12 +520,12 @@ export interface CodeOffsets {
 /**
  * Replace the executor of a context by a new one; all state of the code is lost.
  *
- * The run in progress ends as `stopped`, and runs that wait fail with `exited`. All processes that the code started are ended. If no new executor starts, the context has none, and `code.restart` may be called again.
+ * The run in progress ends as `stopped`, and waiting runs fail with `exited`. All processes that the code started are ended. If no new executor starts, the context has none, and `code.restart` can be called again.
  */
 export interface CodeRestart {
   /** Id of the context. */
   context: string;
-  /** Instance of the context that the call is for, otherwise `stale_handle`; null: the current one. */
+  /** Instance of the context that the call is for, otherwise `stale_handle`; null means the current one. */
   instance?: string | null;
 }
 
@@ -534,28 +534,28 @@ export interface CodeRestart {
  *
  * Without a `context` the code runs in an executor that nothing has used, which is ended afterwards.
  *
- * Every end of the code is a result, with its `status`; only a run that could not begin is an error. If the executor of the context has ended, it is `exited` until `code.restart`. At most 64 runs wait in a context (`limit_exceeded`).
+ * Whatever ends the code, the call returns a result with a `status`; only a run that could not start is an error. If the executor of the context has ended, the error is `exited` until `code.restart`. At most 64 runs wait in a context (`limit_exceeded`).
  *
- * `cancel` does not end the code, but a run that still waits is withdrawn if no call waits for it. With an idempotency key, a repeated call joins the run: `since` continues its streams. A run without a `context` and without a key ends with its call.
+ * `cancel` does not end the code, but a run that is still waiting is withdrawn if no call waits for it. With an idempotency key, a repeated call joins the run: `since` continues its streams. A run without a `context` and without a key ends with its call.
  *
  * When the time limit has passed, the code is interrupted. If it has not ended 2 s later, its executor is killed.
  */
 export interface CodeRun {
-  /** Id of the context; null: a new executor, for this run only. */
+  /** Id of the context; null means a new executor, for this run only. */
   context?: string | null;
-  /** Instance of the context that the call is for, otherwise `stale_handle`; null: the current one. */
+  /** Instance of the context that the call is for, otherwise `stale_handle`; null means the current one. */
   instance?: string | null;
-  /** Language of the code if there is no `context`; null: python. */
+  /** Language of the code if there is no `context`; null means python. */
   language?: string | null;
   /** The code. */
   source: string;
-  /** Seconds from its turn after which the run is ended; null: the context's. */
+  /** Time limit of the run in seconds, from its turn; null means the context's. */
   timeout?: number | null;
-  /** Whether the run counts, and is kept in the executor's history; null: true. */
+  /** Whether the run counts, and is kept in the executor's history; null means true. */
   store_history?: boolean | null;
   /** Whether the code may ask for input, with the event `input`; null or false: asking is an error. */
   stdin?: boolean | null;
-  /** Where to continue the streams of a repeated call; null: at their beginning. */
+  /** Where to continue the streams of a repeated call; null means from their start. */
   since?: CodeSince | null;
 }
 
@@ -563,27 +563,27 @@ export interface CodeRun {
 export interface CodeRunInfo {
   /** Its id, for `code.attach`. */
   run: string;
-  /** What it does. */
+  /** Its state. */
   state: "ended" | "running" | "waiting";
-  /** How it ended; null: it has not. */
+  /** How it ended; null until then. */
   status?: "crashed" | "error" | "interrupted" | "ok" | "stopped" | "timed_out" | null;
-  /** Name of the caller that began it; may be empty. */
+  /** Name of the caller that started it, possibly empty. */
   by?: string;
   /** Kind of that caller: `owner`, `user`, `guest` or `service`. */
   kind?: string;
 }
 
-/** The run has begun, and its output follows. */
+/** The run has started, and its output follows. */
 export interface CodeRunOpened {
   /** Id of the run. */
   run: string;
-  /** Id of its context; null: it has none. */
+  /** Id of its context; null without a context. */
   context?: string | null;
-  /** Instance of its context; null: it has none. */
+  /** Instance of its context; null without a context. */
   instance?: string | null;
   /** The first 65,536 characters of the code, for `code.attach`; null for `code.run`. */
   source?: string | null;
-  /** Offset in each stream of the first byte or event that is sent; above `since` where it is no longer kept. */
+  /** Offset in each stream of the first byte or event to be sent; above `since` where older output is no longer kept. */
   from?: CodeOffsets;
 }
 
@@ -615,23 +615,23 @@ export interface CodeRunWaiting {
   run?: string;
 }
 
-/** An offset in each stream of a run: the first byte or event that is wanted. */
+/** An offset in each stream of a run: the first byte or event to send. */
 export interface CodeSince {
-  /** Offset in stdout; null: 0. */
+  /** Offset in stdout; null means 0. */
   stdout?: number | null;
-  /** Offset in stderr; null: 0. */
+  /** Offset in stderr; null means 0. */
   stderr?: number | null;
-  /** Offset in the bytes of large values; null: 0. */
+  /** Offset in the bytes of large values; null means 0. */
   bundles?: number | null;
-  /** The `offset` of the last event that was received; null: 0. */
+  /** The `offset` of the last event that was received; null means 0. */
   events?: number | null;
 }
 
-/** A part of a stream is lost: this call has not taken it in time. */
+/** A part of a stream is lost, because this call did not receive it in time. */
 export interface CodeTruncated {
   /** The stream. */
   stream: "bundles" | "events" | "stderr" | "stdout";
-  /** Offset of the next byte or event that is sent; those before it are lost. */
+  /** Offset of the next byte or event to be sent; earlier ones are lost. */
   from: number;
 }
 
@@ -643,15 +643,15 @@ export interface CodeTruncated {
 export interface CodeWatch {
   /** Id of the context. */
   context: string;
-  /** Instance of the context that the call is for, otherwise `stale_handle`; null: the current one. */
+  /** Instance of the context that the call is for, otherwise `stale_handle`; null means the current one. */
   instance?: string | null;
 }
 
-/** A context as it is now, and its runs. */
+/** The current state of a context and its runs. */
 export interface CodeWatched {
   /** The context. */
   context: CodeContextInfo;
-  /** Its runs that have ended and are kept, the current one, and those that wait, in the order of their calls. */
+  /** Its kept runs that have ended, the current one, and the waiting ones, in the order of their calls. */
   runs: CodeRunInfo[];
 }
 
@@ -663,13 +663,13 @@ export interface CodeWatched {
 export interface CommandInfo {
   /** Number of the command in this terminal, from 1. */
   number: number;
-  /** The command line, cut after 4,096 characters; null if it is not known. */
+  /** The command line, cut after 4,096 characters; null if unknown. */
   line?: string | null;
-  /** Directory in which it was started; null if it is not known. */
+  /** Directory where it was started; null if unknown. */
   cwd?: string | null;
   /** When it was started, in seconds since 1970. */
   started: number;
-  /** Offset where its output begins, in bytes. */
+  /** Offset where its output starts, in bytes. */
   start: number;
   /** Exit code; null while it runs, and if the shell did not report one. */
   code?: number | null;
@@ -677,25 +677,25 @@ export interface CommandInfo {
   end?: number | null;
   /** When it ended, in seconds since 1970; null while it runs. */
   ended?: number | null;
-  /** Offset where the output after the command begins, such as the prompt; null while it runs. */
+  /** Offset of the output after the command, such as the prompt; null while it runs. */
   after?: number | null;
 }
 
 /**
  * Watch and use a desktop: the channel carries an RFB connection (RFC 6143) in both directions.
  *
- * The connection is shared and begins with the version of the server; its security type is None. Of a viewer without the right `write`, and of any other viewer than the holder of the writer lease, pointer, key, clipboard and size messages are dropped. A message that RFB does not allow here ends the call with `protocol_error`.
+ * The connection is shared and starts with the version of the server; its security type is None. Pointer, key, clipboard and size messages are dropped unless the viewer has the right `write` and may type under the writer lease. A message that RFB does not allow here ends the call with `protocol_error`.
  *
  * It cannot be resumed: attach again for a new connection. At most 64 viewers are attached (`limit_exceeded`).
  */
 export interface DesktopAttach {
   /** Id of the desktop. */
   id?: string;
-  /** Instance that the call is for, otherwise `stale_handle`; null: the current one. */
+  /** Instance that the call is for, otherwise `stale_handle`; null means the current one. */
   instance?: string | null;
-  /** How the viewer introduces itself; null: as a new viewer. */
+  /** How the viewer introduces itself; null means as a new viewer. */
   viewer?: ViewerProfile | null;
-  /** Whether input is dropped although the caller may send it. */
+  /** Whether to drop input even if the caller may send it. */
   read_only?: boolean;
 }
 
@@ -711,7 +711,7 @@ export interface DesktopAttachResult {
 export interface DesktopClick {
   /** Id of the desktop. */
   id?: string;
-  /** Key of the viewer that the caller is; it matters if a viewer holds the writer lease. Null: none. */
+  /** Key of the viewer that the caller is; it matters if a viewer holds the writer lease. Null means none. */
   viewer?: string | null;
   /** Pixels from the left edge. */
   x: number;
@@ -721,7 +721,7 @@ export interface DesktopClick {
   button?: "left" | "middle" | "right";
   /** How often: 2 is a double click. */
   count?: number;
-  /** Keys that are held meanwhile, in the notation of `desktop.key`; empty: none. */
+  /** Keys that are held down during it, in the notation of `desktop.key`; can be empty. */
   hold?: string;
 }
 
@@ -729,15 +729,15 @@ export interface DesktopClick {
 export interface DesktopClipboard {
   /** Id of the desktop. */
   id?: string;
-  /** Key of the viewer that the caller is; it matters if a viewer holds the writer lease. Null: none. */
+  /** Key of the viewer that the caller is; it matters if a viewer holds the writer lease. Null means none. */
   viewer?: string | null;
-  /** The new text, up to 200,000 characters; null: the clipboard is only read. */
+  /** The new text, up to 200,000 characters; null means the clipboard is only read. */
   text?: string | null;
 }
 
 /** The clipboard of a desktop. */
 export interface DesktopClipboardResult {
-  /** Its text; empty if it has none. */
+  /** Its text, possibly empty. */
   text: string;
 }
 
@@ -745,7 +745,7 @@ export interface DesktopClipboardResult {
 export interface DesktopDrag {
   /** Id of the desktop. */
   id?: string;
-  /** Key of the viewer that the caller is; it matters if a viewer holds the writer lease. Null: none. */
+  /** Key of the viewer that the caller is; it matters if a viewer holds the writer lease. Null means none. */
   viewer?: string | null;
   /** The points. */
   path: Point[];
@@ -785,7 +785,7 @@ export interface DesktopInfo {
 export interface DesktopKey {
   /** Id of the desktop. */
   id?: string;
-  /** Key of the viewer that the caller is; it matters if a viewer holds the writer lease. Null: none. */
+  /** Key of the viewer that the caller is; it matters if a viewer holds the writer lease. Null means none. */
   viewer?: string | null;
   /** The names, joined by `+`; the key `+` itself is named `plus`. */
   keys: string;
@@ -797,15 +797,15 @@ export interface DesktopKey {
 export interface DesktopLaunch {
   /** The program and its arguments. */
   argv?: string[] | null;
-  /** A command line for a shell: bash, or /bin/sh where there is no bash. */
+  /** A command line for a shell: bash, or /bin/sh if bash is missing. */
   command?: string | null;
-  /** Directory to start in, relative to the workspace; null: the workspace. */
+  /** Directory to start in, relative to the workspace; null means the workspace. */
   cwd?: string | null;
-  /** Variables to add to the environment; a null value removes one. Null: none. */
+  /** Variables to add to the environment; a null value removes one. Null means none. */
   env?: Record<string, string | null> | null;
   /** Whether stdin takes input; null or false: it is /dev/null. */
   stdin?: boolean | null;
-  /** Seconds after which all its processes are killed; null: never. */
+  /** Seconds until all its processes are killed; null means never. */
   timeout?: number | null;
   /** Id of the desktop. */
   desktop?: string;
@@ -815,24 +815,24 @@ export interface DesktopLaunch {
 export interface DesktopLease {
   /** Id of the desktop. */
   id?: string;
-  /** What to do. */
+  /** The action. */
   action: "ask" | "exclusive" | "free" | "give" | "keep" | "release" | "take" | "withdraw";
   /** Key of the viewer that acts; null only for `release` and `free`. */
   viewer?: string | null;
-  /** Public id of another viewer: the next holder, required for `give`, or the one that `keep` refuses; null: all that ask. */
+  /** Public id of another viewer: the next holder, required for `give`, or the one that `keep` refuses; null means all viewers that ask. */
   to?: string | null;
-  /** The epoch that the lease must have; null: any. */
+  /** The epoch that the lease must have; null means any. */
   epoch?: number | null;
 }
 
-/** List the desktops that run, and say whether the sandbox has the programs to start one. */
+/** List the running desktops, and report whether the sandbox has the programs to start one. */
 export type DesktopList = Record<string, never>;
 
 /** Desktops. */
 export interface DesktopListResult {
   /** Those that run. */
   desktops: DesktopInfo[];
-  /** Why none can be started, with how to install what is missing; null: one can. */
+  /** Why none can be started, and how to install missing programs; null if one can be started. */
   problem?: string | null;
 }
 
@@ -840,7 +840,7 @@ export interface DesktopListResult {
 export interface DesktopMove {
   /** Id of the desktop. */
   id?: string;
-  /** Key of the viewer that the caller is; it matters if a viewer holds the writer lease. Null: none. */
+  /** Key of the viewer that the caller is; it matters if a viewer holds the writer lease. Null means none. */
   viewer?: string | null;
   /** Pixels from the left edge. */
   x: number;
@@ -858,7 +858,7 @@ export interface DesktopOpened {
   read_only: boolean;
   /** All viewers. */
   presence: Participant[];
-  /** Which viewers may send input. */
+  /** The viewers that may send input. */
   lease: WriterLease;
 }
 
@@ -866,7 +866,7 @@ export interface DesktopOpened {
 export interface DesktopResize {
   /** Id of the desktop. */
   id?: string;
-  /** Key of the viewer that the caller is; it matters if a viewer holds the writer lease. Null: none. */
+  /** Key of the viewer that the caller is; it matters if a viewer holds the writer lease. Null means none. */
   viewer?: string | null;
   /** Pixels. */
   width: number;
@@ -886,7 +886,7 @@ export interface DesktopScreenshot {
   format?: "jpeg" | "png" | "webp";
   /** Quality of a JPEG or WebP image. */
   quality?: number;
-  /** The part of the desktop; what is beyond its edges is left out. Null: all. */
+  /** The part of the desktop, clipped at its edges. Null means all. */
   region?: Region | null;
 }
 
@@ -906,7 +906,7 @@ export interface DesktopScreenshotResult {
 export interface DesktopScroll {
   /** Id of the desktop. */
   id?: string;
-  /** Key of the viewer that the caller is; it matters if a viewer holds the writer lease. Null: none. */
+  /** Key of the viewer that the caller is; it matters if a viewer holds the writer lease. Null means none. */
   viewer?: string | null;
   /** Pixels from the left edge. */
   x: number;
@@ -927,9 +927,9 @@ export interface DesktopSize {
 }
 
 /**
- * Start a desktop: a virtual screen with a window manager. If one with this id runs, it is returned as it is.
+ * Start a desktop: a virtual screen with a window manager. If one with this id is running, it is returned unchanged.
  *
- * The sandbox needs the programs `Xvnc` (of TigerVNC) and `openbox`: `unavailable` tells how to install them. No network port is opened. `conflict`: it is being started. At most 4 desktops run (`limit_exceeded`), each with at most 8,294,400 pixels.
+ * The sandbox needs the programs `Xvnc` (of TigerVNC) and `openbox`: the error `unavailable` explains how to install them. No network port is opened. `conflict`: it is already starting. At most 4 desktops run (`limit_exceeded`), each with at most 8,294,400 pixels.
  */
 export interface DesktopStart {
   /** Id of the desktop. */
@@ -978,7 +978,7 @@ export interface DesktopStop {
 export interface DesktopType {
   /** Id of the desktop. */
   id?: string;
-  /** Key of the viewer that the caller is; it matters if a viewer holds the writer lease. Null: none. */
+  /** Key of the viewer that the caller is; it matters if a viewer holds the writer lease. Null means none. */
   viewer?: string | null;
   /** The text. Control characters but tab and line feed are refused with `invalid_params`. */
   text: string;
@@ -992,7 +992,7 @@ export interface DesktopWindow {
   title: string;
   /** Name of the program, from `WM_CLASS`; empty: none. */
   name: string;
-  /** Process id, as the program sees it; null: not known. */
+  /** Process id, as the program sees it; null if unknown. */
   pid?: number | null;
   /** Pixels from the left edge of the desktop to its content. */
   x: number;
@@ -1002,7 +1002,7 @@ export interface DesktopWindow {
   width: number;
   /** Pixels of its content. */
   height: number;
-  /** Whether it gets what is typed. */
+  /** Whether it has the keyboard focus. */
   active: boolean;
   /** Whether it is not shown. */
   minimized: boolean;
@@ -1032,25 +1032,25 @@ export interface EchoHistogram {
   seconds: number;
 }
 
-/** Return what the programs of a sandbox may reach, and what was refused last. It is not started. */
+/** Return the egress rules of a sandbox and the latest refusals. Does not start the sandbox. */
 export interface EgressGet {
   /** Id of the sandbox. */
   id: string;
 }
 
-/** What the programs of a sandbox may reach, and what its proxy has done since it was started. */
+/** The egress rules of a sandbox, and statistics of its proxy since its start. */
 export interface EgressInfo {
   /** Id of the sandbox. */
   id: string;
-  /** Whether its network is `filtered`. If not, there is no proxy. */
+  /** Whether its network is `filtered`. Otherwise, there is no proxy. */
   filtered?: boolean;
-  /** Rules of what may be connected to. */
+  /** Rules for allowed connections. */
   allow?: string[];
   /** Rules that decide before these. */
   deny?: string[];
   /** Names of secrets that requests get. */
   secrets?: string[];
-  /** Names of secrets of its policy that it does not get any more: its user may not use them. */
+  /** Names of secrets of its policy that it no longer gets, because its user may not use them. */
   withheld?: string[];
   /** Whether its proxy runs. If not, what follows is empty. */
   running?: boolean;
@@ -1068,7 +1068,7 @@ export interface EgressInfo {
   cpu?: number;
   /** Bytes of its resident memory. */
   memory?: number;
-  /** What was refused last, the newest last; the audit log has more. */
+  /** The latest refusals, newest last; the audit log has more. */
   recent?: EgressRefusal[];
 }
 
@@ -1078,11 +1078,11 @@ export interface EgressLost {
   count: number;
 }
 
-/** What may be connected to. A host that no rule allows is refused. */
+/** Rules for connections. A host that no rule allows is refused. */
 export interface EgressPolicy {
   /** Rules `[METHODS ]HOST[:PORT]`, such as `GET,HEAD *.example.org:443`. Without a port: 80 and 443. */
   allow?: string[];
-  /** Rules of the same form. They decide before those of `allow`. Without a port: every port. */
+  /** Rules of the same form, which take precedence over `allow`. Without a port, a rule applies to every port. */
   deny?: string[];
   /** Names of secrets of the gateway, which its proxy adds to requests. */
   secrets?: string[];
@@ -1094,11 +1094,11 @@ export interface EgressRefusal {
   time: number;
   /** Why; docs/guides/egress.md explains each of these words. */
   reason: "address" | "encoding" | "method" | "mismatch" | "name" | "protocol" | "rule" | "upgrade";
-  /** The host, as far as it is known; at most 253 characters. */
+  /** The host, if known; at most 253 characters. */
   host?: string;
-  /** The port; 0 if it is not known. */
+  /** The port; 0 if unknown. */
   port?: number;
-  /** The method; `WEBSOCKET` for the handshake of one; empty if it is not known. */
+  /** The method; `WEBSOCKET` for a WebSocket handshake; empty if unknown. */
   method?: string;
 }
 
@@ -1110,11 +1110,11 @@ export interface EgressRequest {
   allowed?: boolean;
   /** Why it was refused; null if it was not. */
   reason?: "address" | "encoding" | "method" | "mismatch" | "name" | "protocol" | "rule" | "upgrade" | null;
-  /** The host, as far as it is known; at most 253 characters. */
+  /** The host, if known; at most 253 characters. */
   host?: string;
-  /** The port; 0 if it is not known. */
+  /** The port; 0 if unknown. */
   port?: number;
-  /** The method; `WEBSOCKET` for the handshake of one; empty if it is not known. */
+  /** The method; `WEBSOCKET` for a WebSocket handshake; empty if unknown. */
   method?: string;
 }
 
@@ -1126,18 +1126,18 @@ export interface EgressRequest {
 export interface EgressSet {
   /** Id of the sandbox. */
   id: string;
-  /** Rules `[METHODS ]HOST[:PORT]` of what may be connected to. */
+  /** Rules `[METHODS ]HOST[:PORT]` for allowed connections. */
   allow: string[];
-  /** Rules of the same form, which decide before those of `allow`. */
+  /** Rules of the same form, which take precedence over `allow`. */
   deny?: string[];
-  /** Names of secrets of the gateway that requests get; null: those that it has now. */
+  /** Names of secrets of the gateway that requests get; null means no change. */
   secrets?: string[] | null;
 }
 
 /**
  * Report requests of the programs of a sandbox as its proxy decides about them.
  *
- * First those that were refused last, then `live`, then each one. `lost` says how many a slow client did not get. It goes on while the sandbox is stopped and started, until the caller cancels it or the sandbox is deleted.
+ * First the latest refusals, then `live`, then each new one. `lost` reports the number that a slow client missed. It continues across stops and starts of the sandbox, until the caller cancels it or the sandbox is deleted.
  */
 export interface EgressWatch {
   /** Id of the sandbox. */
@@ -1146,9 +1146,9 @@ export interface EgressWatch {
   allowed?: boolean;
 }
 
-/** What is enforced for the programs of a sandbox. */
+/** Restrictions that are enforced for the programs of a sandbox. */
 export interface Enforcement {
-  /** What they can connect to. */
+  /** The network that they can reach. */
   network?: "filtered" | "host" | "none" | "private";
   /** Whether they have a user of the machine that no other program has. */
   user?: boolean;
@@ -1158,35 +1158,35 @@ export interface Enforcement {
   system_calls?: boolean;
   /** Whether file systems in memory, such as /tmp, have a size. */
   memory_files?: boolean;
-  /** What they may use together; null: not limited. */
+  /** Their total resource limits; null means unlimited. */
   limits?: SandboxLimits;
 }
 
 /**
  * Run a command to its end and stream its output.
  *
- * The result comes when the command itself has ended; background processes continue, and what they print is dropped. `cancel` does not end the command. A time limit that is exceeded gives the code 124.
+ * It returns when the command itself has ended; background processes continue, and their output is dropped. `cancel` does not end the command. After its time limit, the exit code is 124.
  *
  * With an idempotency key, a repeated call joins the command: `since` and `input` continue its streams. Without one, stdin ends with the connection.
  */
 export interface Exec {
   /** The program and its arguments. */
   argv?: string[] | null;
-  /** A command line for a shell: bash, or /bin/sh where there is no bash. */
+  /** A command line for a shell: bash, or /bin/sh if bash is missing. */
   command?: string | null;
-  /** Directory to start in, relative to the workspace; null: the workspace. */
+  /** Directory to start in, relative to the workspace; null means the workspace. */
   cwd?: string | null;
-  /** Variables to add to the environment; a null value removes one. Null: none. */
+  /** Variables to add to the environment; a null value removes one. Null means none. */
   env?: Record<string, string | null> | null;
   /** Whether stdin takes input; null or false: it is /dev/null. */
   stdin?: boolean | null;
-  /** Seconds after which all its processes are killed; null: never. */
+  /** Seconds until all its processes are killed; null means never. */
   timeout?: number | null;
-  /** Bytes of each stream to send, at most: the first ones. Null: all. */
+  /** Bytes of each stream to send, at most: the first ones. Null means all. */
   max_output?: number | null;
-  /** Offset in each stream of the first byte to send, for a repeated call; null: 0. */
+  /** Offset in each stream of the first byte to send, for a repeated call; null means 0. */
   since?: Since | null;
-  /** Id of the stream of input, the same for each repeated call; null: this call sends none. */
+  /** Id of the stream of input, the same for each repeated call; null means this call sends none. */
   input?: string | null;
 }
 
@@ -1194,11 +1194,11 @@ export interface Exec {
 export interface ExecResult {
   /** Exit code; null if a signal ended the program. 124 if its time limit was exceeded. */
   code?: number | null;
-  /** Name of the signal that ended it, such as `SIGKILL`; null if it exited by itself. */
+  /** Name of the signal that ended it, such as `SIGKILL`; null if it exited. */
   signal?: string | null;
   /** Whether it was killed because its time limit was exceeded. */
   timed_out?: boolean;
-  /** Whether the kernel killed it because memory ran out; null if that is not known. Files in `/tmp` and `/dev/shm` of an isolated sandbox are memory, too. */
+  /** Whether the kernel killed it because memory ran out; null if unknown. In an isolated sandbox, files in `/tmp` and `/dev/shm` use memory, too. */
   oom?: boolean | null;
   /** Length of stdout, in bytes. */
   stdout: number;
@@ -1210,15 +1210,15 @@ export interface ExecResult {
   duration?: number | null;
 }
 
-/** How a program ended: by itself with an exit code, or by a signal. */
+/** The exit of a program, with an exit code or by a signal. */
 export interface Exit {
   /** Exit code; null if a signal ended the program. 124 if its time limit was exceeded. */
   code?: number | null;
-  /** Name of the signal that ended it, such as `SIGKILL`; null if it exited by itself. */
+  /** Name of the signal that ended it, such as `SIGKILL`; null if it exited. */
   signal?: string | null;
   /** Whether it was killed because its time limit was exceeded. */
   timed_out?: boolean;
-  /** Whether the kernel killed it because memory ran out; null if that is not known. Files in `/tmp` and `/dev/shm` of an isolated sandbox are memory, too. */
+  /** Whether the kernel killed it because memory ran out; null if unknown. In an isolated sandbox, files in `/tmp` and `/dev/shm` use memory, too. */
   oom?: boolean | null;
 }
 
@@ -1228,31 +1228,31 @@ export interface ExposedPort {
   port: number;
   /** Secret that gives access to this port; valid until the preview is revoked or the runtime ends. */
   token: string;
-  /** Name of the preview, for people; null: none. */
+  /** Name of the preview, for people; null means none. */
   name?: string | null;
 }
 
 /**
  * Stream a directory, or a file, as an archive.
  *
- * The archive is made while it is sent, so it cannot be resumed. Symlinks stay symlinks. A file that cannot be read is left out, and one that becomes shorter is filled with zeros. A zip has at most 100,000 entries (`too_large`).
+ * The archive is created while it is sent, so it cannot be resumed. Symlinks remain symlinks. An unreadable file is skipped, and a file that shrinks is padded with zeros. A zip has at most 100,000 entries (`too_large`).
  */
 export interface FileArchive {
-  /** The file or directory. A relative path begins in `root`, or else in the workspace. */
+  /** The file or directory. A relative path starts in `root`, or else in the workspace. */
   path: string;
-  /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
+  /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
   root?: string | null;
-  /** Id of a session. Relative paths begin in its current directory instead of the workspace; one that has ended is `exited`. Null: none. */
+  /** Id of a session. Relative paths start in its current directory instead of the workspace; one that has ended is `exited`. Null means none. */
   session?: string | null;
   /** Format of the archive. */
   format?: "tar" | "tar.gz" | "zip";
-  /** Globs of what to include: a name at any depth or, with a slash, a path. Null: everything. */
+  /** Globs of what to include: a name at any depth or, with a slash, a path. Null means everything. */
   include?: string[] | null;
-  /** Globs of what to exclude, with everything below it. Null: nothing. */
+  /** Globs of what to exclude, with everything below it. Null means nothing. */
   exclude?: string[] | null;
 }
 
-/** The archive has begun. */
+/** The archive has started. */
 export interface FileArchiveOpened {
   /** A file name for the archive. */
   name: string;
@@ -1266,7 +1266,7 @@ export interface FileArchiveResult {
   files: number;
   /** Number of paths that are missing or incomplete in it, because they could not be read. */
   failed: number;
-  /** Number of sockets and devices, which are not archived. */
+  /** Number of sockets and devices, which are skipped. */
   skipped: number;
 }
 
@@ -1278,11 +1278,11 @@ export interface FileCancel {
 
 /** Set the permission bits of a file or directory. */
 export interface FileChmod {
-  /** The file or directory. A relative path begins in `root`, or else in the workspace. */
+  /** The file or directory. A relative path starts in `root`, or else in the workspace. */
   path: string;
-  /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
+  /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
   root?: string | null;
-  /** Id of a session. Relative paths begin in its current directory instead of the workspace; one that has ended is `exited`. Null: none. */
+  /** Id of a session. Relative paths start in its current directory instead of the workspace; one that has ended is `exited`. Null means none. */
   session?: string | null;
   /** Permission bits. */
   mode: number;
@@ -1294,11 +1294,11 @@ export interface FileChmod {
  * Modes, times, symlinks and, where allowed, owners are kept. The copy appears at `to` when it is complete. A directory never replaces anything.
  */
 export interface FileCopy {
-  /** The file or directory. A relative path begins in `root`, or else in the workspace. */
+  /** The file or directory. A relative path starts in `root`, or else in the workspace. */
   path: string;
-  /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
+  /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
   root?: string | null;
-  /** Id of a session. Relative paths begin in its current directory instead of the workspace; one that has ended is `exited`. Null: none. */
+  /** Id of a session. Relative paths start in its current directory instead of the workspace; one that has ended is `exited`. Null means none. */
   session?: string | null;
   /** The path of the copy, resolved as `path` is. */
   to: string;
@@ -1314,7 +1314,7 @@ export interface FileCopyResult {
   files: number;
   /** Size of the copied files, in bytes; the holes of sparse files count. */
   bytes: number;
-  /** Number of sockets and devices, which are not copied. */
+  /** Number of sockets and devices, which are skipped. */
   skipped: number;
 }
 
@@ -1324,11 +1324,11 @@ export interface FileCopyResult {
  * If a path below a directory cannot be deleted, `details.path` names it, and the rest is left.
  */
 export interface FileDelete {
-  /** The file or directory. A relative path begins in `root`, or else in the workspace. */
+  /** The file or directory. A relative path starts in `root`, or else in the workspace. */
   path: string;
-  /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
+  /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
   root?: string | null;
-  /** Id of a session. Relative paths begin in its current directory instead of the workspace; one that has ended is `exited`. Null: none. */
+  /** Id of a session. Relative paths start in its current directory instead of the workspace; one that has ended is `exited`. Null means none. */
   session?: string | null;
   /** Whether to delete a directory and everything in it; otherwise a directory is `is_directory`. */
   recursive?: boolean;
@@ -1341,22 +1341,22 @@ export interface FileDeleteResult {
 }
 
 /**
- * Replace texts in a file, or apply a patch to it: all of it, atomically, or nothing.
+ * Replace texts in a file, or apply a patch to it, atomically: either all changes are applied or none.
  *
- * Exactly one of `edits` and `patch` is given. `conflict`: a text does not occur, or occurs several times without `all` (`details`: `edit`, its index, and `found`, how often); the lines of a hunk are neither at the stated line nor at exactly one other place (`details`: `hunk`, its index, and `found`); the file has another version, or was changed meanwhile. A file has at most 16 MiB.
+ * Exactly one of `edits` and `patch` is given. `conflict`: a text does not occur, or occurs several times without `all` (`details`: `edit`, its index, and `found`, the number of occurrences); the lines of a hunk are neither at the stated line nor at exactly one other place (`details`: `hunk`, its index, and `found`); the file has another version, or was changed in the meantime. The maximum size of a file is 16 MiB.
  */
 export interface FileEdit {
-  /** The file or directory. A relative path begins in `root`, or else in the workspace. */
+  /** The file or directory. A relative path starts in `root`, or else in the workspace. */
   path: string;
-  /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
+  /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
   root?: string | null;
-  /** Id of a session. Relative paths begin in its current directory instead of the workspace; one that has ended is `exited`. Null: none. */
+  /** Id of a session. Relative paths start in its current directory instead of the workspace; one that has ended is `exited`. Null means none. */
   session?: string | null;
-  /** Replacements, made one after the other. */
+  /** Replacements, applied in order. */
   edits?: TextEdit[] | null;
   /** A unified diff of this one file. Names of files are ignored. */
   patch?: string | null;
-  /** The version that the file must have; null: any. */
+  /** The version that the file must have; null means any. */
   if_version?: string | null;
 }
 
@@ -1366,7 +1366,7 @@ export interface FileEditResult {
   bytes: number;
   /** Its version. */
   version: string;
-  /** Number of places that were changed: of texts that were replaced, or of hunks of the patch. */
+  /** Number of changes: replaced texts, or hunks of the patch. */
   replaced: number;
 }
 
@@ -1406,11 +1406,11 @@ export interface FileEntry {
  * A symlink whose target does not exist does not exist, unless `follow` is false.
  */
 export interface FileExists {
-  /** The file or directory. A relative path begins in `root`, or else in the workspace. */
+  /** The file or directory. A relative path starts in `root`, or else in the workspace. */
   path: string;
-  /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
+  /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
   root?: string | null;
-  /** Id of a session. Relative paths begin in its current directory instead of the workspace; one that has ended is `exited`. Null: none. */
+  /** Id of a session. Relative paths start in its current directory instead of the workspace; one that has ended is `exited`. Null means none. */
   session?: string | null;
   /** Whether to follow a symlink rather than check for it. */
   follow?: boolean;
@@ -1425,30 +1425,30 @@ export interface FileExistsResult {
 }
 
 /**
- * Extract an archive that is a file in the sandbox: tar, also with gzip, bzip2, xz or zstd, or zip.
+ * Extract an archive file of the sandbox: zip, or tar, optionally compressed with gzip, bzip2, xz or zstd.
  *
- * Nothing is written outside `to`: a name that leaves it, by `..`, by a symlink or because it is absolute, and a symlink whose target leaves it, are `permission_denied` (`details.entry`). Owners and the bits for set-user-id and the like are not restored. What was extracted before an error, or before the call was cancelled, stays. An archive that is damaged, cut or encrypted is `invalid_params`. One that expands to more than 1 GiB and 200 times its size is `too_large`; with zstd, a runtime without it is `unavailable`. Of entries with the same name, the last one stays.
+ * Nothing is written outside `to`: names that leave it by `..`, through a symlink or because they are absolute, and symlinks whose target leaves it, are `permission_denied` (`details.entry`). Owners and special permission bits such as set-user-ID are not restored. Files that were extracted before an error or a cancellation remain. A damaged, truncated or encrypted archive is `invalid_params`. One that expands to more than 1 GiB and 200 times its size is `too_large`; `unavailable` if it needs zstd and the runtime lacks it. If several entries have the same name, the last one wins.
  */
 export interface FileExtract {
-  /** The file or directory. A relative path begins in `root`, or else in the workspace. */
+  /** The file or directory. A relative path starts in `root`, or else in the workspace. */
   path: string;
-  /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
+  /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
   root?: string | null;
-  /** Id of a session. Relative paths begin in its current directory instead of the workspace; one that has ended is `exited`. Null: none. */
+  /** Id of a session. Relative paths start in its current directory instead of the workspace; one that has ended is `exited`. Null means none. */
   session?: string | null;
-  /** The directory to extract to, which is created if it is missing; resolved as `path` is. */
+  /** The directory to extract to, which is created if it is missing; resolved like `path`. */
   to?: string;
   /** Whether existing files are replaced; otherwise one is `conflict`. */
   overwrite?: boolean;
   /** Number of leading components to remove from each name; entries without another one are left out. */
   strip?: number;
-  /** Number of entries after which it ends with `too_large`. */
+  /** Maximum number of entries; more are `too_large`. */
   max_entries?: number;
-  /** Bytes of files, unpacked, after which it ends with `too_large`. */
+  /** Maximum number of unpacked bytes; more are `too_large`. */
   max_bytes?: number;
 }
 
-/** How far the extraction is, a few times in a second. */
+/** Progress of the extraction, a few times per second. */
 export interface FileExtractProgress {
   /** Entries that were extracted. */
   entries: number;
@@ -1462,7 +1462,7 @@ export interface FileExtractResult {
   entries: number;
   /** Bytes of files that were written. */
   bytes: number;
-  /** Devices and FIFOs, which are not extracted. */
+  /** Number of devices and FIFOs, which are skipped. */
   skipped: number;
 }
 
@@ -1482,21 +1482,21 @@ export interface FileFailure {
  * Symlinks are listed and not followed. At most 128 nested directories are entered; deeper ones are reported as `failed` with `too_large`.
  */
 export interface FileList {
-  /** The file or directory. A relative path begins in `root`, or else in the workspace. */
+  /** The file or directory. A relative path starts in `root`, or else in the workspace. */
   path: string;
-  /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
+  /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
   root?: string | null;
-  /** Id of a session. Relative paths begin in its current directory instead of the workspace; one that has ended is `exited`. Null: none. */
+  /** Id of a session. Relative paths start in its current directory instead of the workspace; one that has ended is `exited`. Null means none. */
   session?: string | null;
   /** Whether to list the directories below as well. */
   recursive?: boolean;
-  /** Number of levels to list with `recursive`, at most; null: all. */
+  /** Number of levels to list with `recursive`, at most; null means all. */
   depth?: number | null;
-  /** Whether to include names that begin with a dot. */
+  /** Whether to include names that start with a dot. */
   hidden?: boolean;
-  /** Globs of what to include: a name at any depth or, with a slash, a path. Null: everything. */
+  /** Globs of what to include: a name at any depth or, with a slash, a path. Null means everything. */
   include?: string[] | null;
-  /** Globs of what to exclude, with everything below it. Null: nothing. */
+  /** Globs of what to exclude, with everything below it. Null means nothing. */
   exclude?: string[] | null;
 }
 
@@ -1514,15 +1514,15 @@ export interface FileListResult {
  * An existing path is `conflict`, except a directory if `parents` is true.
  */
 export interface FileMkdir {
-  /** The file or directory. A relative path begins in `root`, or else in the workspace. */
+  /** The file or directory. A relative path starts in `root`, or else in the workspace. */
   path: string;
-  /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
+  /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
   root?: string | null;
-  /** Id of a session. Relative paths begin in its current directory instead of the workspace; one that has ended is `exited`. Null: none. */
+  /** Id of a session. Relative paths start in its current directory instead of the workspace; one that has ended is `exited`. Null means none. */
   session?: string | null;
   /** Whether missing parent directories are created, and an existing directory is not an error. */
   parents?: boolean;
-  /** Permission bits; null: those that the umask leaves. */
+  /** Permission bits; null means those that the umask leaves. */
   mode?: number | null;
 }
 
@@ -1538,11 +1538,11 @@ export interface FileMkdirResult {
  * Sockets and devices cannot be moved to another file system (`invalid_params`).
  */
 export interface FileMove {
-  /** The file or directory. A relative path begins in `root`, or else in the workspace. */
+  /** The file or directory. A relative path starts in `root`, or else in the workspace. */
   path: string;
-  /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
+  /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
   root?: string | null;
-  /** Id of a session. Relative paths begin in its current directory instead of the workspace; one that has ended is `exited`. Null: none. */
+  /** Id of a session. Relative paths start in its current directory instead of the workspace; one that has ended is `exited`. Null means none. */
   session?: string | null;
   /** The new path, resolved as `path` is. */
   to: string;
@@ -1565,20 +1565,20 @@ export interface FileOpened {
 /**
  * Stream the bytes of a file, or of a part of it.
  *
- * The offsets of the byte stream are those in the file. Bytes that are added meanwhile are not read. `conflict`: the file has another version than the requested one, or was shortened meanwhile.
+ * Offsets of the byte stream are offsets in the file. Bytes that are appended during the call are not read. `conflict`: the file does not have the requested version, or was truncated in the meantime.
  */
 export interface FileRead {
-  /** The file or directory. A relative path begins in `root`, or else in the workspace. */
+  /** The file or directory. A relative path starts in `root`, or else in the workspace. */
   path: string;
-  /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
+  /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
   root?: string | null;
-  /** Id of a session. Relative paths begin in its current directory instead of the workspace; one that has ended is `exited`. Null: none. */
+  /** Id of a session. Relative paths start in its current directory instead of the workspace; one that has ended is `exited`. Null means none. */
   session?: string | null;
-  /** First byte to read; null: 0. */
+  /** First byte to read; null means 0. */
   offset?: number | null;
-  /** Number of bytes to read; null: to the end. */
+  /** Number of bytes to read; null means to the end. */
   length?: number | null;
-  /** The version that the file must have; null: any. */
+  /** The version that the file must have; null means any. */
   version?: string | null;
 }
 
@@ -1588,11 +1588,11 @@ export interface FileRead {
  * An existing `to` is `conflict` unless `overwrite` is true; a `to` on another file system is `invalid_params`.
  */
 export interface FileRename {
-  /** The file or directory. A relative path begins in `root`, or else in the workspace. */
+  /** The file or directory. A relative path starts in `root`, or else in the workspace. */
   path: string;
-  /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
+  /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
   root?: string | null;
-  /** Id of a session. Relative paths begin in its current directory instead of the workspace; one that has ended is `exited`. Null: none. */
+  /** Id of a session. Relative paths start in its current directory instead of the workspace; one that has ended is `exited`. Null means none. */
   session?: string | null;
   /** The new path, resolved as `path` is. */
   to: string;
@@ -1606,27 +1606,27 @@ export interface FileRename {
  * A match does not span lines. Binary files are skipped, ignore files such as .gitignore are not used. A pattern whose automaton is too large is `too_large`.
  */
 export interface FileSearch {
-  /** The file or directory. A relative path begins in `root`, or else in the workspace. */
+  /** The file or directory. A relative path starts in `root`, or else in the workspace. */
   path: string;
-  /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
+  /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
   root?: string | null;
-  /** Id of a session. Relative paths begin in its current directory instead of the workspace; one that has ended is `exited`. Null: none. */
+  /** Id of a session. Relative paths start in its current directory instead of the workspace; one that has ended is `exited`. Null means none. */
   session?: string | null;
-  /** What to search for in files, in RE2's syntax; null: find the files themselves. */
+  /** Pattern to search for in files, in RE2's syntax; null finds the files themselves. */
   pattern?: string | null;
   /** Whether `pattern` is plain text rather than a regular expression. */
   literal?: boolean;
   /** Whether upper and lower case are the same. */
   ignore_case?: boolean;
-  /** Whether to include names that begin with a dot. */
+  /** Whether to include names that start with a dot. */
   hidden?: boolean;
-  /** Texts that the path of a file must all contain, in any order and in upper or lower case. Null: any path. */
+  /** Texts that the path of a file must all contain, in any order and in upper or lower case. Null means any path. */
   words?: string[] | null;
-  /** Globs of what to include: a name at any depth or, with a slash, a path. Null: everything. */
+  /** Globs of what to include: a name at any depth or, with a slash, a path. Null means everything. */
   include?: string[] | null;
-  /** Globs of what to exclude, with everything below it. Null: nothing. */
+  /** Globs of what to exclude, with everything below it. Null means nothing. */
   exclude?: string[] | null;
-  /** Number of matches after which the search ends. */
+  /** Maximum number of matches. */
   limit?: number;
 }
 
@@ -1642,15 +1642,15 @@ export interface FileSearchResult {
 
 /** Describe a file or directory. */
 export interface FileStat {
-  /** The file or directory. A relative path begins in `root`, or else in the workspace. */
+  /** The file or directory. A relative path starts in `root`, or else in the workspace. */
   path: string;
-  /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
+  /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
   root?: string | null;
-  /** Id of a session. Relative paths begin in its current directory instead of the workspace; one that has ended is `exited`. Null: none. */
+  /** Id of a session. Relative paths start in its current directory instead of the workspace; one that has ended is `exited`. Null means none. */
   session?: string | null;
   /** Whether to follow a symlink rather than describe it. */
   follow?: boolean;
-  /** Whether to read the beginning of a file, for `mime` and `binary`. */
+  /** Whether to read the start of a file, for `mime` and `binary`. */
   detect?: boolean;
 }
 
@@ -1686,13 +1686,13 @@ export interface FileStatResult {
 
 /** Create a symlink. */
 export interface FileSymlink {
-  /** The file or directory. A relative path begins in `root`, or else in the workspace. */
+  /** The file or directory. A relative path starts in `root`, or else in the workspace. */
   path: string;
-  /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
+  /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
   root?: string | null;
-  /** Id of a session. Relative paths begin in its current directory instead of the workspace; one that has ended is `exited`. Null: none. */
+  /** Id of a session. Relative paths start in its current directory instead of the workspace; one that has ended is `exited`. Null means none. */
   session?: string | null;
-  /** What it leads to, which need not exist. It is stored as it is. */
+  /** The path that it points to, which need not exist. It is stored unchanged. */
   target: string;
   /** Whether an existing file or symlink is replaced, atomically; otherwise it is `conflict`. */
   overwrite?: boolean;
@@ -1708,11 +1708,11 @@ export interface FileTransferResult {
 
 /** Set the time of the last modification of a file, a directory or a symlink. */
 export interface FileUtime {
-  /** The file or directory. A relative path begins in `root`, or else in the workspace. */
+  /** The file or directory. A relative path starts in `root`, or else in the workspace. */
   path: string;
-  /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
+  /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
   root?: string | null;
-  /** Id of a session. Relative paths begin in its current directory instead of the workspace; one that has ended is `exited`. Null: none. */
+  /** Id of a session. Relative paths start in its current directory instead of the workspace; one that has ended is `exited`. Null means none. */
   session?: string | null;
   /** The time, in nanoseconds since 1970. */
   mtime_ns: number;
@@ -1723,34 +1723,34 @@ export interface FileUtime {
 /**
  * Replace a file with the input of the call, atomically.
  *
- * The file appears when all input was received; until then the old one stays. It keeps its permission bits unless `mode` is given, and its owner where that is allowed. The target of a symlink is replaced.
+ * The file appears when all input has been received; until then the old one remains. It keeps its permission bits unless `mode` is given, and its owner where permitted. The target of a symlink is replaced.
  *
  * With an idempotency key, an upload whose connection was lost waits 30 seconds for a call that continues it; a call that is replaced in this way ends with `interrupted`, and one that was given up with `cancelled`.
  */
 export interface FileWrite {
-  /** The file or directory. A relative path begins in `root`, or else in the workspace. */
+  /** The file or directory. A relative path starts in `root`, or else in the workspace. */
   path: string;
-  /** Directory that the call cannot leave; null: the runtime's own root, if it has one. */
+  /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
   root?: string | null;
-  /** Id of a session. Relative paths begin in its current directory instead of the workspace; one that has ended is `exited`. Null: none. */
+  /** Id of a session. Relative paths start in its current directory instead of the workspace; one that has ended is `exited`. Null means none. */
   session?: string | null;
   /** Id of the stream of input, the same for each call that continues the upload. */
   input: string;
-  /** Permission bits; null: those of the file that is replaced. */
+  /** Permission bits; null keeps the bits of the replaced file. */
   mode?: number | null;
-  /** Whether missing parent directories are created; null: true. */
+  /** Whether missing parent directories are created; null means true. */
   parents?: boolean | null;
-  /** The version that the file must have when it is replaced, otherwise `conflict` with its `version` in the details; an empty text: it must not exist. Null: any. */
+  /** The version that the file must have when it is replaced, otherwise `conflict` with its `version` in the details; an empty text: it must not exist. Null means any. */
   if_version?: string | null;
-  /** The file is continued from there on, in place (0 creates it); a shorter one is `conflict`. Null: it is replaced. */
+  /** The file is continued from there on, in place (0 creates it); a shorter one is `conflict`. Null means it is replaced. */
   offset?: number | null;
-  /** Time of the last modification that the file gets, in nanoseconds since 1970; null: the present. */
+  /** Time of the last modification that the file gets, in nanoseconds since 1970; null means the present. */
   mtime_ns?: number | null;
   /** Whether blocks of zeros become holes. */
   sparse?: boolean;
 }
 
-/** The upload has begun, or continues. */
+/** The upload has started, or continues. */
 export interface FileWriteOpened {
   /** Bytes of the input that were received already. */
   input_offset?: number;
@@ -1782,13 +1782,13 @@ export interface GitAuthor {
 export interface GitBranch {
   /** A directory of the repository. Relative to the workspace unless it is absolute. */
   path?: string;
-  /** Name of a branch to create; null: none. */
+  /** Name of a branch to create; null means none. */
   create?: string | null;
-  /** Name of a branch to delete; null: none. */
+  /** Name of a branch to delete; null means none. */
   delete?: string | null;
-  /** Commit of the created branch; null: the one that is checked out. */
+  /** Commit of the created branch; null means the one that is checked out. */
   start?: string | null;
-  /** Whether an existing branch is moved, and a branch that is not merged is deleted. */
+  /** Whether to move an existing branch, or delete an unmerged one. */
   force?: boolean;
 }
 
@@ -1798,7 +1798,7 @@ export interface GitBranchInfo {
   name: string;
   /** Hash of its commit. */
   commit: string;
-  /** Name of its upstream branch; null: none. */
+  /** Name of its upstream branch; null means none. */
   upstream?: string | null;
   /** Whether it is checked out. */
   current?: boolean;
@@ -1808,7 +1808,7 @@ export interface GitBranchInfo {
 
 /** The branches of a repository. */
 export interface GitBranchResult {
-  /** Name of the branch that is checked out; null: none. */
+  /** Name of the branch that is checked out; null means none. */
   current: string | null;
   /** The branches, local and remote-tracking. */
   branches: GitBranchInfo[];
@@ -1825,7 +1825,7 @@ export interface GitCancel {
 /**
  * Switch to a branch or commit, create a branch, or restore files.
  *
- * With `paths`, only these are restored, from `ref` or the index, and the branch stays. Local changes that would be lost are `conflict`.
+ * With `paths`, only these are restored, from `ref` or the index, without switching the branch. Local changes that would be lost are `conflict`.
  */
 export interface GitCheckout {
   /** A directory of the repository. Relative to the workspace unless it is absolute. */
@@ -1834,38 +1834,38 @@ export interface GitCheckout {
   ref?: string | null;
   /** Whether to create the branch `ref`. */
   create?: boolean;
-  /** Commit of the created branch; null: the one that is checked out. */
+  /** Commit of the created branch; null means the one that is checked out. */
   start?: string | null;
-  /** Paths, taken literally; null: switch to `ref`. */
+  /** Paths, taken literally; null means switch to `ref`. */
   paths?: string[] | null;
 }
 
 /**
  * Clone a repository into a directory that does not exist or is empty.
  *
- * The clone gets its name when it is complete, and nothing remains of a failed one. A directory that is not empty is `conflict`.
+ * The clone gets its name when it is complete, and a failed one is removed. A directory that is not empty is `conflict`.
  *
  * With an idempotency key, the clone continues for 60 s without a connection, a repeated call joins it, and `git.cancel` ends it (`cancelled`).
  */
 export interface GitClone {
   /** http, https, ssh, git or file URL, `user@host:path`, or an absolute path. */
   url: string;
-  /** Directory of the clone, relative to the workspace; null: the last part of the URL. */
+  /** Directory of the clone, relative to the workspace; null means the last part of the URL. */
   path?: string | null;
-  /** Number of commits to fetch; null: all. */
+  /** Number of commits to fetch; null means all. */
   depth?: number | null;
-  /** Branch or tag to check out; null: the remote's default. */
+  /** Branch or tag to check out; null means the remote's default. */
   branch?: string | null;
-  /** Filter for a partial clone: `blob:none`, `blob:limit=N` or `tree:N`; null: none. */
+  /** Filter for a partial clone: `blob:none`, `blob:limit=N` or `tree:N`; null means none. */
   filter?: string | null;
-  /** Credentials for the host of the URL; null: none. */
+  /** Credentials for the host of the URL; null means none. */
   credentials?: GitCredentials | null;
-  /** Seconds after which git is ended, and the error is `deadline_exceeded`. */
+  /** Time limit in seconds; then, git is killed and the error is `deadline_exceeded`. */
   timeout?: number;
 }
 
 /**
- * Commit what is staged.
+ * Commit the staged changes.
  *
  * If there is nothing to commit, the error is `conflict`.
  */
@@ -1874,7 +1874,7 @@ export interface GitCommit {
   path?: string;
   /** Message of the commit. */
   message: string;
-  /** Author and committer; null: as git is configured. */
+  /** Author and committer; null means as git is configured. */
   author?: GitAuthor | null;
   /** Whether changes of tracked files are staged first. */
   all?: boolean;
@@ -1926,11 +1926,11 @@ export interface GitDiff {
   path?: string;
   /** Whether to compare the index with the last commit. */
   staged?: boolean;
-  /** Commit to compare with; null: the index. */
+  /** Commit to compare with; null means the index. */
   base?: string | null;
-  /** Commit to compare `base` with; null: the working tree. */
+  /** Commit to compare `base` with; null means the working tree. */
   target?: string | null;
-  /** Paths, taken literally; null: all. */
+  /** Paths, taken literally; null means all. */
   paths?: string[] | null;
   /** Size of the patch, at most, in bytes. */
   limit?: number;
@@ -1958,13 +1958,13 @@ export interface GitHead {
 export interface GitLog {
   /** A directory of the repository. Relative to the workspace unless it is absolute. */
   path?: string;
-  /** Branch or commit to begin at; null: the one that is checked out. */
+  /** Branch or commit to start at; null means the one that is checked out. */
   ref?: string | null;
   /** Number of commits, at most. */
   limit?: number;
   /** Number of commits to leave out before. */
   skip?: number;
-  /** Only commits that changed these paths; null: all. */
+  /** Only commits that changed these paths; null means all. */
   paths?: string[] | null;
 }
 
@@ -1980,7 +1980,7 @@ export interface GitLogResult {
 export interface GitProgress {
   /** Name of the phase, as git prints it, such as `Receiving objects`. */
   phase: string;
-  /** Part of the phase that is done, in percent. */
+  /** Completed part of the phase, in percent. */
   percent: number;
   /** Number of objects or files that are done. */
   done: number;
@@ -1998,17 +1998,17 @@ export interface GitProgress {
 export interface GitPull {
   /** A directory of the repository. Relative to the workspace unless it is absolute. */
   path?: string;
-  /** Name of the remote; null: the upstream's, or `origin`. */
+  /** Name of the remote; null means the upstream's, or `origin`. */
   remote?: string | null;
-  /** Branch of the remote; null: the upstream. */
+  /** Branch of the remote; null means the upstream. */
   branch?: string | null;
   /** Whether to rebase rather than merge. */
   rebase?: boolean;
   /** Whether only a fast-forward is allowed. */
   ff_only?: boolean;
-  /** Credentials for the host of the remote; null: none. */
+  /** Credentials for the host of the remote; null means none. */
   credentials?: GitCredentials | null;
-  /** Seconds after which git is ended, and the error is `deadline_exceeded`. */
+  /** Time limit in seconds; then, git is killed and the error is `deadline_exceeded`. */
   timeout?: number;
 }
 
@@ -2022,15 +2022,15 @@ export interface GitPush {
   path?: string;
   /** Name of the remote. */
   remote?: string;
-  /** Name of the branch; null: the one that is checked out. */
+  /** Name of the branch; null means the one that is checked out. */
   branch?: string | null;
-  /** Whether to overwrite the remote's branch, if it is as it was when it was fetched last. */
+  /** Whether to overwrite the remote's branch, if it has not changed since it was last fetched. */
   force?: boolean;
   /** Whether the remote's branch becomes the upstream. */
   set_upstream?: boolean;
-  /** Credentials for the host of the remote; null: none. */
+  /** Credentials for the host of the remote; null means none. */
   credentials?: GitCredentials | null;
-  /** Seconds after which git is ended, and the error is `deadline_exceeded`. */
+  /** Time limit in seconds; then, git is killed and the error is `deadline_exceeded`. */
   timeout?: number;
 }
 
@@ -2061,7 +2061,7 @@ export interface GitStatus {
 /**
  * A path that differs.
  *
- * The letters are those of `git status --porcelain=v2`: `.` for unchanged, `M`, `T`, `A`, `D`, `R`, `C`, `U`, `?` and `!`.
+ * The letters are the same as in `git status --porcelain=v2`: `.` for unchanged, `M`, `T`, `A`, `D`, `R`, `C`, `U`, `?` and `!`.
  */
 export interface GitStatusEntry {
   /** The path, relative to the top of the repository. */
@@ -2070,7 +2070,7 @@ export interface GitStatusEntry {
   index: string;
   /** Letter for the working tree against the index. */
   worktree: string;
-  /** Path from which it was renamed or copied; null: it was not. */
+  /** Its path before it was renamed or copied; null otherwise. */
   origin?: string | null;
 }
 
@@ -2080,11 +2080,11 @@ export interface GitStatusResult {
   branch?: string | null;
   /** Hash of the commit; null before the first one. */
   commit?: string | null;
-  /** Name of the upstream branch; null: none. */
+  /** Name of the upstream branch; null means none. */
   upstream?: string | null;
-  /** Number of commits that the upstream does not have; null if that is not known. */
+  /** Number of commits that the upstream does not have; null if unknown. */
   ahead?: number | null;
-  /** Number of commits that only the upstream has; null if that is not known. */
+  /** Number of commits that only the upstream has; null if unknown. */
   behind?: number | null;
   /** Paths that differ, at most 10,000. */
   entries?: GitStatusEntry[];
@@ -2092,7 +2092,7 @@ export interface GitStatusResult {
   truncated?: boolean;
 }
 
-/** An image that is there. */
+/** An image on this gateway's machine or cluster. */
 export interface ImageInfo {
   /** Id of the image. */
   id: string;
@@ -2100,19 +2100,19 @@ export interface ImageInfo {
   names?: string[];
   /** Bytes of its files. */
   size?: number;
-  /** When it was made, in seconds since 1970; null if that is not known. */
+  /** When it was built, in seconds since 1970; null if unknown. */
   created?: number | null;
 }
 
 /** List the images that are there. */
 export interface ImageList {
-  /** Name of the provider; null: the default one. One without images is `invalid_params`. */
+  /** Name of the provider; null means the default one. A provider without images is `invalid_params`. */
   provider?: string | null;
 }
 
 /** The images of a provider. */
 export interface ImageListResult {
-  /** All that are there, those that other programs have pulled included. */
+  /** All available images, including images that other programs have pulled. */
   images: ImageInfo[];
 }
 
@@ -2120,17 +2120,17 @@ export interface ImageListResult {
 export interface ImageProgress {
   /** Details for people. */
   message?: string | null;
-  /** The part that is done, 0 to 1; null if that is not known. */
+  /** The completed part, 0 to 1; null if unknown. */
   progress?: number | null;
 }
 
 /**
- * Pull an image, also a newer version of one that is there.
+ * Pull an image, or a newer version of an existing one.
  *
- * An image that does not exist is `invalid_params`. `cancel` ends the pull; the provider keeps what was downloaded. At most 4 images are pulled at once.
+ * An image that does not exist is `invalid_params`. `cancel` ends the pull; the provider keeps the downloaded parts. At most 4 images are pulled at once.
  */
 export interface ImagePull {
-  /** Name of the provider; null: the default one. One without images is `invalid_params`. */
+  /** Name of the provider; null means the default one. A provider without images is `invalid_params`. */
   provider?: string | null;
   /** Name of the image, with a tag or digest; without one, the tag is `latest`. */
   image: string;
@@ -2138,7 +2138,7 @@ export interface ImagePull {
 
 /** Remove a name of an image, and its files with the last name. One that a sandbox uses is a `conflict`. */
 export interface ImageRemove {
-  /** Name of the provider; null: the default one. One without images is `invalid_params`. */
+  /** Name of the provider; null means the default one. A provider without images is `invalid_params`. */
   provider?: string | null;
   /** Name of the image, with a tag or digest; without one, the tag is `latest`. */
   image: string;
@@ -2146,27 +2146,27 @@ export interface ImageRemove {
 
 /** The part of a stream that can be read. */
 export interface KeptRange {
-  /** Offset of the first byte that is kept. */
+  /** Offset of the first kept byte. */
   start?: number;
   /** Offset of the end, in bytes. */
   offset?: number;
 }
 
-/** What to search for in the output: exactly one of `text` and `pattern`. */
+/** Text or a pattern to search for in the output; exactly one of both. */
 export interface LogCondition {
   /** Plain text to search for. */
   text?: string | null;
   /** Regular expression in RE2's syntax. */
   pattern?: string | null;
-  /** Stream to search; null: both. */
+  /** Stream to search; null means both. */
   stream?: "stderr" | "stdout" | null;
-  /** Offsets from which on output counts; null: all that is kept. */
+  /** Offsets where the searched output starts; null means all kept output. */
   since?: Since | null;
 }
 
 /** A match of a text or a pattern in the output of a process. */
 export interface LogMatch {
-  /** Offset in the output where the match begins, in bytes. */
+  /** Offset in the output where the match starts, in bytes. */
   start: number;
   /** Offset in the output where the match ends, in bytes. */
   end: number;
@@ -2178,23 +2178,23 @@ export interface LogMatch {
   named?: Record<string, string | null>;
   /** Whether `text` or a group was cut. */
   truncated?: boolean;
-  /** The stream. The offsets are those of this stream. */
+  /** The stream. The offsets refer to it. */
   stream: "stderr" | "stdout";
 }
 
 /**
  * Mount a bucket or a directory of the gateway's machine in a sandbox. It returns when it can be used.
  *
- * It is mounted again whenever the sandbox starts, until it is deleted. What programs write is uploaded about a second after they have closed the file. While the store does not answer, programs get the error EIO.
+ * It is mounted again whenever the sandbox starts, until it is deleted. A written file is uploaded about a second after it was closed. While the store does not respond, programs get the error EIO.
  */
 export interface MountCreate {
   /** Id of the sandbox. It is started if it does not run. */
   sandbox: string;
-  /** Name of a bucket or directory in the settings of the gateway; with `credentials`, that of a bucket. */
+  /** Name of a bucket or directory in the settings of the gateway; with `credentials`, the name of a bucket. */
   bucket: string;
   /** An empty or new directory below the workspace. */
   path: string;
-  /** Makes only what is below it visible, as the root of the mount. */
+  /** The root of the mount: only files below it are visible. */
   prefix?: string;
   /** Whether nothing can be written. */
   read_only?: boolean;
@@ -2202,7 +2202,7 @@ export interface MountCreate {
   credentials?: MountCredentials | null;
 }
 
-/** The access to a bucket that is not one of the gateway's. They are kept at the gateway and never in the sandbox. */
+/** Credentials for a bucket that is not one of the gateway's. They are kept at the gateway, never in the sandbox. */
 export interface MountCredentials {
   /** The access key id. */
   access_key_id: string;
@@ -2210,16 +2210,16 @@ export interface MountCredentials {
   secret_access_key: string;
   /** The token of temporary credentials. */
   session_token?: string | null;
-  /** The URL of the store; null: that of Amazon S3. */
+  /** The URL of the store; null means Amazon S3. */
   endpoint?: string | null;
   /** The region of the bucket. */
   region?: string | null;
 }
 
 /**
- * Remove a mount from a sandbox. It returns when all that was written is uploaded. The content of the bucket stays.
+ * Remove a mount from a sandbox. Returns when all changes are uploaded. The content of the bucket remains.
  *
- * Of an overlay, what was changed is deleted, and the backup stays. A sandbox that sleeps is started for that; for one that is stopped or paused, the error is `stopped`.
+ * The changes in an overlay are deleted, and the backup remains. A sleeping sandbox is started for this; for a stopped or paused one, the error is `stopped`.
  *
  * If that takes longer than `timeout`, the error is `unavailable`, with the number of files in `details.pending`. The uploads continue, and the mount is deleted after them.
  */
@@ -2228,9 +2228,9 @@ export interface MountDelete {
   sandbox: string;
   /** Id of the mount. */
   mount: string;
-  /** Whether it is removed although programs use files of it; otherwise, that is the error `conflict`. */
+  /** Whether to remove it even if programs use its files; otherwise, this is the error `conflict`. */
   force?: boolean;
-  /** Whether what is not uploaded yet is lost. */
+  /** Whether to discard changes that are not uploaded yet. */
   discard?: boolean;
   /** Seconds to wait for uploads. */
   timeout?: number;
@@ -2244,11 +2244,11 @@ export interface MountInfo {
   sandbox: string;
   /** Where it appears, relative to the workspace. */
   path: string;
-  /** Name of the bucket or directory; null: it is an overlay. */
+  /** Name of the bucket or directory; null means it is an overlay. */
   bucket?: string | null;
-  /** Id of the backup that it is an overlay of (`backup.restore`); null: it is none. */
+  /** Id of the backup below the overlay (`backup.restore`); null for other mounts. */
   backup?: string | null;
-  /** What is visible, below what the gateway makes visible of it. */
+  /** The visible part of it, relative to the part that the gateway exposes. */
   prefix?: string;
   /** Whether nothing can be written. */
   read_only?: boolean;
@@ -2256,9 +2256,9 @@ export interface MountInfo {
   owner?: string | null;
   /** When it was created, in seconds since 1970. */
   created?: number;
-  /** `mounted`; `waiting` for the sandbox to run; `failed`, which is tried again; `deleting`, while what was written is uploaded. */
+  /** `mounted`; `waiting` for the sandbox to run; `failed`, to be retried; `deleting`, while changes are uploaded. */
   state?: "deleting" | "failed" | "mounted" | "waiting";
-  /** Why it has failed; null: it has not. */
+  /** Why it has failed; null means it has not. */
   reason?: string | null;
   /** Files that were written and are not uploaded yet. */
   pending?: number;
@@ -2279,11 +2279,11 @@ export interface MountListResult {
 /** An empty result: the call succeeded. */
 export type Nothing = Record<string, never>;
 
-/** A TCP port on which a program of the sandbox listens. */
+/** A TCP port that a program of the sandbox listens on. */
 export interface OpenPort {
   /** Number of the port. */
   port: number;
-  /** Addresses at which it listens. */
+  /** Addresses that it listens on. */
   addresses: string[];
   /** Process id of the program. */
   pid: number;
@@ -2295,7 +2295,7 @@ export interface OpenPort {
 
 /** A match of a pattern in output. */
 export interface OutputMatch {
-  /** Offset in the output where the match begins, in bytes. */
+  /** Offset in the output where the match starts, in bytes. */
   start: number;
   /** Offset in the output where the match ends, in bytes. */
   end: number;
@@ -2319,13 +2319,13 @@ export interface Participant {
   color: string;
   /** Whether it is a person or an agent. */
   kind: "agent" | "person";
-  /** Whether it may not type. */
+  /** Whether it is not allowed to type. */
   read_only: boolean;
   /** Whether it types; it ends 2 s after the last key. */
   typing: boolean;
   /** Whether its user looks at the terminal. */
   focus: boolean;
-  /** Cell where its pointer is; null: the pointer is hidden. */
+  /** Cell where its pointer is; null means the pointer is hidden. */
   at?: PointerPosition | null;
   /** Whether it uses a share link. Guests choose their names, unless the link has one. */
   guest?: boolean;
@@ -2335,13 +2335,13 @@ export interface Participant {
   unanswered?: boolean;
   /** Rows that its user has scrolled back from the end; 0: it shows the end. */
   scroll?: number;
-  /** What its user looks at, in the notation of its client; empty: not known, or the receiver may not see the whole sandbox. */
+  /** The object that its user is looking at, in the notation of its client; empty if unknown, or if the receiver may not see the whole sandbox. */
   view?: string;
 }
 
 /** A viewer has joined or changed. */
 export interface ParticipantEvent {
-  /** The whole viewer as it is now. */
+  /** The viewer after the change. */
   viewer: Participant;
 }
 
@@ -2381,9 +2381,9 @@ export interface PortAccept {
 export interface PortCondition {
   /** Number of the port. */
   port: number;
-  /** Path that must answer an HTTP GET; null: it is enough that the port is open. */
+  /** Path that must answer an HTTP GET; null means it is enough that the port is open. */
   path?: string | null;
-  /** Lowest and highest HTTP status of the answer that is accepted. */
+  /** Lowest and highest accepted HTTP status of the response. */
   status?: [number, number];
 }
 
@@ -2411,7 +2411,7 @@ export interface PortConnectEnd {
 export interface PortConnectOpened {
   /** Number of the port. */
   port: number;
-  /** Address to which it is connected. */
+  /** Address that it is connected to. */
   address: string;
 }
 
@@ -2431,9 +2431,9 @@ export interface PortConnectResult {
 export interface PortExpose {
   /** Number of the port. */
   port: number;
-  /** Name of a new preview, for people; null: none. */
+  /** Name of a new preview, for people; null means none. */
   name?: string | null;
-  /** Token of a new preview, 8 to 40 lower-case letters and digits; null: a random one. Any client that knows or guesses it can connect to the port. */
+  /** Token of a new preview, 8 to 40 lower-case letters and digits; null means a random one. Any client that knows or guesses it can connect to the port. */
   token?: string | null;
 }
 
@@ -2454,7 +2454,7 @@ export interface PortIncoming {
   address: string;
 }
 
-/** List the TCP ports on which programs of the sandbox listen. */
+/** List the TCP ports that programs of the sandbox listen on. */
 export type PortList = Record<string, never>;
 
 /** Open ports. */
@@ -2464,9 +2464,9 @@ export interface PortListResult {
 }
 
 /**
- * Listen on a TCP port in the sandbox, so that its programs reach what the caller connects them to.
+ * Listen on a TCP port in the sandbox, and let the caller connect each connection to a target of its choice.
  *
- * Each connection of a program is an event `connection`, and waits for `port.accept` for 30 s; at most 64 wait, others later. The port is open until the call ends; connections that were accepted go on. A later call of the same user for the same port takes its place: the earlier call ends with `conflict`.
+ * Each connection of a program is an event `connection`, and waits 30 s for `port.accept`; at most 64 wait at a time, further ones are queued. The port is open until the call ends; accepted connections continue. A later call of the same user for the same port replaces this one, which ends with `conflict`.
  *
  * `conflict`: the port is in use. `limit_exceeded`: 64 ports are open.
  */
@@ -2479,7 +2479,7 @@ export interface PortListen {
 export interface PortListening {
   /** Number of the port. */
   port: number;
-  /** Address at which programs of the sandbox reach it. */
+  /** Its address for programs of the sandbox. */
   address: string;
 }
 
@@ -2496,14 +2496,14 @@ export interface PortUnexpose {
 /**
  * Report the open ports, now and after every change, until the call is cancelled.
  *
- * The runtime looks every 0.2 to 2 s, so a port that was open for less may be missed.
+ * The runtime polls every 0.2 to 2 s, so a port that was open for a shorter time can be missed.
  */
 export type PortWatch = Record<string, never>;
 
-/** Return the domain below which each preview has a host name of its own. */
+/** Return the parent domain of the previews' host names. */
 export type PreviewHost = Record<string, never>;
 
-/** Where previews are reached by host name. */
+/** The domain of the host names of previews. */
 export interface PreviewHostResult {
   /** The parent domain of the previews' host names; null if previews are reached by path only. */
   host?: string | null;
@@ -2517,13 +2517,13 @@ export interface PreviewHostResult {
 export interface ProcessAttach {
   /** Id of the process, or of a running command of `exec`. */
   id: string;
-  /** Instance that the call is for, otherwise `stale_handle`; null: the current one. */
+  /** Instance that the call is for, otherwise `stale_handle`; null means the current one. */
   instance?: string | null;
-  /** Offset in each stream of the first byte to send; null: 0. */
+  /** Offset in each stream of the first byte to send; null means 0. */
   since?: Since | null;
-  /** Id of the stream of input, the same for each reconnect; null: this channel sends none. */
+  /** Id of the stream of input, the same for each reconnect; null means this channel sends none. */
   input?: string | null;
-  /** Whether the process waits 30 s after a lost connection for an attach with this `input`; null: false. */
+  /** Whether the process waits 30 s after a lost connection for an attach with this `input`; null means false. */
   lossless?: boolean | null;
 }
 
@@ -2553,13 +2553,13 @@ export interface ProcessInfo {
   pid: number;
   /** The program and its arguments; cut after 256 characters in `process.list`. */
   argv?: string[];
-  /** Directory in which it was started. */
+  /** Directory where it was started. */
   cwd?: string;
   /** When it was started, in seconds since 1970. */
   started?: number;
   /** When it ended, in seconds since 1970; null while it runs, or from an older runtime. */
   ended?: number | null;
-  /** Id of the session that started it with `session.process`; null: none did. */
+  /** Id of the session that started it with `session.process`; null otherwise. */
   session?: string | null;
   /** Whether it runs. */
   state?: "exited" | "running";
@@ -2574,16 +2574,16 @@ export interface ProcessInfo {
 /**
  * End a process and all its descendants: a signal first, then KILL.
  *
- * It returns when nothing is left, and also ends what an ended process left running.
+ * It returns when all have ended. It also ends processes that an ended one left running.
  */
 export interface ProcessKill {
   /** Id of the process, or of a running command of `exec`. */
   id: string;
-  /** Instance that the call is for, otherwise `stale_handle`; null: the current one. */
+  /** Instance that the call is for, otherwise `stale_handle`; null means the current one. */
   instance?: string | null;
-  /** The first signal; null: TERM. */
+  /** The first signal; null means TERM. */
   signal?: string | number | null;
-  /** Seconds from the first signal to KILL; null: 5. */
+  /** Seconds from the first signal to KILL; null means 5. */
   grace?: number | null;
 }
 
@@ -2596,14 +2596,14 @@ export interface ProcessKillResult {
 /**
  * End all processes that run, also the running commands of `exec`, each with all its descendants.
  *
- * It returns when nothing is left of them. Sessions, terminals and code contexts continue.
+ * It returns when all have ended. Sessions, terminals and code contexts continue.
  */
 export interface ProcessKillall {
-  /** Only processes that this session started; null: all. */
+  /** Only processes that this session started; null means all. */
   session?: string | null;
-  /** The first signal; null: TERM. */
+  /** The first signal; null means TERM. */
   signal?: string | number | null;
-  /** Seconds from the first signal to KILL; null: 5. */
+  /** Seconds from the first signal to KILL; null means 5. */
   grace?: number | null;
 }
 
@@ -2619,11 +2619,11 @@ export interface ProcessKillallResult {
  * The running commands of `exec` come after them.
  */
 export interface ProcessList {
-  /** Id of the last process of the page before; null: the first page. */
+  /** Id of the last process of the page before; null means the first page. */
   after?: string | null;
-  /** Number of processes, at most; null: 1,000. */
+  /** Number of processes, at most; null means 1,000. */
   limit?: number | null;
-  /** Only processes that this session started; null: all. */
+  /** Only processes that this session started; null means all. */
   session?: string | null;
 }
 
@@ -2645,13 +2645,13 @@ export interface ProcessOpened {
   pid: number;
   /** The program and its arguments; cut after 256 characters in `process.list`. */
   argv?: string[];
-  /** Directory in which it was started. */
+  /** Directory where it was started. */
   cwd?: string;
   /** When it was started, in seconds since 1970. */
   started?: number;
   /** When it ended, in seconds since 1970; null while it runs, or from an older runtime. */
   ended?: number | null;
-  /** Id of the session that started it with `session.process`; null: none did. */
+  /** Id of the session that started it with `session.process`; null otherwise. */
   session?: string | null;
   /** Whether it runs. */
   state?: "exited" | "running";
@@ -2661,7 +2661,7 @@ export interface ProcessOpened {
   stdout?: KeptRange;
   /** The part of stderr that can be read. */
   stderr?: KeptRange;
-  /** Offset in each stream of the first byte that is sent; above `since` where bytes are no longer kept. */
+  /** Offset in each stream of the first byte to be sent; above `since` where older bytes are no longer kept. */
   from?: StreamOffsets;
   /** Bytes of this input stream that were applied already. */
   input_offset?: number;
@@ -2673,11 +2673,11 @@ export interface ProcessOpened {
  * A process that runs is `conflict` if `id` names it.
  */
 export interface ProcessRemove {
-  /** Id of the process; null: all that have ended. */
+  /** Id of the process; null means all that have ended. */
   id?: string | null;
-  /** Instance that the call is for, otherwise `stale_handle`; null: the current one. */
+  /** Instance that the call is for, otherwise `stale_handle`; null means the current one. */
   instance?: string | null;
-  /** Without `id`: only processes that this session started; null: all. */
+  /** Without `id`: only processes that this session started; null means all. */
   session?: string | null;
 }
 
@@ -2691,7 +2691,7 @@ export interface ProcessRemoveResult {
 export interface ProcessSignal {
   /** Id of the process, or of a running command of `exec`. */
   id: string;
-  /** Instance that the call is for, otherwise `stale_handle`; null: the current one. */
+  /** Instance that the call is for, otherwise `stale_handle`; null means the current one. */
   instance?: string | null;
   /** Name of the signal with or without `SIG`, or its number. */
   signal: string | number;
@@ -2707,17 +2707,17 @@ export interface ProcessSignal {
 export interface ProcessStart {
   /** The program and its arguments. */
   argv?: string[] | null;
-  /** A command line for a shell: bash, or /bin/sh where there is no bash. */
+  /** A command line for a shell: bash, or /bin/sh if bash is missing. */
   command?: string | null;
-  /** Directory to start in, relative to the workspace; null: the workspace. */
+  /** Directory to start in, relative to the workspace; null means the workspace. */
   cwd?: string | null;
-  /** Variables to add to the environment; a null value removes one. Null: none. */
+  /** Variables to add to the environment; a null value removes one. Null means none. */
   env?: Record<string, string | null> | null;
   /** Whether stdin takes input; null or false: it is /dev/null. */
   stdin?: boolean | null;
-  /** Seconds after which all its processes are killed; null: never. */
+  /** Seconds until all its processes are killed; null means never. */
   timeout?: number | null;
-  /** Id of the process; null: the server chooses one. */
+  /** Id of the process; null means the server chooses one. */
   id?: string | null;
 }
 
@@ -2729,21 +2729,21 @@ export interface ProcessStart {
 export interface ProcessWait {
   /** Id of the process, or of a running command of `exec`. */
   id: string;
-  /** Instance that the call is for, otherwise `stale_handle`; null: the current one. */
+  /** Instance that the call is for, otherwise `stale_handle`; null means the current one. */
   instance?: string | null;
-  /** Whether to wait for the end of the process; null: false. */
+  /** Whether to wait for the end of the process; null means false. */
   exit?: boolean | null;
-  /** What to search for in the output; null: nothing. */
+  /** Text or pattern to search for in the output; null disables the search. */
   log?: LogCondition | null;
-  /** The port to wait for; null: none. */
+  /** The port to wait for; null means none. */
   port?: PortCondition | null;
-  /** Seconds after which the result is `timeout`; null: 30. */
+  /** Time limit in seconds; then, the result is `timeout`. Null means 30. */
   timeout?: number | null;
 }
 
-/** The wait has begun. */
+/** The wait has started. */
 export interface ProcessWaitOpened {
-  /** Offset in each stream where the search begins; above `since` where bytes are no longer kept. */
+  /** Offset in each stream where the search starts; above `since` where older bytes are no longer kept. */
   from: StreamOffsets;
 }
 
@@ -2771,7 +2771,7 @@ export interface RecordingDelete {
   id: string;
 }
 
-/** Describe one recording, up to the current time if it is in progress. */
+/** Describe one recording, up to now if it is in progress. */
 export interface RecordingGet {
   /** Id of the recording. */
   id: string;
@@ -2781,27 +2781,27 @@ export interface RecordingGet {
 export interface RecordingInfo {
   /** Id of the recording. */
   id: string;
-  /** Id of the recorded terminal; empty if it is of a desktop. */
+  /** Id of the recorded terminal; empty for a desktop. */
   terminal: string;
-  /** Id of the recorded desktop; null if it is of a terminal. */
+  /** Id of the recorded desktop; null for a terminal. */
   desktop?: string | null;
   /** Instance of the recorded terminal or desktop. */
   instance: string;
-  /** Title; null: none. */
+  /** Title; null means none. */
   title?: string | null;
   /** Whether it contains input, passwords included. */
   input: boolean;
-  /** Columns at its beginning; of a desktop, the width in pixels. */
+  /** Columns at its start, or a desktop's width in pixels. */
   cols: number;
-  /** Rows at its beginning; of a desktop, the height in pixels. */
+  /** Rows at its start, or a desktop's height in pixels. */
   rows: number;
   /** When it was started, in seconds since 1970. */
   started: number;
   /** Whether it is in progress. */
   state: "finished" | "recording";
-  /** Why it has ended: `exited` is what it shows, `killed` the runtime. Null while it is in progress. */
+  /** Why it has ended: `exited` if the recorded program ended, `killed` if the runtime did. Null while it is in progress. */
   reason?: "exited" | "io_error" | "killed" | "no_space" | "quota" | "stopped" | null;
-  /** Details of the reason, for people; may be empty. */
+  /** Details of the reason, for people; can be empty. */
   message: string;
   /** Length of the recording, in seconds. */
   duration: number;
@@ -2821,7 +2821,7 @@ export interface RecordingInfo {
 
 /** List recordings, the newest first. */
 export interface RecordingList {
-  /** Only recordings of the terminal with this id; null: all. */
+  /** Only recordings of the terminal with this id; null means all. */
   terminal?: string | null;
 }
 
@@ -2835,48 +2835,48 @@ export interface RecordingListResult {
 export interface RecordingMark {
   /** Id of the recording. */
   id: string;
-  /** Text of the marker; may be empty. */
+  /** Text of the marker; can be empty. */
   label?: string;
 }
 
 /**
  * Stream the bytes of a recording that are complete by now.
  *
- * A recording with input requires the right `operate` (`forbidden`). `conflict`: it was deleted or changed meanwhile.
+ * A recording with input requires the right `operate` (`forbidden`). `conflict`: it was deleted or changed in the meantime.
  */
 export interface RecordingRead {
   /** Id of the recording. */
   id: string;
   /** `cast`: whole lines of asciicast v3. `screens`: the snapshots. `index`: lines of JSON, docs/wire.md section 9. */
   part?: "cast" | "index" | "screens";
-  /** First byte to read; null: 0. */
+  /** First byte to read; null means 0. */
   offset?: number | null;
-  /** Number of bytes to read; null: all. */
+  /** Number of bytes to read; null means all. */
   length?: number | null;
 }
 
 /**
- * Record a terminal or a desktop from now on, beginning with its screen as it is now.
+ * Record a terminal or a desktop from now on, starting with its current screen.
  *
- * An id in use is `conflict`; without room on the disk the error is `no_space`; with too many recordings it is `limit_exceeded`. The recording ends with the terminal or desktop, that of a desktop after 4 hours at the latest.
+ * An id in use is `conflict`; a full disk is `no_space`; too many recordings are `limit_exceeded`. The recording ends with the terminal or desktop; for a desktop, after 4 hours at the latest.
  */
 export interface RecordingStart {
-  /** Id of the terminal to record; null: a desktop is recorded. */
+  /** Id of the terminal to record; null means a desktop is recorded. */
   terminal?: string | null;
-  /** Id of the desktop to record; null: a terminal is recorded. */
+  /** Id of the desktop to record; null means a terminal is recorded. */
   desktop?: string | null;
-  /** Id of the recording; null: the server chooses one. */
+  /** Id of the recording; null means the server chooses one. */
   id?: string | null;
   /** Whether to record input as well, passwords included; not of a desktop. */
   input?: boolean;
-  /** Title; null: none. */
+  /** Title; null means none. */
   title?: string | null;
 }
 
 /**
- * End a recording, and return when all of it is on the disk.
+ * End a recording, and return when it is completely on disk.
  *
- * A recording that has ended is returned as it is.
+ * A recording that has already ended is returned unchanged.
  */
 export interface RecordingStop {
   /** Id of the recording. */
@@ -2889,7 +2889,7 @@ export interface RecordingStop {
  * Changes that the client has not read yet are one event.
  */
 export interface RecordingWatch {
-  /** Only recordings of the terminal with this id; null: all. */
+  /** Only recordings of the terminal with this id; null means all. */
   terminal?: string | null;
 }
 
@@ -2908,18 +2908,18 @@ export interface Region {
 /**
  * Return for how long nothing has gone on in the sandbox. Only a gateway can call it.
  *
- * Something goes on while a call is open other than one that only watches, a process or a command runs, or a terminal has a viewer.
+ * A sandbox is active while a call is open that does not only watch, while a process or command runs, or while a terminal has a viewer.
  */
 export interface RuntimeActivity {
-  /** Seconds of idleness from which on the runtime refuses calls, because it will be stopped; null: it refuses none. */
+  /** Seconds of idleness until the runtime refuses calls, because it will be stopped; null means it refuses none. */
   sleep_after?: number | null;
 }
 
-/** Whether anything goes on in a sandbox. */
+/** Activity in a sandbox. */
 export interface RuntimeActivityResult {
-  /** Seconds since something went on. 0: something does now. */
+  /** Seconds since the last activity; 0 while active. */
   idle: number;
-  /** What goes on, such as `process server`, at most 16 entries. */
+  /** Current activities, such as `process server`; at most 16 entries. */
   busy: string[];
   /** Whether the runtime refuses calls from now on, because it was idle for `sleep_after`. */
   asleep: boolean;
@@ -2930,7 +2930,7 @@ export interface RuntimeActivityResult {
 /**
  * Replace the configuration of the sandbox. Only a gateway can call it.
  *
- * Programs that are started from now on get the environment. A configuration with a lower revision than that of the present one is ignored.
+ * Programs that are started from now on get the environment. A configuration with a lower revision than the current one is ignored.
  */
 export interface RuntimeConfigure {
   /** Number that grows with each change of the configuration. */
@@ -2943,7 +2943,7 @@ export interface RuntimeConfigure {
   files?: Record<string, string>;
 }
 
-/** Describe the runtime and count what it holds. */
+/** Describe the runtime and its load. */
 export type RuntimeInfo = Record<string, never>;
 
 /** A description of the runtime. */
@@ -2976,7 +2976,7 @@ export type RuntimeMetrics = Record<string, never>;
 /**
  * The state of the runtime now, and its counters since it was started.
  *
- * `cpu`, `output`, `reseeds` and `echo` are counters; the other numbers are as of now. docs/metrics.md has more.
+ * `cpu`, `output`, `reseeds` and `echo` are counters; the other numbers are current values. See docs/metrics.md.
  */
 export interface RuntimeMetricsResult {
   /** When the runtime was started, in seconds since 1970. */
@@ -2995,9 +2995,9 @@ export interface RuntimeMetricsResult {
   sessions: number;
   /** Number of attached viewers, of all terminals. */
   viewers: number;
-  /** Bytes of output that viewers have not been sent yet, of all viewers together. */
+  /** Bytes of output that are still to be sent, for all viewers in total. */
   lag: number;
-  /** Bytes of output that the viewer that is furthest behind has not been sent yet. */
+  /** Bytes of output that are still to be sent to the viewer that is furthest behind. */
   lag_max: number;
   /** Bytes of memory that the output journals use. */
   journals: number;
@@ -3016,38 +3016,38 @@ export interface RuntimeMetricsResult {
 /**
  * Create a sandbox and start it.
  *
- * With an `id`, repeated and concurrent calls with the same parameters make one sandbox and return it. Other parameters for an existing id are a `conflict`. `cleanup_pending`: a deleted sandbox with that id has not ended yet. If the sandbox cannot be started, nothing is left of it.
+ * With an `id`, repeated and concurrent calls with the same parameters create one sandbox and return it. Different parameters for an existing id are a `conflict`. `cleanup_pending`: a deleted sandbox with that id has not ended yet. If the sandbox cannot be started, it is removed.
  *
- * The sandbox belongs to the caller. A caller with rights in its own sandboxes only may choose ids that begin with its name and a dot; `details.prefix` of the error `invalid_params` is what they begin with.
+ * The sandbox belongs to the caller. A caller whose rights are limited to its own sandboxes can only choose ids that start with its name and a dot; `details.prefix` of the error `invalid_params` is this prefix.
  */
 export interface SandboxCreate {
-  /** Id of the sandbox; null: a random one. */
+  /** Id of the sandbox; null means a random one. */
   id?: string | null;
-  /** Name of the provider; null: the default one. */
+  /** Name of the provider; null means the default one. */
   provider?: string | null;
   /** Name of a template of the gateway, whose values this call's replace. */
   template?: string | null;
-  /** Image whose files it sees; null: the provider's default. */
+  /** Image whose files it sees; null means the provider's default. */
   image?: string | null;
   /** Whether the command of the image (ENTRYPOINT and CMD) is started, as the process `image`. */
   image_command?: boolean;
   /** Environment of all programs in the sandbox. */
   env?: Record<string, string>;
-  /** A snapshot, or another backup, whose content its workspace gets before this call answers. */
+  /** A snapshot or another backup, which is restored into the workspace before this call returns. */
   snapshot?: string | null;
-  /** Labels, by which `sandbox.list` selects. */
+  /** Labels, for the selection of `sandbox.list`. */
   labels?: Record<string, string>;
-  /** What it may use. */
+  /** Its resource limits. */
   limits?: SandboxLimits;
-  /** What it can connect to: `none`, `private` (only itself; previews work), `filtered` (what `egress` allows), or `host`. */
+  /** The network that it can reach: `none`, `private` (only itself; previews work), `filtered` (hosts that `egress` allows), or `host`. */
   network?: "filtered" | "host" | "none" | "private" | null;
-  /** What its filtered network lets through; null: nothing. */
+  /** The rules of its filtered network; null means that nothing is allowed. */
   egress?: EgressPolicy | null;
-  /** Ports whose previews exist from the beginning. */
+  /** Ports whose previews exist from the start. */
   ports?: SandboxPort[];
-  /** Seconds from now until it is deleted, however active it is; null: never. */
+  /** Seconds from now until it is deleted, however active it is; null means never. */
   timeout?: number | null;
-  /** Seconds without activity after which it sleeps; null: the gateway's default. */
+  /** Seconds of inactivity until it sleeps; null means the gateway's default. */
   idle_timeout?: number | null;
   /** Whether it never sleeps. */
   keep_alive?: boolean;
@@ -3056,7 +3056,7 @@ export interface SandboxCreate {
 /**
  * End everything that runs in a sandbox, and remove its files.
  *
- * The result comes when it is verified that everything has ended. `cleanup_pending`: something has not; the gateway goes on trying, and the id cannot be used meanwhile.
+ * It returns when everything is verified to have ended. Otherwise, the error is `cleanup_pending`; the gateway keeps trying, and the id cannot be reused until then.
  */
 export interface SandboxDelete {
   /** Id of the sandbox. */
@@ -3083,13 +3083,13 @@ export interface SandboxInfo {
   state: "deleting" | "failed" | "paused" | "running" | "sleeping" | "starting" | "stopped" | "stopping";
   /** How the sandbox is isolated from the machine, or will be once it runs; null if not known. */
   isolation?: "bubblewrap" | "docker" | "kubernetes" | "none" | null;
-  /** What is enforced for its programs, or will be once it runs; null if not known. */
+  /** Restrictions for its programs, also before it runs; null if unknown. */
   enforcement?: Enforcement | null;
-  /** Why it is in this state; null if there is nothing to explain. */
+  /** Why it is in this state; null without a particular reason. */
   reason?: string | null;
-  /** What is being done while it is `starting`, such as `pulling`; null if that is not known. */
+  /** The current step while it is `starting`, such as `pulling`; null if unknown. */
   phase?: string | null;
-  /** The part of the phase that is done, 0 to 1; null if that is not known. */
+  /** Completed part of the phase, 0 to 1; null if unknown. */
   progress?: number | null;
   /** Id of the runtime that runs in it, new after each start; null if none runs. */
   runtime?: string | null;
@@ -3099,25 +3099,25 @@ export interface SandboxInfo {
   owner?: string | null;
   /** Template that it was created from. */
   template?: string | null;
-  /** Image whose files it sees; null: the provider's default. */
+  /** Image whose files it sees; null means the provider's default. */
   image?: string | null;
-  /** What it can connect to; null: the provider's default. */
+  /** The network that it can reach; null means the provider's default. */
   network?: "filtered" | "host" | "none" | "private" | null;
-  /** What its filtered network lets through; null: it has another network. */
+  /** The rules of its filtered network; null for other networks. */
   egress?: EgressPolicy | null;
   /** Labels. */
   labels?: Record<string, string>;
   /** When it was created, in seconds since 1970. */
   created?: number | null;
-  /** When it is deleted, in seconds since 1970; null: never. */
+  /** When it is deleted, in seconds since 1970; null means never. */
   expires?: number | null;
-  /** Seconds without activity after which it sleeps; null: never. */
+  /** Seconds of inactivity until it sleeps; null means never. */
   idle_timeout?: number | null;
 }
 
-/** What a sandbox may use. Null: the provider's default. */
+/** Resource limits of a sandbox. Null means the provider's default. */
 export interface SandboxLimits {
-  /** Bytes of memory of all programs together. */
+  /** Bytes of memory of all programs in total. */
   memory?: number | null;
   /** Processors; 0.5 is half of one. */
   cpus?: number | null;
@@ -3128,16 +3128,16 @@ export interface SandboxLimits {
 }
 
 /**
- * List the sandboxes of this gateway in which the caller has a right. None is started.
+ * List the sandboxes of this gateway where the caller has a right. Does not start any.
  *
- * An answer is shorter than a control message may be, whatever the limit is: ask for the next page while there is one.
+ * Each page fits into a control message, whatever the limit is: ask for the next page until there is none.
  */
 export interface SandboxList {
   /** Labels that a sandbox must have. */
   labels?: Record<string, string>;
-  /** Only sandboxes that come after the one with this id, which may be deleted: the next page. */
+  /** Return the next page: only sandboxes after the one with this id, even if it has been deleted. */
   after?: string | null;
-  /** The number of sandboxes that is sufficient; null: as many as an answer has room for. */
+  /** The number of sandboxes that is sufficient; null means as many as an answer has room for. */
   limit?: number | null;
 }
 
@@ -3145,7 +3145,7 @@ export interface SandboxList {
 export interface SandboxListResult {
   /** Sandboxes that have the labels, running or not: `local` first, the others by their ids. */
   sandboxes: SandboxInfo[];
-  /** The value of `after` for the next page. Null: this is the last page. */
+  /** The value of `after` for the next page. Null means this is the last page. */
   after?: string | null;
 }
 
@@ -3155,37 +3155,37 @@ export interface SandboxPause {
   id: string;
 }
 
-/** A port whose preview exists from the beginning. */
+/** A port whose preview exists from the start. */
 export interface SandboxPort {
   /** TCP port. */
   port: number;
   /** Name for people. */
   name?: string | null;
-  /** Token of the preview's address, 8 to 40 lower-case letters and digits; null: a random one. */
+  /** Token of the preview's address, 8 to 40 lower-case letters and digits; null means a random one. */
   token?: string | null;
 }
 
-/** Let a paused sandbox go on. */
+/** Resume a paused sandbox. */
 export interface SandboxResume {
   /** Id of the sandbox. */
   id: string;
 }
 
 /**
- * Make a backup of the workspace of a sandbox, from which `sandbox.create` can create others.
+ * Back up the workspace of a sandbox. `sandbox.create` can create other sandboxes from it.
  *
- * It is a backup like those of `backup.create`, with the same rules. Programs, and files outside of the workspace, are not part of it.
+ * The result is a backup as from `backup.create`, with the same rules. It does not include programs or files outside of the workspace.
  */
 export interface SandboxSnapshot {
   /** Id of the sandbox. */
   id: string;
   /** Name for people. */
   name?: string | null;
-  /** Seconds from its creation until it is deleted; null: it is kept. */
+  /** Seconds from its creation until it is deleted; null means never. */
   ttl?: number | null;
 }
 
-/** Start a sandbox, also one that is `stopped`. One that runs is returned as it is. */
+/** Start a sandbox, even a `stopped` one. A running one is returned unchanged. */
 export interface SandboxStart {
   /** Id of the sandbox. */
   id: string;
@@ -3194,31 +3194,31 @@ export interface SandboxStart {
 /**
  * End everything that runs in a sandbox. Its files remain, and calls to it are refused until `sandbox.start`.
  *
- * The result comes when it is verified that everything has ended. `cleanup_pending`: something has not; the gateway goes on trying.
+ * It returns when everything is verified to have ended. Otherwise, the error is `cleanup_pending`, and the gateway keeps trying.
  */
 export interface SandboxStop {
   /** Id of the sandbox. */
   id: string;
 }
 
-/** Change a sandbox. What is not given stays as it is. */
+/** Change a sandbox. Omitted fields remain unchanged. */
 export interface SandboxUpdate {
   /** Id of the sandbox. */
   id: string;
-  /** Variables to set; null removes one. Programs that are started later get them. */
+  /** Variables to set; null removes one. Programs that are started from now on get them. */
   env?: Record<string, string | null>;
   /** Labels to set; null removes one. */
   labels?: Record<string, string | null>;
-  /** Seconds from now until it is deleted. An end that is later already is kept. */
+  /** Seconds from now until it is deleted. A later end is kept. */
   timeout?: number | null;
-  /** Seconds without activity after which it sleeps. */
+  /** Seconds of inactivity until it sleeps. */
   idle_timeout?: number | null;
   /** Whether it never sleeps. With false, it sleeps after the `idle_timeout` that it had before. */
   keep_alive?: boolean | null;
 }
 
 /**
- * Send the sandboxes in which the caller has a right, and their changes.
+ * Send the sandboxes where the caller has a right, and their changes.
  *
  * First a `changed` for each sandbox that exists, then `live`, and then a `changed` or `deleted` after each change. Changes that are not read in time are sent as one.
  */
@@ -3235,7 +3235,7 @@ export interface ScreenCursor {
   y: number;
   /** Whether the program shows the cursor. */
   visible: boolean;
-  /** Shape of the cursor; null if it is not known. */
+  /** Shape of the cursor; null if unknown. */
   shape?: "bar" | "block" | "hollow" | "underline" | null;
 }
 
@@ -3257,9 +3257,9 @@ export interface ScreenModes {
   insert: boolean;
   /** The program is notified when the terminal gains or loses focus (mode 1004). */
   focus: boolean;
-  /** The program is drawing a frame that is to be shown at once (mode 2026). */
+  /** The program is drawing a frame that is displayed when it is complete (mode 2026). */
   synchronized: boolean;
-  /** Which mouse events the program gets; null: none. */
+  /** Mouse events that the program gets; null means none. */
   mouse?: "any" | "drag" | "press" | "x10" | null;
   /** Encoding of the mouse events. */
   mouse_format: "sgr" | "sgr_pixels" | "urxvt" | "utf8" | "x10";
@@ -3267,7 +3267,7 @@ export interface ScreenModes {
   kitty_keyboard: number;
 }
 
-/** A file whose name matches, or a line of it. */
+/** A file whose name matches, or a matching line. */
 export interface SearchMatch {
   /** Path of the file, relative to the searched directory. */
   path: string;
@@ -3290,16 +3290,16 @@ export interface SearchMatches {
 /**
  * End a command of a session, but not the session.
  *
- * A command that waits is removed from the queue: its calls are `cancelled`. What a running command has started is killed, and the shell drops the rest of it: its `signal` is `SIGTERM`. It returns when the command has ended. A command that has ended or never existed is not an error.
+ * A waiting command is removed from the queue, and its calls are `cancelled`. For a running command, all processes that it has started are killed, and the shell skips the rest; its `signal` is `SIGTERM`. It returns when the command has ended. A command that has ended or never existed is not an error.
  */
 export interface SessionCancel {
   /** Id of the session. */
   id: string;
-  /** Instance that the call is for, otherwise `stale_handle`; null: the current one. */
+  /** Instance that the call is for, otherwise `stale_handle`; null means the current one. */
   instance?: string | null;
-  /** Idempotency key of the `session.exec` call; null: the command that runs now. */
+  /** Idempotency key of the `session.exec` call; null means the command that runs now. */
   key?: string | null;
-  /** Seconds from TERM to KILL; null: 5. */
+  /** Seconds from TERM to KILL; null means 5. */
   grace?: number | null;
 }
 
@@ -3309,29 +3309,29 @@ export interface SessionCancel {
  * The id of a running session is `conflict`; an ended one is replaced. A shell that cannot be used is `spawn_failed`. At most 256 sessions run (`limit_exceeded`).
  */
 export interface SessionCreate {
-  /** Id of the session; null: the server chooses one. */
+  /** Id of the session; null means the server chooses one. */
   id?: string | null;
-  /** Directory to start in, relative to the workspace; null: the workspace. */
+  /** Directory to start in, relative to the workspace; null means the workspace. */
   cwd?: string | null;
-  /** Variables to add to the environment; a null value removes one. Null: none. */
+  /** Variables to add to the environment; a null value removes one. Null means none. */
   env?: Record<string, string | null> | null;
-  /** Path of bash or of a POSIX shell; null: bash, or /bin/sh where there is no bash. */
+  /** Path of bash or of a POSIX shell; null means bash, or /bin/sh if bash is missing. */
   shell?: string | null;
-  /** The `timeout` of commands that are called without one, in seconds; null: none. */
+  /** The default `timeout` of commands, in seconds; null means none. */
   command_timeout?: number | null;
 }
 
 /**
  * End the shell of a session and all its descendants, and remove the session.
  *
- * The shell gets HUP and the other processes TERM, then KILL. It returns when nothing is left.
+ * The shell gets HUP and the other processes TERM, then KILL. It returns when all have ended.
  */
 export interface SessionDelete {
   /** Id of the session. */
   id: string;
-  /** Instance that the call is for, otherwise `stale_handle`; null: the current one. */
+  /** Instance that the call is for, otherwise `stale_handle`; null means the current one. */
   instance?: string | null;
-  /** Seconds until KILL; null: 5. */
+  /** Seconds until KILL; null means 5. */
   grace?: number | null;
 }
 
@@ -3345,23 +3345,23 @@ export interface SessionDelete {
 export interface SessionExec {
   /** Id of the session. */
   id: string;
-  /** Instance that the call is for, otherwise `stale_handle`; null: the current one. */
+  /** Instance that the call is for, otherwise `stale_handle`; null means the current one. */
   instance?: string | null;
   /** Command line for the shell. */
   command: string;
-  /** Directory of this command, relative to the session's; null: the session's. */
+  /** Directory of this command, relative to the session's; null means the session's. */
   cwd?: string | null;
-  /** Variables to add for this command; a null value removes one. Null: none. */
+  /** Variables to add for this command; a null value removes one. Null means none. */
   env?: Record<string, string | null> | null;
   /** Whether stdin takes input; null or false: it is /dev/null. */
   stdin?: boolean | null;
-  /** Seconds from its turn after which the command is killed, not the session; null: the session's `command_timeout`. */
+  /** Time limit of the command in seconds, from its turn; null means the session's `command_timeout`. It does not kill the session. */
   timeout?: number | null;
-  /** Bytes of each stream to send, at most: the first ones. Null: all. */
+  /** Bytes of each stream to send, at most: the first ones. Null means all. */
   max_output?: number | null;
-  /** Offset in each stream of the first byte to send, for a repeated call; null: 0. */
+  /** Offset in each stream of the first byte to send, for a repeated call; null means 0. */
   since?: Since | null;
-  /** Id of the stream of input, the same for each repeated call; null: this call sends none. */
+  /** Id of the input stream, the same for each repeated call; null without input. */
   input?: string | null;
 }
 
@@ -3373,7 +3373,7 @@ export interface SessionExecOpened {
   session: string;
   /** Id of this run of the command. */
   instance: string;
-  /** Offset in each stream of the first byte that is sent. */
+  /** Offset in each stream of the first byte to be sent. */
   from?: StreamOffsets;
   /** Bytes of this input stream that were applied already. */
   input_offset?: number;
@@ -3383,11 +3383,11 @@ export interface SessionExecOpened {
 export interface SessionExecResult {
   /** Exit code; null if a signal ended the program. 124 if its time limit was exceeded. */
   code?: number | null;
-  /** Name of the signal that ended it, such as `SIGKILL`; null if it exited by itself. */
+  /** Name of the signal that ended it, such as `SIGKILL`; null if it exited. */
   signal?: string | null;
   /** Whether it was killed because its time limit was exceeded. */
   timed_out?: boolean;
-  /** Whether the kernel killed it because memory ran out; null if that is not known. Files in `/tmp` and `/dev/shm` of an isolated sandbox are memory, too. */
+  /** Whether the kernel killed it because memory ran out; null if unknown. In an isolated sandbox, files in `/tmp` and `/dev/shm` use memory, too. */
   oom?: boolean | null;
   /** Length of stdout, in bytes. */
   stdout: number;
@@ -3431,7 +3431,7 @@ export interface SessionInfo {
   running?: boolean;
   /** Number of commands that wait for their turn. */
   waiting?: number;
-  /** Seconds after which a command without a `timeout` of its own is killed; null: never. */
+  /** Default `timeout` of commands, in seconds; null means none. */
   command_timeout?: number | null;
   /** How the shell ended; null while it runs. */
   exit?: Exit | null;
@@ -3454,21 +3454,21 @@ export interface SessionListResult {
 export interface SessionProcess {
   /** Id of the session. */
   session: string;
-  /** Instance of the session, otherwise `stale_handle`; null: the current one. */
+  /** Instance of the session, otherwise `stale_handle`; null means the current one. */
   instance?: string | null;
-  /** Id of the process; null: the server chooses one. */
+  /** Id of the process; null means the server chooses one. */
   id?: string | null;
   /** The program and its arguments. */
   argv?: string[] | null;
   /** Command line for the session's shell. */
   command?: string | null;
-  /** Directory to start in, relative to the session's; null: the session's. */
+  /** Directory to start in, relative to the session's; null means the session's. */
   cwd?: string | null;
-  /** Variables to add to the session's environment; a null value removes one. Null: none. */
+  /** Variables to add to the session's environment; a null value removes one. Null means none. */
   env?: Record<string, string | null> | null;
   /** Whether stdin takes input; null or false: it is /dev/null. */
   stdin?: boolean | null;
-  /** Seconds after which all its processes are killed; null: never. */
+  /** Seconds until all its processes are killed; null means never. */
   timeout?: number | null;
 }
 
@@ -3476,7 +3476,7 @@ export interface SessionProcess {
 export interface SessionWatch {
   /** Id of the session. */
   id: string;
-  /** Instance that the call is for, otherwise `stale_handle`; null: the current one. */
+  /** Instance that the call is for, otherwise `stale_handle`; null means the current one. */
   instance?: string | null;
 }
 
@@ -3490,15 +3490,15 @@ export interface SessionWatchResult {
 export interface ShareCreate {
   /** The sandbox. */
   sandbox?: string;
-  /** The only terminal. Null: the whole sandbox. */
+  /** The only terminal. Null means the whole sandbox. */
   terminal?: string | null;
-  /** What the link allows: `viewer` or `writer`. */
+  /** Rights of the link: `viewer` or `writer`. */
   role?: "joiner" | "operator" | "owner" | "viewer" | "writer";
   /** The name of the guest. */
   name?: string;
-  /** Seconds until it expires. Null: with the caller's token. */
+  /** Seconds until it expires. Null means with the caller's token. */
   expires_in?: number | null;
-  /** How many browsers may open it. It is for browsers only then: its secret counts only in the exchange for a session. Null: any number. */
+  /** How many browsers may open it. It is for browsers only then: its secret counts only in the exchange for a session. Null means any number. */
   max_uses?: number | null;
 }
 
@@ -3516,21 +3516,21 @@ export interface ShareCreateResult {
 export interface ShareInfo {
   /** Id of the link, which `share.revoke` takes. */
   id: string;
-  /** The name of the guest, as the link's creator chose it; may be empty. */
+  /** The name of the guest, as the link's creator chose it; can be empty. */
   name: string;
   /** The sandbox that it opens. */
   sandbox: string;
-  /** What it may do: `writer` or `viewer`. */
+  /** Its rights: `writer` or `viewer`. */
   role: "joiner" | "operator" | "owner" | "viewer" | "writer";
   /** When it was created, in seconds since 1970. */
   created: number;
-  /** The only terminal that it opens, with its recordings. Null: the whole sandbox. */
+  /** The only terminal that it opens, with its recordings. Null means the whole sandbox. */
   terminal?: string | null;
-  /** When it expires, in seconds since 1970. Null: it does not. */
+  /** When it expires, in seconds since 1970. Null means it does not. */
   expires?: number | null;
   /** How often it was exchanged for a session: once by each browser that opened it. */
   uses?: number;
-  /** How often it may be. Null: any number of times. */
+  /** Its maximum number of uses. Null means no maximum. */
   max_uses?: number | null;
   /** The connections and requests of the link to this gateway now. */
   users?: ShareUser[];
@@ -3555,15 +3555,15 @@ export interface ShareRevoke {
 export interface ShareUser {
   /** Address of the client, `HOST:PORT`. */
   address: string;
-  /** When it began, in seconds since 1970. */
+  /** When it started, in seconds since 1970. */
   since: number;
 }
 
-/** An offset in each stream: the first byte that is wanted. */
+/** An offset in each stream: the first byte to send. */
 export interface Since {
-  /** Offset in stdout; null: 0. */
+  /** Offset in stdout; null means 0. */
   stdout?: number | null;
-  /** Offset in stderr; null: 0. */
+  /** Offset in stderr; null means 0. */
   stderr?: number | null;
 }
 
@@ -3579,7 +3579,7 @@ export interface StreamOffsets {
 export interface StreamTruncated {
   /** The stream. */
   stream: "stderr" | "stdout";
-  /** Offset of the next byte that is sent; those before it are lost. */
+  /** Offset of the next byte to be sent; earlier ones are lost. */
   from: number;
 }
 
@@ -3589,28 +3589,28 @@ export interface TemplateInfo {
   name: string;
   /** Description for people. */
   description?: string | null;
-  /** Provider of its sandboxes; null: the default one. */
+  /** Provider of its sandboxes; null means the default one. */
   provider?: string | null;
-  /** Image whose files they see; null: the provider's default. */
+  /** Image whose files they see; null means the provider's default. */
   image?: string | null;
-  /** What they can connect to; null: the provider's default. */
+  /** The network that they can reach; null means the provider's default. */
   network?: "filtered" | "host" | "none" | "private" | null;
-  /** What their filtered network lets through; null: they have another network. */
+  /** The rules of their filtered network; null for other networks. */
   egress?: EgressPolicy | null;
-  /** What each may use. */
+  /** Resource limits of each sandbox. */
   limits?: SandboxLimits;
   /** Labels that they get. */
   labels?: Record<string, string>;
-  /** Number of them that are started in advance. */
+  /** Number of sandboxes that are started in advance. */
   pool?: number;
 }
 
-/** List the templates of this gateway, from which `sandbox.create` can create sandboxes. */
+/** List the templates of this gateway for `sandbox.create`. */
 export type TemplateList = Record<string, never>;
 
 /** The templates of a gateway. */
 export interface TemplateListResult {
-  /** All of them, by name. */
+  /** All templates, sorted by name. */
   templates: TemplateInfo[];
 }
 
@@ -3625,28 +3625,28 @@ export interface TerminalAnswers {
  *
  * Output is sent from `since` on if the journal still holds it, otherwise a snapshot of the screen comes first. The input of the channel is typed. `cancel` detaches, and the terminal continues.
  *
- * Input ends the channel with `lease_held` if another viewer holds the writer lease, `forbidden` if this viewer is read-only and `input_overflow` if the program does not read. `limit_exceeded`: too many viewers, or no room for the snapshot of a lossless one.
+ * Input ends the channel with `lease_held` if another viewer holds the writer lease, `forbidden` if this viewer is read-only and `input_overflow` if the program does not read. `limit_exceeded`: too many viewers, or the snapshot of a lossless viewer is too large.
  */
 export interface TerminalAttach {
   /** Id of the terminal. */
   id: string;
-  /** Instance that the call is for, otherwise `stale_handle`; null: the current one. */
+  /** Instance that the call is for, otherwise `stale_handle`; null means the current one. */
   instance?: string | null;
-  /** Offset after the last byte of output that the client has; null: from the beginning. */
+  /** Offset after the last byte of output that the client has; null means all output. */
   since?: number | null;
-  /** Id of the stream of input, the same for each reconnect; null: this channel does not type. */
+  /** Id of the input stream, the same for each reconnect; null for a channel without input. */
   input?: string | null;
-  /** Whether the program waits for this viewer rather than skip output; null: false. */
+  /** Whether the program waits for this viewer rather than skip output; null means false. */
   lossless?: boolean | null;
-  /** Whether this viewer can answer the queries of programs; null: false. */
+  /** Whether this viewer can answer the queries of programs; null means false. */
   emulator?: boolean | null;
-  /** Whether this viewer only watches; null: false. A caller without the right `operate` always does. */
+  /** Whether this viewer only watches; null means false. A caller without the right `operate` always does. */
   read_only?: boolean | null;
-  /** How this viewer introduces itself; null: a new viewer with the defaults. */
+  /** How this viewer introduces itself; null means a new viewer with the defaults. */
   viewer?: ViewerProfile | null;
-  /** Columns that fit this viewer; null: not known. */
+  /** Columns that fit this viewer; null if unknown. */
   cols?: number | null;
-  /** Rows that fit this viewer; null: not known. */
+  /** Rows that fit this viewer; null if unknown. */
   rows?: number | null;
 }
 
@@ -3663,24 +3663,24 @@ export interface TerminalAttachResult {
  *
  * Any number of concurrent calls with one id start one terminal. A terminal that has exited is replaced by a new instance.
  *
- * A bash or zsh without arguments is started so that it reports its directory and its commands, unless `integration` is false. If a recording is requested and cannot be made, no terminal is started.
+ * Unless `integration` is false, a bash or zsh without arguments is configured to report its directory and its commands. If a requested recording cannot be started, no terminal is started.
  */
 export interface TerminalCreate {
-  /** Id of the terminal; null: the server chooses one. */
+  /** Id of the terminal; null means the server chooses one. */
   id?: string | null;
-  /** The program and its arguments; null: the user's shell. */
+  /** The program and its arguments; null means the user's shell. */
   argv?: string[] | null;
-  /** Directory to start in, relative to the workspace; null: the workspace. */
+  /** Directory to start in, relative to the workspace; null means the workspace. */
   cwd?: string | null;
-  /** Variables to add to the environment; a null value removes one. Null: none. */
+  /** Variables to add to the environment; a null value removes one. Null means none. */
   env?: Record<string, string | null> | null;
-  /** Columns; null: 80. */
+  /** Columns; null means 80. */
   cols?: number | null;
-  /** Rows; null: 24. */
+  /** Rows; null means 24. */
   rows?: number | null;
-  /** Whether and how to record it from its first byte of output; null: not recorded. */
+  /** How to record it from its first byte of output; null disables recording. */
   record?: RecordOptions | boolean | null;
-  /** Whether the shell reports its directory and commands; null: true. */
+  /** Whether the shell reports its directory and commands; null means true. */
   integration?: boolean | null;
 }
 
@@ -3698,9 +3698,9 @@ export interface TerminalCreateResult {
   rows: number;
   /** The program and its arguments, as requested. */
   argv: string[];
-  /** Directory that the shell has reported last (OSC 7); until then the one in which it was started. */
+  /** Latest directory that the shell has reported (OSC 7); until then, the directory where it was started. */
   cwd: string;
-  /** Title that a program has set last (OSC 0, 2); null: none. */
+  /** Latest title that a program has set (OSC 0, 2); null if none was set. */
   title?: string | null;
   /** When it was started, in seconds since 1970. */
   started: number;
@@ -3734,11 +3734,11 @@ export interface TerminalGet {
 export interface TerminalHistory {
   /** Id of the terminal. */
   id: string;
-  /** Instance that the call is for, otherwise `stale_handle`; null: the current one. */
+  /** Instance that the call is for, otherwise `stale_handle`; null means the current one. */
   instance?: string | null;
-  /** Number of commands, at most: the latest ones. Null: 100. */
+  /** Number of commands, at most: the latest ones. Null means 100. */
   limit?: number | null;
-  /** Only commands with a lower number; null: all. */
+  /** Only commands with a lower number; null means all. */
   before?: number | null;
 }
 
@@ -3766,9 +3766,9 @@ export interface TerminalInfo {
   rows: number;
   /** The program and its arguments, as requested. */
   argv: string[];
-  /** Directory that the shell has reported last (OSC 7); until then the one in which it was started. */
+  /** Latest directory that the shell has reported (OSC 7); until then, the directory where it was started. */
   cwd: string;
-  /** Title that a program has set last (OSC 0, 2); null: none. */
+  /** Latest title that a program has set (OSC 0, 2); null if none was set. */
   title?: string | null;
   /** When it was started, in seconds since 1970. */
   started: number;
@@ -3789,12 +3789,12 @@ export interface TerminalInfo {
 /**
  * End all processes of a terminal: HUP and CONT, then KILL.
  *
- * Daemons that were started in the terminal are included. It returns when nothing is left, and also ends what an exited terminal left running.
+ * This includes daemons that were started in the terminal. It returns when all have ended. It also ends processes that an exited terminal left running.
  */
 export interface TerminalKill {
   /** Id of the terminal. */
   id: string;
-  /** Seconds from HUP to KILL; null: 2. */
+  /** Seconds from HUP to KILL; null means 2. */
   grace?: number | null;
 }
 
@@ -3809,20 +3809,20 @@ export interface TerminalKillResult {
  *
  * `take` makes `viewer` the holder. `exclusive` does so only if no other viewer is. `release` lets all viewers type again unless another viewer is the holder. `free` does so in any case.
  *
- * `ask` asks the holder to hand the lease over: `asks` of `viewer` becomes true, until the lease changes, `viewer` sends `withdraw` or leaves, the holder sends `keep`, or 60 s have passed. While all viewers may type, it changes nothing. `give` makes the viewer `to` the holder in place of `viewer`.
+ * `ask` asks the holder to hand the lease over: `asks` of `viewer` becomes true, until the lease changes, `viewer` sends `withdraw` or leaves, the holder sends `keep`, or 60 s have passed. It has no effect while all viewers may type. `give` makes the viewer `to` the holder in place of `viewer`.
  *
- * A refused `exclusive` or `release`, `give` and `keep` of another viewer than the holder, and an `epoch` that is not current are `conflict`, with the lease in `details`. A read-only viewer is refused with `forbidden`.
+ * A refused `exclusive` or `release`, `give` and `keep` from a viewer that is not the holder, and an outdated `epoch` are `conflict`, with the lease in `details`. A read-only viewer is refused with `forbidden`.
  */
 export interface TerminalLease {
   /** Id of the terminal. */
   id: string;
-  /** What to do. */
+  /** The action. */
   action: "ask" | "exclusive" | "free" | "give" | "keep" | "release" | "take" | "withdraw";
   /** Key of the viewer that acts; null only for `release` and `free`. */
   viewer?: string | null;
-  /** Public id of another viewer: the next holder, required for `give`, or the one that `keep` refuses; null: all that ask. */
+  /** Public id of another viewer: the next holder, required for `give`, or the one that `keep` refuses; null means all that ask. */
   to?: string | null;
-  /** The epoch that the lease must have; null: any. */
+  /** The epoch that the lease must have; null means any. */
   epoch?: number | null;
 }
 
@@ -3831,7 +3831,7 @@ export type TerminalList = Record<string, never>;
 
 /** Terminals. */
 export interface TerminalListResult {
-  /** All terminals: those that run, and the latest 64 that have exited. */
+  /** All running terminals, and the latest 64 that have exited. */
   terminals: TerminalInfo[];
 }
 
@@ -3859,9 +3859,9 @@ export interface TerminalOpened {
   rows: number;
   /** The program and its arguments, as requested. */
   argv: string[];
-  /** Directory that the shell has reported last (OSC 7); until then the one in which it was started. */
+  /** Latest directory that the shell has reported (OSC 7); until then, the directory where it was started. */
   cwd: string;
-  /** Title that a program has set last (OSC 0, 2); null: none. */
+  /** Latest title that a program has set (OSC 0, 2); null if none was set. */
   title?: string | null;
   /** When it was started, in seconds since 1970. */
   started: number;
@@ -3877,9 +3877,9 @@ export interface TerminalOpened {
   offset: number;
   /** Number of attached channels. */
   viewers: number;
-  /** `resume`: at `since`. `start`: at the beginning of all output. `snapshot`: with a snapshot. */
+  /** `resume` for output from `since`, `start` for all output, or `snapshot` for a snapshot. */
   start_at: "resume" | "snapshot" | "start";
-  /** Offset of the first byte of output that is sent. */
+  /** Offset of the first byte of output to be sent. */
   from: number;
   /** Length of the snapshot that comes before, in bytes; 0: none. */
   screen?: number;
@@ -3887,7 +3887,7 @@ export interface TerminalOpened {
   input_offset?: number;
   /** Whether this viewer's emulator answers the queries of programs. */
   answers?: boolean;
-  /** Whether this viewer may not type. */
+  /** Whether this viewer is not allowed to type. */
   read_only?: boolean;
   /** Public id of this viewer. */
   viewer?: string | null;
@@ -3898,26 +3898,26 @@ export interface TerminalOpened {
 }
 
 /**
- * Change what the other viewers of a terminal see of a viewer.
+ * Change how a viewer appears to the other viewers of a terminal.
  *
- * A field that is left out stays as it is.
+ * An omitted field remains unchanged.
  */
 export interface TerminalPresence {
   /** Id of the terminal. */
   id: string;
   /** Key of the viewer. */
   viewer: string;
-  /** Name to show; null: unchanged. */
+  /** Name to show; null means unchanged. */
   name?: string | null;
   /** Wanted color (`#rrggbb`); null, not in the palette or in use: unchanged. */
   color?: string | null;
-  /** Whether its user looks at the terminal; null: unchanged. */
+  /** Whether its user looks at the terminal; null means unchanged. */
   focus?: boolean | null;
   /** Cell where its pointer is; null hides the pointer, left out: unchanged. */
   at?: PointerPosition | null;
-  /** Rows that its user has scrolled back from the end; null: unchanged. */
+  /** Rows that its user has scrolled back from the end; null means unchanged. */
   scroll?: number | null;
-  /** What its user looks at, in the notation of its client; null: unchanged. */
+  /** The object that its user is looking at, in the notation of its client; null means unchanged. */
   view?: string | null;
 }
 
@@ -3936,7 +3936,7 @@ export interface TerminalReseed {
 /**
  * Set the size of a terminal, or the size that fits a viewer.
  *
- * The result is the size of the terminal as it is now.
+ * The result is the current size of the terminal.
  */
 export interface TerminalResize {
   /** Id of the terminal. */
@@ -3945,9 +3945,9 @@ export interface TerminalResize {
   cols: number;
   /** Rows. */
   rows: number;
-  /** Key of the viewer that the size fits; null: the terminal takes the size at once. */
+  /** Key of the viewer that the size fits; null means the terminal takes the size at once. */
   viewer?: string | null;
-  /** Whether `viewer` decides the size from now on, as if it had typed; null: false. */
+  /** Whether `viewer` decides the size from now on, as if it had typed; null means false. */
   claim?: boolean | null;
 }
 
@@ -3964,16 +3964,16 @@ export interface TerminalResized {
 /**
  * Return a terminal's screen as text, ANSI or HTML.
  *
- * `text` has one line for each row, without the blanks at its end. `ansi` has rows with their styles, separated by CR LF. `html` is one `div` with escaped text; links are kept only to http, https, ftp, mailto and file targets. At most 256 screens for one caller are made at a time (`limit_exceeded`).
+ * `text` has one line for each row, without the blanks at its end. `ansi` has rows with their styles, separated by CR LF. `html` is one `div` with escaped text; links are kept only to http, https, ftp, mailto and file targets. At most 256 screens are rendered for one caller at a time (`limit_exceeded`).
  */
 export interface TerminalScreen {
   /** Id of the terminal. */
   id: string;
-  /** Instance that the call is for, otherwise `stale_handle`; null: the current one. */
+  /** Instance that the call is for, otherwise `stale_handle`; null means the current one. */
   instance?: string | null;
-  /** Format of the content; null: `text`. */
+  /** Format of the content; null means `text`. */
   format?: "ansi" | "html" | "text" | null;
-  /** Number of rows above the screen to include, at most; null: 0. */
+  /** Maximum number of rows above the screen to include; null means 0. */
   scrollback?: number | null;
 }
 
@@ -3997,11 +3997,11 @@ export interface TerminalScreenResult {
   alternate: boolean;
   /** The modes that the program has set. */
   modes: ScreenModes;
-  /** Title that a program has set last (OSC 0, 2); null: none. */
+  /** Latest title that a program has set (OSC 0, 2); null if none was set. */
   title?: string | null;
-  /** Directory that the shell has reported last (OSC 7); null: none. */
+  /** Latest directory that the shell has reported (OSC 7); null if none was reported. */
   cwd?: string | null;
-  /** Offset of the output up to which the screen is drawn, in bytes. */
+  /** Offset of the output that the screen shows, in bytes. */
   offset: number;
 }
 
@@ -4010,24 +4010,24 @@ export interface TerminalScreenResult {
  *
  * Keys are encoded for the modes that the program has set. A key is a character or one of `enter`, `tab`, `escape`, `backspace`, `delete`, `insert`, `home`, `end`, `pageup`, `pagedown`, `up`, `down`, `left`, `right`, `space` and `f1` to `f25`, after any of `ctrl+`, `alt+`, `shift+` and `super+`.
  *
- * Either all of it is typed or nothing: `input_overflow` if the program does not read its input, `lease_held` if another viewer holds the writer lease, `forbidden` if `viewer` is read-only.
+ * It types either everything or nothing: `input_overflow` if the program does not read its input, `lease_held` if another viewer holds the writer lease, `forbidden` if `viewer` is read-only.
  */
 export interface TerminalSend {
   /** Id of the terminal. */
   id: string;
-  /** Instance that the call is for, otherwise `stale_handle`; null: the current one. */
+  /** Instance that the call is for, otherwise `stale_handle`; null means the current one. */
   instance?: string | null;
-  /** Text to type as it is; null: none. */
+  /** Literal text to type; null means none. */
   text?: string | null;
-  /** Text to paste, with CR for each line end and a space for every other control character except tab; enclosed in brackets if the program has set that mode. Null: none. */
+  /** Text to paste, with CR for each line end and a space for every other control character except tab; enclosed in brackets if the program has set that mode. Null means none. */
   paste?: string | null;
-  /** Names of the keys to press, such as `enter` or `ctrl+c`; null: none. */
+  /** Names of the keys to press, such as `enter` or `ctrl+c`; null means none. */
   keys?: string[] | null;
-  /** Key of the viewer that types; null: a client that is not a viewer. */
+  /** Key of the viewer that types; null for a client that is not a viewer. */
   viewer?: string | null;
 }
 
-/** What was typed, and where the output was before. */
+/** The typed bytes, and the position of the output before them. */
 export interface TerminalSendResult {
   /** End of the output before the input. `terminal.wait` with it as `since` sees all that follows. */
   offset: number;
@@ -4064,9 +4064,9 @@ export type TerminalViewers = Record<string, never>;
 
 /** The viewers of the terminals. */
 export interface TerminalViewersResult {
-  /** At most 200 of them. A person or agent at two terminals is two viewers. */
+  /** The first 200 viewers. A person or agent at two terminals counts twice. */
   viewers: TerminalViewer[];
-  /** Number of viewers, also of those that are not in `viewers`. */
+  /** Total number of viewers. */
   total: number;
 }
 
@@ -4080,39 +4080,39 @@ export interface TerminalViewersResult {
 export interface TerminalWait {
   /** Id of the terminal. */
   id: string;
-  /** Instance that the call is for, otherwise `stale_handle`; null: the current one. */
+  /** Instance that the call is for, otherwise `stale_handle`; null means the current one. */
   instance?: string | null;
-  /** What to search for, in RE2's syntax; null: nothing. */
+  /** Pattern to search for, in RE2's syntax; null disables the search. */
   pattern?: string | null;
-  /** Whether `pattern` is plain text rather than a regular expression; null: false. */
+  /** Whether `pattern` is plain text rather than a regular expression; null means false. */
   literal?: boolean | null;
-  /** Search the output, or the visible screen as it is now and after each change; null: `output`. */
+  /** Search the output, or the visible screen now and after each change; null means `output`. */
   on?: "output" | "screen" | null;
-  /** Whether the pattern is searched in the echo of input as well; null: true. It is always searched on the screen. */
+  /** Whether to search the echo of input as well; null means true. On the screen, echo is always searched. */
   echo?: boolean | null;
-  /** Seconds without output that end the wait; null: silence does not end it. */
+  /** Seconds without output that end the wait; null disables this. */
   silence?: number | null;
   /** Whether the end of a command ends the wait. The shell must report its commands (OSC 133). */
   command?: boolean | null;
-  /** Whether the wait ends when no command runs and the shell has begun a prompt (OSC 133) since a line or Ctrl-C was typed last; null: false. */
+  /** Whether the wait ends when no command runs and the shell has printed a prompt (OSC 133) since the last line or Ctrl-C was typed; null means false. */
   prompt?: boolean | null;
   /** Whether to wait for the end of the program. With `instance`, also of one whose id another one has now. */
   exit?: boolean | null;
-  /** Offset of the output from which on it counts, in bytes; null: the end of the output now. */
+  /** Offset where the searched output starts, in bytes; null means the current end of the output. */
   since?: number | null;
-  /** Seconds after which the result is `timeout`; null: 30. */
+  /** Time limit in seconds; then, the result is `timeout`. Null means 30. */
   timeout?: number | null;
 }
 
-/** The wait has begun. */
+/** The wait has started. */
 export interface TerminalWaitOpened {
-  /** Offset where the wait begins; above `since` if the journal no longer holds that output. */
+  /** Offset where the wait starts; above `since` if the journal no longer holds that output. */
   from: number;
 }
 
 /** The event that ended a wait. */
 export interface TerminalWaitResult {
-  /** Offset where the wait begins; above `since` if the journal no longer holds that output. */
+  /** Offset where the wait starts; above `since` if the journal no longer holds that output. */
   from: number;
   /** Which condition was met first; `timeout` if none was. */
   event: "command" | "exit" | "pattern" | "prompt" | "silence" | "timeout";
@@ -4132,23 +4132,23 @@ export interface TextEdit {
   old: string;
   /** The text in its place. */
   new: string;
-  /** Whether to replace it wherever it is; otherwise it has to occur exactly once. */
+  /** Whether to replace every occurrence; otherwise it must occur exactly once. */
   all?: boolean;
 }
 
 /** Create a token. It has no right that its creator does not have, and it ends with the creator's token. */
 export interface TokenCreate {
-  /** What it is for. */
+  /** Its purpose. */
   name?: string;
-  /** What it may do. */
+  /** Its rights. */
   role?: "joiner" | "operator" | "owner" | "viewer" | "writer";
-  /** The sandboxes that it is limited to. Null: all in which the caller may give access. */
+  /** The sandboxes that it is limited to. Null means all that the caller may give access to. */
   sandboxes?: string[] | null;
   /** Whether it is limited to the sandboxes that its user creates. Others do not exist for it. */
   own?: boolean;
-  /** Whom it identifies. Null: the caller. Only callers with every right in all sandboxes may name another. */
+  /** Whom it identifies. Null means the caller. Only callers with every right in all sandboxes may name another. */
   user?: string | null;
-  /** Seconds until it expires. Null: with the caller's token. */
+  /** Seconds until it expires. Null means with the caller's token. */
   expires_in?: number | null;
 }
 
@@ -4164,21 +4164,21 @@ export interface TokenCreateResult {
 export interface TokenInfo {
   /** Id of the token, or `login-…`, which `token.revoke` takes. */
   id: string;
-  /** What it is for, as its creator described it. */
+  /** Its purpose, as described by its creator. */
   name: string;
   /** Whom it identifies: the `id` of the principal of its calls. */
   user: string;
-  /** What it may do: `owner`, `operator`, `writer`, `viewer`, or `joiner`: make a machine the sandbox. */
+  /** Its rights: `owner`, `operator`, `writer`, `viewer`, or `joiner`, which may make a machine the sandbox. */
   role: "joiner" | "operator" | "owner" | "viewer" | "writer";
   /** When it was created, in seconds since 1970. */
   created: number;
-  /** The sandboxes that it is limited to. Null: it is for all. */
+  /** The sandboxes that it is limited to. Null means it is for all. */
   sandboxes?: string[] | null;
   /** Whether it is for the sandboxes that its user creates. */
   own?: boolean;
-  /** When it expires, in seconds since 1970. Null: it does not. */
+  /** When it expires, in seconds since 1970. Null means it does not. */
   expires?: number | null;
-  /** Number of its connections and requests to this gateway now, those of its sessions included. */
+  /** Number of its current connections and requests to this gateway, including its sessions'. */
   connections?: number;
 }
 
@@ -4202,24 +4202,24 @@ export interface TokenRevoke {
  *
  * `http` has a host name and a path. `tcp` has a port of the gateway. `tls` has a host name at one port of the gateway for all: the program in the sandbox terminates TLS, with a certificate for this name. `unavailable`: the operator has not enabled this kind.
  *
- * Another `provider` than the gateway has a program, which the gateway runs: `cloudflared` gives an address for `http`, another one after each start; `ssh` gives a port of an SSH server for `tcp`. The call waits until the address can be used. `unavailable`: the operator has not enabled the provider, or its program is missing or cannot connect.
+ * For other `provider` values, the gateway runs a program: `cloudflared` for an `http` address, which changes with each start; `ssh` for a `tcp` port of an SSH server. The call waits until the address can be used. `unavailable`: the operator has not enabled the provider, or its program is missing or cannot connect.
  *
- * The address stays the same until the tunnel expires, is deleted, or the sandbox is deleted; a restart of the sandbox or the gateway does not change it. The sandbox is not started, neither now nor by visitors. A call with the kind, the name or `public_port`, the sandbox and the port of a tunnel returns that one, with the new `expires_in`.
+ * The address remains the same until the tunnel expires or the tunnel or sandbox is deleted; a restart of the sandbox or the gateway does not change it. Neither this call nor visitors start the sandbox. A call with the kind, the name or `public_port`, the sandbox and the port of an existing tunnel returns that tunnel, with the new `expires_in`.
  *
- * `conflict`: another tunnel has this name or port. `limit_exceeded`: a sandbox has at most 16 tunnels, a gateway 1,000, of which 32 have other providers.
+ * `conflict`: another tunnel has this name or port. `limit_exceeded`: at most 16 tunnels per sandbox and 1,000 per gateway, including 32 with other providers.
  */
 export interface TunnelCreate {
   /** Id of the sandbox. */
   sandbox: string;
   /** Number of the port. No program needs to listen yet. */
   port: number;
-  /** Its id, 1 to 40 lower-case letters, digits and single hyphens, which others may guess; null: a random one. Not for `tcp` of the gateway. */
+  /** Its id, 1 to 40 lower-case letters, digits and single hyphens, which others can guess; null means a random one. Not for `tcp` tunnels of the gateway. */
   name?: string | null;
-  /** What passes through it; null: `tcp` with `ssh`, else `http`. */
+  /** Its protocol; null means `tcp` with `ssh`, otherwise `http`. */
   kind?: "http" | "tcp" | "tls" | null;
-  /** Port of the gateway or the SSH server, for `tcp`; null: a free one. */
+  /** Port of the gateway or the SSH server, for `tcp`; null means a free one. */
   public_port?: number | null;
-  /** Seconds until it ends; null: it ends with the sandbox. */
+  /** Seconds until it ends; null means the lifetime of the sandbox. */
   expires_in?: number | null;
   /** Who gives it its address. */
   provider?: "cloudflared" | "gateway" | "ssh";
@@ -4241,27 +4241,27 @@ export interface TunnelInfo {
   sandbox: string;
   /** The port of the sandbox that it leads to. */
   port: number;
-  /** What passes through it: `http`, with WebSockets; `tcp`; or `tls`, by the name that clients ask for. */
+  /** Its protocol: `http`, including WebSockets; `tcp`; or `tls`, routed by the requested host name. */
   kind?: "http" | "tcp" | "tls";
-  /** Path of its address at the gateway, `/t/ID/`; null: it has none. */
+  /** Path of its address at the gateway, `/t/ID/`; null without a path. */
   path?: string | null;
-  /** Host name of its address, without a port; null: that of the gateway. */
+  /** Host name of its address, without a port; null means the gateway's. */
   host?: string | null;
-  /** Port of its address, for `tcp` and `tls`; null: that of the gateway, or it has none now. */
+  /** Port of its address, for `tcp` and `tls`; null means the gateway's, or that it has no port at the moment. */
   public_port?: number | null;
   /** Id of the user that created it. */
   owner?: string | null;
   /** When it was created, in seconds since 1970. */
   created?: number;
-  /** When it ends, in seconds since 1970. Null: with the sandbox. */
+  /** When it ends, in seconds since 1970. Null means with the sandbox. */
   expires?: number | null;
   /** Number of its open requests and connections at this gateway. */
   connections?: number;
   /** Who gives it its address. */
   provider?: "cloudflared" | "gateway" | "ssh";
-  /** Its whole address, of another provider than the gateway; null: the fields above make it, or there is none. */
+  /** Its complete address, if its provider is not the gateway; null if the fields above define it, or if it has no address. */
   url?: string | null;
-  /** Why it cannot be reached now. Null: it can. */
+  /** Why it cannot be reached now. Null means it can. */
   problem?: string | null;
 }
 
@@ -4279,15 +4279,15 @@ export interface TunnelListResult {
 
 /** How a viewer introduces itself in `terminal.attach`. */
 export interface ViewerProfile {
-  /** Random secret that identifies the viewer when it reconnects; null: a new viewer each time. */
+  /** Random secret that identifies the viewer when it reconnects; null means a new viewer each time. */
   key?: string | null;
-  /** Name to show, of which 40 characters are kept; null: `guest-N` or `agent-N`. The name of a token, account or link replaces it. */
+  /** Displayed name, cut after 40 characters; null means `guest-N` or `agent-N`. The name of a token, account or link replaces it. */
   name?: string | null;
   /** Wanted color (`#rrggbb`), one of the ten of the palette; another one, or one in use, is ignored. */
   color?: string | null;
-  /** Whether it is a person or an agent; null: as before, at first `person`. */
+  /** Whether it is a person or an agent; null means as before, at first `person`. */
   kind?: "agent" | "person" | null;
-  /** Whether its user looks at the terminal; null: unchanged, at first false. */
+  /** Whether its user looks at the terminal; null means unchanged, at first false. */
   focus?: boolean | null;
 }
 
@@ -4301,11 +4301,11 @@ export interface WatchChanges {
   path: string;
   /** Whether to watch the directories below as well. */
   recursive?: boolean;
-  /** Globs of what to include: a name at any depth or, with a slash, a path. Null: everything. */
+  /** Globs of what to include: a name at any depth or, with a slash, a path. Null means everything. */
   include?: string[] | null;
-  /** Globs of what to exclude, with everything below it. Null: `.git`, `.hawse` and `.hawse-*`. */
+  /** Globs of what to exclude, with everything below it. Null means `.git`, `.hawse` and `.hawse-*`. */
   exclude?: string[] | null;
-  /** Version of this watch after which changes are reported; null: begin to watch. */
+  /** Version of this watch; only later changes are reported. Null starts a new watch. */
   since?: string | null;
 }
 
@@ -4317,7 +4317,7 @@ export interface WatchChangesResult {
   status: "changed" | "rescan" | "unchanged";
   /** Position after these changes, to pass as `since`; opaque. */
   version: string;
-  /** The changes, in the order in which they happened. */
+  /** The changes, in chronological order. */
   changes?: WatchedChange[];
   /** Whether there are more changes, which a call with this `version` returns. */
   more?: boolean;
@@ -4327,7 +4327,7 @@ export interface WatchChangesResult {
 
 /** Changes before `version` are unknown: read the directory itself. */
 export interface WatchRescan {
-  /** Position from which on all changes are known, to pass as `since`; opaque. */
+  /** Opaque position after these changes, to pass as `since`. */
   version: string;
   /** `overflow`: of the kernel's queue. `behind`: not read in time. `expired`: the watch. `restarted`: the runtime. */
   reason: "behind" | "expired" | "overflow" | "restarted";
@@ -4343,11 +4343,11 @@ export interface WatchStart {
   path: string;
   /** Whether to watch the directories below as well. */
   recursive?: boolean;
-  /** Globs of what to include: a name at any depth or, with a slash, a path. Null: everything. */
+  /** Globs of what to include: a name at any depth or, with a slash, a path. Null means everything. */
   include?: string[] | null;
-  /** Globs of what to exclude, with everything below it. Null: `.git`, `.hawse` and `.hawse-*`. */
+  /** Globs of what to exclude, with everything below it. Null means `.git`, `.hawse` and `.hawse-*`. */
   exclude?: string[] | null;
-  /** Version of this watch after which changes are reported; null: from now on. */
+  /** Version of this watch; only later changes are reported. Null means from now on. */
   since?: string | null;
 }
 
@@ -4376,10 +4376,10 @@ export interface WatchStop {
 /**
  * A change of one path.
  *
- * A rename is `deleted` and `added`. A directory that is deleted or moved away stands for everything in it.
+ * A rename is `deleted` and `added`. The event of a deleted or moved directory represents its whole content.
  */
 export interface WatchedChange {
-  /** What happened; `modified` is a change of content, mode or times. */
+  /** Kind of change; `modified` refers to content, mode or times. */
   type: "added" | "deleted" | "modified";
   /** The path, absolute. */
   path: string;
@@ -4388,7 +4388,7 @@ export interface WatchedChange {
 }
 
 /**
- * Changes in the order in which they happened.
+ * Changes in chronological order.
  *
  * Several changes of one path within 50 ms are reported as one.
  */
