@@ -238,8 +238,7 @@ DRIVE_ERRORS = ("not_found", "lease_held", "io_error")
 
 @method("desktop.start", raises=("unavailable", "conflict", "io_error", *SPAWN_ERRORS))
 class DesktopStart(Params[DesktopStartResult], kw_only=True):
-    """Start a desktop: a virtual screen with a window manager. If one with this id is running, it is returned
-    unchanged.
+    """Start a desktop: a virtual screen with a window manager. A running one with this id is returned unchanged.
 
     The sandbox needs the programs `Xvnc` (of TigerVNC) and `openbox`: the error `unavailable` explains how to install
     them. No network port is opened. `conflict`: it is already starting. At most 4 desktops run (`limit_exceeded`), each

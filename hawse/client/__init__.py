@@ -1,6 +1,6 @@
 """The Python client: `async with connect(url, token=…) as hw: await hw.sandbox().exec("uname -a")`.
 
-The public names are those of `hawse`, which loads each when it is first used.
+Exports the same names as `hawse`, which loads each of them on first use.
 """
 
 from typing import Any

@@ -19,7 +19,7 @@ from hawse.client.calls.call_table import CallTable
 
 
 class Tokens:
-    """The tokens that this client may revoke: its own, or all if it is the gateway's owner."""
+    """Tokens that this client may revoke: its own, or all if it is the gateway's owner."""
 
     def __init__(self, calls: CallTable) -> None:
         self._calls = calls
@@ -37,9 +37,9 @@ class Tokens:
         """Create a token and return it with its secret, which cannot be read again.
 
         Args:
-            name: What it is for.
-            role: What it may do.
-            sandboxes: The sandboxes that it is limited to. None means all in which this client may give access.
+            name: Its purpose.
+            role: Its rights.
+            sandboxes: The sandboxes that it is limited to. None means all that this client may give access to.
             own: Whether it is limited to the sandboxes that its user creates.
             user: Whom it identifies. None means the user of this client.
             expires_in: Seconds until it expires. None means with the token of this client.

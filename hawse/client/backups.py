@@ -1,4 +1,4 @@
-"""Backups: those of a gateway (`hw.backups`), and those of one sandbox (`box.backups`)."""
+"""Backups of a gateway (`hw.backups`) and of one sandbox (`box.backups`)."""
 
 import asyncio
 import builtins
@@ -36,7 +36,7 @@ OnProgress = Callable[[BackupProgress], object]
 
 
 class BackupCall(ClientCall):
-    """`backup.create` or `backup.restore`. Its key lets a repeat join the work, or get its outcome."""
+    """`backup.create` or `backup.restore`. Thanks to its key, a repeat joins the work or gets its outcome."""
 
     def __init__(self, params: BackupCreate | BackupRestore | SandboxSnapshot, on_progress: OnProgress | None) -> None:
         super().__init__(params, key=new_key(), window=WINDOW)
@@ -50,9 +50,9 @@ class BackupCall(ClientCall):
 
 
 class Backups:
-    """The backups of a gateway. It holds nothing open.
+    """The backups of a gateway. Needs no closing.
 
-    Methods raise `HawseError`: `not_found` for a backup that does not exist, or that the caller may not use.
+    Methods raise `HawseError`: `not_found` for a backup that does not exist or that the caller may not use.
     """
 
     def __init__(self, calls: CallTable) -> None:
@@ -71,17 +71,17 @@ class Backups:
         overlay: bool = False,
         on_progress: OnProgress | None = None,
     ) -> BackupInfo:
-        """Make a backup of a directory. If it fails, or the caller is cancelled, nothing is left of it.
+        """Back up a directory. After a failure or a cancellation, the incomplete backup is removed.
 
         Args:
             sandbox: The id of the sandbox.
             path: The directory; relative to the workspace.
             name: A name for people.
-            ttl: Seconds until it is deleted; None means it is kept.
-            exclude: Globs of what to leave out.
-            gitignore: Whether to leave out what git ignores.
-            compression: How it is compressed; None means with zstd where the sandbox has it, else with gzip.
-            overlay: Whether to prepare restores with the mode `overlay`, of which the first one is slow otherwise.
+            ttl: Seconds until it is deleted; None means never.
+            exclude: Globs of files to exclude.
+            gitignore: Whether to exclude files that git ignores.
+            compression: The compression; None means zstd if the sandbox has it, otherwise gzip.
+            overlay: Whether to prepare restores with the mode `overlay`. Otherwise, the first one is slow.
             on_progress: Is called from the event loop; it must return soon.
 
         Raises:
@@ -109,22 +109,22 @@ class Backups:
         mode: RestoreMode = "copy",
         on_progress: OnProgress | None = None,
     ) -> BackupRestoreResult:
-        """Make a directory what it was. If it fails, or the caller is cancelled, the directory is as it is now.
+        """Restore a directory. After a failure or a cancellation, it is unchanged.
 
-        With the mode `overlay` nothing is copied. The directory must be empty or missing; it shows the backup, and what
-        is changed in it stays in the sandbox. The result has the id of the mount, which `box.mounts.delete` removes.
+        The mode `overlay` copies nothing. The directory must be empty or missing; it shows the backup, and changes in
+        it remain in the sandbox. The result contains the id of the mount, which `box.mounts.delete` removes.
 
         Args:
             backup: The id of the backup.
-            sandbox: The id of another sandbox; None means that of the backup.
-            path: Another directory, which need not exist; None means that of the backup.
-            mode: Whether the files are copied, or read from the backup when they are used.
+            sandbox: The id of another sandbox; None means the backup's.
+            path: Another directory, which need not exist; None means the backup's.
+            mode: `copy` copies the files, `overlay` reads them from the backup on use.
             on_progress: Is called from the event loop; it must return soon.
 
         Raises:
             HawseError: `no_space`, `io_error` if the archive is damaged, `conflict` if files are created in the
-                directory in the meantime, or if it is not empty for an overlay; `unavailable` where nothing can be
-                mounted.
+                directory in the meantime, or if it is not empty for an overlay; `unavailable` if the sandbox cannot
+                mount anything.
         """
         to = None if path is None else wire_path(path)
         result: BackupRestoreResult = await self._perform(
@@ -142,7 +142,7 @@ class Backups:
         return _decoded(await self._calls.request(BackupGet(backup=backup), sandbox=None))
 
     async def list(self, *, sandbox: str | None = None) -> builtins.list[BackupInfo]:
-        """Return the backups that the caller may use, the newest first. `sandbox`: only those of this one."""
+        """Return the backups that the caller may use, newest first; with `sandbox`, only backups of this sandbox."""
         found = await self._calls.request(BackupList(sandbox=sandbox), sandbox=None)
         return [_decoded(info) for info in found.backups]
 
@@ -155,9 +155,10 @@ class Backups:
 
 
 class SandboxBackups:
-    """The backups of one sandbox: `box.backups`. It holds nothing open.
+    """The backups of one sandbox: `box.backups`. Needs no closing.
 
-    `create`, `get`, `list` and `delete` have the backups of this sandbox only; `restore` takes a backup of any sandbox.
+    `create`, `get`, `list` and `delete` are limited to backups of this sandbox; `restore` accepts backups of any
+    sandbox.
     """
 
     def __init__(self, calls: CallTable, sandbox: str) -> None:
@@ -185,16 +186,16 @@ class SandboxBackups:
         overlay: bool = False,
         on_progress: OnProgress | None = None,
     ) -> BackupInfo:
-        """Make a backup of a directory. If it fails, or the caller is cancelled, nothing is left of it.
+        """Back up a directory. After a failure or a cancellation, the incomplete backup is removed.
 
         Args:
             path: The directory; relative to the workspace.
             name: A name for people.
-            ttl: Seconds until it is deleted; None means it is kept.
-            exclude: Globs of what to leave out.
-            gitignore: Whether to leave out what git ignores.
-            compression: How it is compressed; None means with zstd where the sandbox has it, else with gzip.
-            overlay: Whether to prepare restores with the mode `overlay`, of which the first one is slow otherwise.
+            ttl: Seconds until it is deleted; None means never.
+            exclude: Globs of files to exclude.
+            gitignore: Whether to exclude files that git ignores.
+            compression: The compression; None means zstd if the sandbox has it, otherwise gzip.
+            overlay: Whether to prepare restores with the mode `overlay`. Otherwise, the first one is slow.
             on_progress: Is called from the event loop; it must return soon.
 
         Raises:
@@ -221,23 +222,23 @@ class SandboxBackups:
         mode: RestoreMode = "copy",
         on_progress: OnProgress | None = None,
     ) -> BackupRestoreResult:
-        """Make a directory of this sandbox what it was, also from a backup of another sandbox.
+        """Restore a directory of this sandbox, from a backup of this or another sandbox.
 
-        If it fails, or the caller is cancelled, the directory is as it is now.
+        After a failure or a cancellation, the directory is unchanged.
 
-        With the mode `overlay` nothing is copied. The directory must be empty or missing; it shows the backup, and what
-        is changed in it stays in the sandbox. The result has the id of the mount, which `box.mounts.delete` removes.
+        The mode `overlay` copies nothing. The directory must be empty or missing; it shows the backup, and changes in
+        it remain in the sandbox. The result contains the id of the mount, which `box.mounts.delete` removes.
 
         Args:
             backup: The id of the backup.
-            path: Another directory, which need not exist; None means that of the backup.
-            mode: Whether the files are copied, or read from the backup when they are used.
+            path: Another directory, which need not exist; None means the backup's.
+            mode: `copy` copies the files, `overlay` reads them from the backup on use.
             on_progress: Is called from the event loop; it must return soon.
 
         Raises:
             HawseError: `not_found`, `no_space`, `io_error` if the archive is damaged, `conflict` if files are created
-                in the directory in the meantime, or if it is not empty for an overlay; `unavailable` where nothing can
-                be mounted.
+                in the directory in the meantime, or if it is not empty for an overlay; `unavailable` if the sandbox
+                cannot mount anything.
         """
         return await self._backups.restore(backup, sandbox=self._sandbox, path=path, mode=mode, on_progress=on_progress)
 
@@ -249,7 +250,7 @@ class SandboxBackups:
         return found
 
     async def list(self) -> builtins.list[BackupInfo]:
-        """Return the backups of this sandbox, the newest first."""
+        """Return the backups of this sandbox, newest first."""
         return await self._backups.list(sandbox=self._sandbox)
 
     async def delete(self, backup: str) -> None:

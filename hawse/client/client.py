@@ -23,8 +23,8 @@ if TYPE_CHECKING:  # each is loaded when it is first used, so that a program sta
     from hawse.client.images import Images
     from hawse.client.sandbox.sandboxes import Sandboxes
 
-RAW_WINDOW = 64 * 1024  # bytes of events that a call by name may be sent ahead; they are ignored
-POSTED_TIMEOUT = 1.0  # seconds that closing waits for calls whose outcome is ignored, such as the end of a command
+RAW_WINDOW = 64 * 1024  # bytes of events that the server may send ahead to a call by name, which ignores them
+POSTED_TIMEOUT = 1.0  # seconds that closing waits for calls with an ignored outcome, such as the end of a command
 
 
 class Client:
@@ -96,8 +96,8 @@ class Client:
         finally:
             self._reconnector.close()
             self._task.cancel()
-        # A task group would wrap the caller's exception in a group, so it does not get it. It does get a cancellation,
-        # which may be its own, after an error in its task.
+        # The task group does not get the caller's exception, because it would wrap it in a group. It does get a
+        # cancellation, which can be its own after an error in its task.
         if kind is not None and issubclass(kind, asyncio.CancelledError):
             await self._group.__aexit__(kind, error, trace)
         else:
@@ -164,7 +164,7 @@ class Client:
         return AuditTrail(self._calls)
 
     async def preview_host(self) -> str | None:
-        """Return the host name below which previews have names of their own; None if they are reached by path only."""
+        """Return the parent domain of the previews' host names; None if previews are only reached by path."""
         return (await self._calls.request(PreviewHost(), sandbox=None)).host
 
     async def call(
@@ -178,7 +178,7 @@ class Client:
     ) -> Any:
         """Call any method by its name and return its result as JSON values. Events are ignored.
 
-        If there is no connection, the call waits for one, at most the connect timeout.
+        Without a connection, the call waits for one, for at most the connect timeout.
 
         Args:
             method: The name, such as `file.stat`.
@@ -220,7 +220,7 @@ class Client:
         return self._reconnector.problem
 
     def states(self) -> "States":
-        """Iterate over the present state and its changes, to `CLOSED`. A state that is not read in time is left out."""
+        """Iterate over the current state and its changes, up to `CLOSED`. States that are read too late are skipped."""
         return States(self._reconnector)
 
 
@@ -256,16 +256,16 @@ def connect(
             None means the gateway of HAWSE_URL, HAWSE_TOKEN and HAWSE_CA, or the one saved by `hawse login`, or the
             gateway of this machine.
         token: A string, or an async function that returns a fresh one for each attempt; None means the token in `url`.
-        ca: A file of PEM certificates to trust instead of those of the system, or an `ssl.SSLContext`.
+        ca: A file of PEM certificates to trust instead of the system's, or an `ssl.SSLContext`.
         options: Timeouts, windows and delays.
         on_state: Is called from the event loop when the state of the connection changes.
 
     Raises:
         ValueError: `url` is not the URL of a gateway, or `ca` not a file of certificates.
         TypeError: `token` is neither a string nor a function.
-        ConfigError: What `hawse login` has saved cannot be read.
+        ConfigError: The gateway saved by `hawse login` cannot be read.
         RefusedError: When entering: the gateway refused the connection.
-        GaveUpError: When entering: there was no connection within the connect timeout.
+        GaveUpError: On entering: no connection within the connect timeout.
     """
     if url is None:
         found = from_environment()

@@ -24,7 +24,7 @@ class Gateway:
     Attributes:
         url: `http(s)://host[:port]`.
         token: The bearer token; None means none is sent.
-        ca: The file of the certificates that are trusted. None means those of the system.
+        ca: The file of trusted certificates. None means the system's.
         source: Where the address was found, for messages.
     """
 
@@ -79,7 +79,7 @@ def find_gateway(url: str | None, token: str | None, ca: str | None = None) -> G
 
 
 def load() -> Gateway | None:
-    """Return what `save` wrote; None if there is nothing.
+    """Return the saved gateway, if any.
 
     Raises:
         ConfigError: The file cannot be read, or is not what `save` writes.
@@ -128,7 +128,7 @@ def forget() -> bool:
 
 
 def _local_token() -> str | None:
-    """The token of the gateway on this machine; None if it has none that we may read."""
+    """The token of the gateway on this machine; None if it is missing or not readable."""
     state = Path(os.environ.get("HAWSE_STATE") or LOCAL_STATE).expanduser()
     try:
         return (state / "token").read_text("ascii").strip() or None

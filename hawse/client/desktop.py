@@ -117,7 +117,7 @@ class DesktopConnection(ByteStreamHandle[DesktopAttachCall]):
     """`async with box.desktop.connect() as stream:` — the bytes of an RFB connection (RFC 6143), for VNC viewers.
 
     Entering raises `not_found` without such a desktop. Iterating and writing raise `interrupted` when the client's
-    connection is lost, and `protocol_error` when a message was written that a viewer may not send.
+    connection is lost, and `protocol_error` after a message that viewers are not allowed to send.
     """
 
     @property
@@ -146,7 +146,7 @@ class DesktopConnection(ByteStreamHandle[DesktopAttachCall]):
 
 
 class Desktop(SandboxPart):
-    """A desktop of a sandbox. It holds nothing open.
+    """A desktop of a sandbox. Needs no closing.
 
     The methods that send input raise `not_found` without the desktop, `lease_held` if a viewer holds the writer lease,
     and `io_error` if the desktop does not answer.
@@ -175,7 +175,7 @@ class Desktop(SandboxPart):
     # ---- life
 
     async def start(self, *, width: int = 1280, height: int = 800, dpi: int = 96) -> DesktopStartResult:
-        """Start the desktop. If it runs, it is returned as it is, and `created` is false.
+        """Start the desktop. A running one is returned unchanged, and `created` is false.
 
         Args:
             width: Pixels.
@@ -183,25 +183,25 @@ class Desktop(SandboxPart):
             dpi: Pixels per inch.
 
         Raises:
-            HawseError: `unavailable` if the sandbox does not have the programs, with how to install them;
-                `limit_exceeded`, `invalid_params`.
+            HawseError: `unavailable` if programs are missing, with instructions to install them; `limit_exceeded`,
+                `invalid_params`.
         """
         return await self._request(DesktopStart(id=self.id, width=width, height=height, dpi=dpi))
 
     async def stop(self) -> None:
-        """End the desktop with everything that was started on it. Raises `not_found`."""
+        """End the desktop and all programs that were started on it. Raises `not_found`."""
         await self._request(DesktopStop(id=self.id))
 
     async def list(self) -> builtins.list[DesktopInfo]:
-        """Return the desktops of the sandbox that run."""
+        """Return the running desktops of the sandbox."""
         return (await self._request(DesktopList())).desktops
 
     async def unavailable(self) -> str | None:
-        """Return why no desktop can be started in the sandbox, with how to install what is missing; None if one can."""
+        """Return why the sandbox cannot start a desktop, and how to install missing programs; None if it can."""
         return (await self._request(DesktopList())).problem
 
     async def record(self, *, title: str | None = None) -> "Recording":
-        """Record it from now on: what its screen shows, about five times in a second, for 4 hours at most.
+        """Record its screen from now on, about five times per second, for at most 4 hours.
 
         Args:
             title: The title of the recording.
@@ -308,7 +308,7 @@ class Desktop(SandboxPart):
     async def lease(
         self, action: LeaseAction, *, viewer: str | None = None, to: str | None = None, epoch: int | None = None
     ) -> WriterLease:
-        """Change which viewers may send input: see `desktop.lease` in docs/methods.md."""
+        """Change the viewers that may send input: see `desktop.lease` in docs/methods.md."""
         return await self._request(DesktopLease(id=self.id, action=action, viewer=viewer, to=to, epoch=epoch))
 
     def connect(self, *, viewer: ViewerProfile | None = None, read_only: bool = False) -> DesktopConnection:

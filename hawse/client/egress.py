@@ -1,4 +1,4 @@
-"""What the programs of a sandbox may reach: `box.egress`."""
+"""Egress rules for the programs of a sandbox: `box.egress`."""
 
 from collections.abc import Sequence
 
@@ -10,17 +10,17 @@ from hawse.client.calls.stream_handle import StreamHandle
 from hawse.wire import Event
 
 LANE = "egress"
-WINDOW = 256 * 1024  # bytes that the gateway may send ahead
+WINDOW = 256 * 1024  # bytes that the gateway can send ahead
 
 
 class EgressWatchCall(ClientCall):
-    """`egress.watch`. A repeat starts with what was refused last: what is not newer is left out."""
+    """`egress.watch`. A repeat starts with the latest refusals, and skips known ones."""
 
     def __init__(self, params: EgressWatch, *, window: int) -> None:
         super().__init__(params, repeats=True)
         self.receive_buffer: ReceiveBuffer = ReceiveBuffer(window, self.grant)
         self._latest = 0.0
-        self._again = 0.0  # what is not newer was received before the connection was lost
+        self._again = 0.0  # older ones were received before the connection was lost
 
     def opening(self) -> int:
         self._again = self._latest
@@ -47,7 +47,7 @@ class EgressWatchCall(ClientCall):
 class EgressRequests(StreamHandle[EgressWatchCall, EgressRequest | EgressLost]):
     """`async with box.egress.watch() as requests: async for request in requests: …`
 
-    Yields what was refused last, and then each request. `EgressLost` says how many this client was too slow for.
+    Yields the latest refusals, then each new one. `EgressLost` reports the number that a slow client missed.
     """
 
     async def _next(self) -> EgressRequest | EgressLost:
@@ -57,7 +57,7 @@ class EgressRequests(StreamHandle[EgressWatchCall, EgressRequest | EgressLost]):
 
 
 class Egress:
-    """What the programs of a sandbox may reach. It holds nothing open.
+    """The egress rules of a sandbox. Needs no closing.
 
     Methods raise `HawseError`: `not_found` for a sandbox that does not exist.
     """
@@ -70,7 +70,7 @@ class Egress:
         return f"<{type(self).__name__} of sandbox {self._sandbox!r}>"
 
     async def get(self) -> EgressInfo:
-        """Return the rules, what the proxy has done since it was started, and what it has refused last."""
+        """Return the rules, statistics of the proxy since its start, and the latest refusals."""
         return await self._calls.request(EgressGet(id=self._sandbox), sandbox=None)
 
     async def set(
@@ -79,20 +79,20 @@ class Egress:
         """Replace the rules. They decide about new connections when this returns; others that they refuse are closed.
 
         Args:
-            allow: Rules `[METHODS ]HOST[:PORT]` of what may be reached.
-            deny: Rules of the same form, which decide before those of `allow`.
-            secrets: Names of secrets of the gateway that requests get. None means those that it has now.
+            allow: Rules `[METHODS ]HOST[:PORT]` for allowed connections.
+            deny: Rules of the same form, which take precedence over `allow`.
+            secrets: Names of secrets of the gateway that requests get. None means no change.
 
         Raises:
-            HawseError: `invalid_params` for a rule that is not valid, a secret that the caller may not use, or a
-                sandbox with another network; `unavailable` if the proxy was not changed yet: the rules are stored.
+            HawseError: `invalid_params` for an invalid rule, a secret that the caller may not use, or a sandbox with
+                another network; `unavailable` if the rules are stored, but the proxy has not applied them yet.
         """
         names = None if secrets is None else [*secrets]
         params = EgressSet(id=self._sandbox, allow=[*allow], deny=[*deny], secrets=names)
         return await self._calls.request(params, sandbox=None)
 
     def watch(self, *, allowed: bool = False) -> EgressRequests:
-        """Return a context manager and iterator of what is refused.
+        """Return a context manager and iterator of refusals.
 
         Args:
             allowed: Whether requests that are passed on are reported, too.

@@ -1,7 +1,7 @@
 """`run`: `asyncio.run` for programs that are also ended by SIGTERM, SIGHUP or SIGQUIT.
 
-Their default action ends a program at once, and leaves running what it has started in a sandbox: a command that is
-cancelled is ended there, one whose client has vanished waits for it to resume.
+Their default action ends a program at once, but its commands in a sandbox keep running: a cancelled command is ended
+there, while a command whose client has vanished waits for a resume.
 """
 
 import asyncio
@@ -35,8 +35,8 @@ def run(main: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine as `asyncio.run` does, and cancel it on SIGTERM, SIGHUP or SIGQUIT, too.
 
     Contexts are left and `finally` blocks run, so commands that were started in a sandbox end. The program has 9
-    seconds for this, then the signal ends it. Further signals change nothing. A signal that is ignored, as SIGHUP after
-    `nohup`, stays ignored. In a thread other than the main one, this is `asyncio.run`.
+    seconds for this, then the signal ends it. Further signals have no effect. An ignored signal, such as SIGHUP after
+    `nohup`, remains ignored. Outside the main thread, this is `asyncio.run`.
 
     Args:
         main: The coroutine.
@@ -68,7 +68,7 @@ def run(main: Coroutine[Any, Any, T]) -> T:
         if ending.signal is None:
             runner.close()
         else:
-            loop.close()  # does not wait for threads, which may be reading from the terminal
+            loop.close()  # does not wait for threads, which could be reading from the terminal
         for number, handler in before.items():
             signal.signal(number, handler)
 

@@ -35,11 +35,11 @@ from hawse.client.calls.sandbox_part import SandboxPart
 from hawse.client.files.changes import PathLike, wire_path
 from hawse.wire import Event
 
-WINDOW = 64 << 10  # bytes of progress events that the server may send ahead
+WINDOW = 64 << 10  # bytes of progress events that the server can send ahead
 
 
 class CloneCall(ClientCall):
-    """`git.clone`. Its key lets a repeat join the running clone, or get its outcome."""
+    """`git.clone`. Thanks to its key, a repeat joins the running clone or gets its outcome."""
 
     def __init__(
         self, params: GitClone, *, sandbox: str, on_progress: Callable[[GitProgress], object] | None = None
@@ -60,7 +60,7 @@ class CloneCall(ClientCall):
 class Git(SandboxPart):
     """`box.git`. `path` is a directory of the repository, by default the workspace.
 
-    What git refuses raises `HawseError`: `details["reason"]` is the reason (`not_a_repository`, `authentication`,
+    Failures of git raise `HawseError`: `details["reason"]` is the reason (`not_a_repository`, `authentication`,
     `network`, `revision`, `local_changes`, `merge`, `rejected`, …), `details["stderr"]` git's message without secrets.
     """
 
@@ -83,7 +83,7 @@ class Git(SandboxPart):
             path: The directory to make; None means named after the repository.
             depth: The number of commits to fetch; None means all.
             branch: The branch to check out; None means the remote's own.
-            filter: What to leave out, such as `blob:none`.
+            filter: Objects to omit, such as `blob:none`.
             credentials: For http and https. They are not stored.
             timeout: Seconds, 600 by default.
             on_progress: Is called from the event loop.
@@ -160,7 +160,7 @@ class Git(SandboxPart):
 
         Args:
             path: A directory of the repository.
-            ref: The revision to start at; None means what is checked out.
+            ref: The revision to start at; None means the current one.
             limit: The number of commits.
             skip: The number of commits to leave out before.
             paths: Only commits that changed these paths.
@@ -168,7 +168,7 @@ class Git(SandboxPart):
         return await self._request(GitLog(path=wire_path(path), ref=ref, limit=limit, skip=skip, paths=_list(paths)))
 
     async def add(self, paths: Sequence[PathLike] | None = None, *, path: PathLike = ".", all: bool = False) -> None:
-        """Stage `paths`, which are not patterns, or `all` that differs, deletions included."""
+        """Stage `paths`, which are not patterns, or `all` changes, including deletions."""
         await self._request(GitAdd(path=wire_path(path), paths=_list(paths), all=all))
 
     async def commit(
@@ -180,7 +180,7 @@ class Git(SandboxPart):
         all: bool = False,
         allow_empty: bool = False,
     ) -> GitHead:
-        """Commit what is staged.
+        """Commit the staged changes.
 
         Args:
             message: The commit message.
@@ -193,7 +193,7 @@ class Git(SandboxPart):
         return _local(await self._request(params))
 
     async def branches(self, path: PathLike = ".") -> GitBranchResult:
-        """Return the branches, those of remotes included, and which is checked out."""
+        """Return the branches, including remote ones, and the current branch."""
         return await self._request(GitBranch(path=wire_path(path)))
 
     async def create_branch(
@@ -204,13 +204,13 @@ class Git(SandboxPart):
         Args:
             name: The name of the branch.
             path: A directory of the repository.
-            start: The revision to start at; None means what is checked out.
+            start: The revision to start at; None means the current one.
             force: Whether to move an existing branch.
         """
         return await self._request(GitBranch(path=wire_path(path), create=name, start=start, force=force))
 
     async def delete_branch(self, name: str, *, path: PathLike = ".", force: bool = False) -> GitBranchResult:
-        """Delete a branch; with `force` also one that is not merged."""
+        """Delete a branch; with `force` even an unmerged one."""
         return await self._request(GitBranch(path=wire_path(path), delete=name, force=force))
 
     async def checkout(
@@ -287,7 +287,7 @@ class Git(SandboxPart):
             path: A directory of the repository.
             remote: The remote.
             branch: The branch; None means the current one.
-            force: Whether to overwrite the remote branch, if it is as it was when it was fetched last.
+            force: Whether to overwrite the remote branch, if it has not changed since it was last fetched.
             set_upstream: Whether the branch follows the remote one from now on.
             credentials: For http and https. They are not stored.
             timeout: Seconds, 600 by default.

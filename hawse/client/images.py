@@ -7,11 +7,11 @@ from hawse.client.calls.call import ClientCall, event_cost
 from hawse.client.calls.call_table import CallTable
 from hawse.wire import Event
 
-WINDOW = 64 * 1024  # bytes of progress that the gateway may send ahead
+WINDOW = 64 * 1024  # bytes of progress that the gateway can send ahead
 
 
 class ImagePullCall(ClientCall):
-    """`image.pull`. It is repeated after a lost connection: what was downloaded is there already."""
+    """`image.pull`. It is repeated after a lost connection, and keeps the parts that were downloaded."""
 
     def __init__(self, params: ImagePull, on_progress: Callable[[ImageProgress], object] | None) -> None:
         super().__init__(params, repeats=True, window=WINDOW)
@@ -25,7 +25,7 @@ class ImagePullCall(ClientCall):
 
 
 class Images:
-    """The images of a provider. It holds nothing open.
+    """The images of a provider. Needs no closing.
 
     Methods raise `HawseError`: `invalid_params` for a provider without images, `unavailable` if it cannot be asked.
     """
@@ -44,7 +44,7 @@ class Images:
         provider: str | None = None,
         on_progress: Callable[[ImageProgress], object] | None = None,
     ) -> ImageInfo:
-        """Pull an image, also a newer version of one that is there, and return it.
+        """Pull an image, or a newer version of an existing one, and return it.
 
         Args:
             image: Its name, with a tag or digest; without one, the tag is `latest`.
@@ -52,7 +52,7 @@ class Images:
             on_progress: Is called with the progress; it must return soon.
 
         Raises:
-            HawseError: `invalid_params` if it does not exist, or may not be pulled; `capacity_exceeded`.
+            HawseError: `invalid_params` if it does not exist or is not allowed to be pulled; `capacity_exceeded`.
         """
         params = ImagePull(image=image, provider=provider)
         pulled: ImageInfo = await self._calls.perform(ImagePullCall(params, on_progress))

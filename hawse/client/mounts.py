@@ -11,7 +11,7 @@ from hawse.client.files.changes import PathLike, wire_path
 
 
 class Mounts:
-    """The mounts of a sandbox. It holds nothing open.
+    """The mounts of a sandbox. Needs no closing.
 
     Methods raise `HawseError`: `unavailable` if the gateway or the sandbox cannot have mounts.
     """
@@ -43,13 +43,13 @@ class Mounts:
         Args:
             bucket: A name in the settings of the gateway; with `credentials`, the name of a bucket.
             path: An empty or new directory below the workspace.
-            prefix: Makes only what is below it visible.
+            prefix: The root of the mount: only files below it are visible.
             read_only: Whether nothing can be written.
             credentials: Access to a bucket of another store. Only users with every right may give them.
 
         Raises:
             HawseError: `not_found` for a bucket that the caller may not mount, `conflict` if the directory is not
-                empty, `io_error` if the store refuses the credentials or does not answer, `limit_exceeded`.
+                empty, `io_error` if the store refuses the credentials or does not respond, `limit_exceeded`.
         """
         params = MountCreate(
             sandbox=self._sandbox,
@@ -67,17 +67,17 @@ class Mounts:
         return [_decoded(info) for info in found.mounts]
 
     async def delete(self, mount: str, *, force: bool = False, discard: bool = False, timeout: float = 60.0) -> None:
-        """Remove a mount, when all that was written is uploaded. The content of the bucket stays.
+        """Remove a mount when all changes are uploaded. The content of the bucket remains.
 
         Args:
             mount: The id of the mount.
-            force: Whether it is removed although programs use files of it.
-            discard: Whether what is not uploaded yet is lost.
+            force: Whether to remove it even if programs use its files.
+            discard: Whether to discard changes that are not uploaded yet.
             timeout: Seconds to wait for uploads.
 
         Raises:
-            HawseError: `conflict` if programs use files of it; `unavailable` if the uploads take longer
-                (`details["pending"]` files). They continue then, and the mount is deleted after them.
+            HawseError: `conflict` if programs use its files; `unavailable` if the uploads take longer
+                (`details["pending"]` files). Then, they continue, and the mount is deleted after them.
         """
         params = MountDelete(sandbox=self._sandbox, mount=mount, force=force, discard=discard, timeout=timeout)
         await self._calls.request(params, sandbox=None)

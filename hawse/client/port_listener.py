@@ -57,7 +57,7 @@ class PortListener(StreamHandle[PortListenCall, PortIncoming]):
 
     @property
     def address(self) -> str:
-        """The address at which programs of the sandbox reach it."""
+        """Its address for programs of the sandbox."""
         return self._call.address
 
     async def _next(self) -> PortIncoming:

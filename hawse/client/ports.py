@@ -1,4 +1,4 @@
-"""Ports of a sandbox: the open ones, previews of them, and TCP connections to them."""
+"""Ports of a sandbox: open ports, previews, and TCP connections."""
 
 import builtins
 import re
@@ -42,12 +42,12 @@ _LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?")
 
 
 class Preview(msgspec.Struct, frozen=True, kw_only=True):
-    """The URLs of an exposed port. Where the gateway has no host name for it, `url` is `path_url`."""
+    """The URLs of an exposed port. If the gateway has no host name for it, `url` is `path_url`."""
 
     port: int
     token: str
-    url: str  # an origin of its own: everything works
-    path_url: str  # below the gateway's URL, its pages in a sandboxed document
+    url: str  # a separate origin: everything works
+    path_url: str  # below the gateway's URL, where pages are in a sandboxed document
     name: str | None = None
 
 
@@ -77,7 +77,7 @@ class PortConnectCall(ClientCall):
 
 
 class PortConnection(ByteStreamHandle[PortConnectCall]):
-    """`async with box.ports.connect(5432) as stream:` — a TCP connection. Leaving resets it unless it has ended.
+    """`async with box.ports.connect(5432) as stream:` — a TCP connection. Leaving resets it, unless it has ended.
 
     Entering raises `unavailable` if no program listens, `forbidden` if the port is not the sandbox's, and `not_found`.
     Iterating and writing raise `interrupted` when the client's connection is lost, `io_error` when the TCP connection
@@ -104,7 +104,7 @@ class PortConnection(ByteStreamHandle[PortConnectCall]):
         await self._call.input_stream.end()
 
     async def close(self) -> None:
-        """Close this half and wait until the other end closes its own; what arrives in the meantime is discarded."""
+        """Close this half and wait until the other end closes its half. Data that arrives until then is discarded."""
         await self.end()
         with self._call.receive_buffer.without_readers():
             await self._calls.outcome(self._call)
@@ -118,7 +118,7 @@ class PortConnection(ByteStreamHandle[PortConnectCall]):
 
 
 class Ports(SandboxPart):
-    """The ports of a sandbox. It holds nothing open."""
+    """The ports of a sandbox. Needs no closing."""
 
     def __init__(self, calls: CallTable, sandbox: str, *, gateway: str, window: int) -> None:
         """Create a handle.
@@ -137,24 +137,23 @@ class Ports(SandboxPart):
         return (await self._request(PortList())).ports
 
     def watch(self) -> StateStream[builtins.list[OpenPort]]:
-        """Return a context manager and iterator of all open ports: those of now, and again after every change."""
+        """Return a context manager and iterator of all open ports, now and after every change."""
         call = StateStreamCall(PortWatch(), sandbox=self._sandbox, window=self._window)
         return StateStream(self._calls, call, _ports_of)
 
     async def expose(self, port: int, *, name: str | None = None, token: str | None = None) -> Preview:
-        """Make a preview of a port, or return the existing one: its URL gives access to this port alone.
+        """Create a preview of a port, or return the existing one. Its URL only gives access to this port.
 
         No program needs to listen yet. The preview lasts until `unexpose`, or until the sandbox is deleted.
 
         Args:
             port: The port.
             name: A name for people.
-            token: The token in the address, 8 to 40 lower-case letters and digits; None means one that cannot be
-                guessed.
+            token: The token in the address, 8 to 40 lower-case letters and digits; None generates an unguessable one.
 
         Raises:
             HawseError: `forbidden` if the port is not the sandbox's, `limit_exceeded`; `conflict` if the port has
-                another token, or the token another port.
+                another token, or the token belongs to another port.
         """
         exposed = await self._request(PortExpose(port=port, name=name, token=token))
         return self._preview(exposed, await self._host())
@@ -191,7 +190,7 @@ class Ports(SandboxPart):
     # ---- inside
 
     async def _host(self) -> str | None:
-        """The host name below which previews have names; None if there is none, or this client may not ask."""
+        """The parent domain of previews; None if there is none, or if this client is not allowed to ask."""
         try:
             return (await self._calls.request(PreviewHost(), sandbox=None)).host
         except HawseError as error:
@@ -206,13 +205,13 @@ class Ports(SandboxPart):
 
 
 def by_name(gateway: str, host: str | None, sandbox: str, exposed: ExposedPort) -> str | None:
-    """Return a preview's URL with a host name of its own; None where there is none (docs/wire.md, "Previews").
+    """Return a preview's URL with its own host name; None without one (docs/wire.md, "Previews").
 
     Names below `localhost` work only on the gateway's own machine.
 
     Args:
         gateway: The HTTP URL of the gateway.
-        host: The name below which previews have names.
+        host: The parent domain of previews.
         sandbox: The id of the sandbox.
         exposed: The preview.
     """

@@ -16,9 +16,9 @@ class Tunnel(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         id: Its id in all of the gateway: the name that was given, or a random one.
         port: The port that it leads to.
-        kind: What passes through it: `http`, `tcp` or `tls`.
-        url: Its address. By host name, it is an origin of its own, and everything works. `tcp://HOST:PORT` or
-            `tls://HOST:PORT` for the other kinds. None means it cannot be reached now.
+        kind: Its protocol: `http`, `tcp` or `tls`.
+        url: Its address; `tcp://HOST:PORT` or `tls://HOST:PORT` for these kinds. By host name, it is a separate origin,
+            and everything works. None if it cannot be reached at the moment.
         path_url: Its address below the gateway's URL, with its pages in a sandboxed document. None means it is not
             HTTP.
         owner: The id of the user that created it.
@@ -43,7 +43,7 @@ class Tunnel(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Tunnels:
-    """The tunnels of a sandbox. It holds nothing open."""
+    """The tunnels of a sandbox. Needs no closing."""
 
     def __init__(self, calls: CallTable, sandbox: str, *, gateway: str) -> None:
         """Create a handle.
@@ -72,8 +72,8 @@ class Tunnels:
     ) -> Tunnel:
         """Give a port a public address: anyone who knows it can connect to the port, without a token.
 
-        The address stays the same when the sandbox or the gateway starts again. With the name or `public_port` of a
-        tunnel of this sandbox that leads to the same port, its address stays, and it gets the new `expires_in`.
+        The address remains the same when the sandbox or the gateway restarts. The name or `public_port` of an existing
+        tunnel to the same port of this sandbox returns that tunnel, with the new `expires_in`.
 
         Args:
             port: The port. No program needs to listen yet.

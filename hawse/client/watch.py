@@ -31,7 +31,7 @@ class WatchItem(NamedTuple):
     """An entry of the receive buffer."""
 
     item: WatchedChange | WatchRescan
-    version: str | None  # the watch's version after it, if it is the last change of its event
+    version: str | None  # the watch's version after it, for the last change of an event
 
 
 class WatchCall(ClientCall):
@@ -112,7 +112,7 @@ class Watch(StreamHandle[WatchCall, WatchedChange | WatchRescan]):
 
 
 class Watches(SandboxPart):
-    """The watches of a sandbox. It holds nothing open."""
+    """The watches of a sandbox. Needs no closing."""
 
     def start(
         self,
@@ -130,9 +130,9 @@ class Watches(SandboxPart):
         Args:
             path: The directory.
             recursive: Whether to watch the directories below it too.
-            include: Globs (`*`, `?`, `[…]`, `**`) of what is reported; None means everything. A glob with a slash is
-                for the path relative to the directory, one without for the name at any depth.
-            exclude: Globs of what is not reported; None means Git's and hawse's own files.
+            include: Globs (`*`, `?`, `[…]`, `**`) of reported files; None means all. A glob with a slash matches the
+                path relative to the directory, one without a slash the name at any depth.
+            exclude: Globs of files that are not reported; None means the files of Git and hawse.
             since: A `version`, to continue there.
         """
         params = WatchStart(**_target(path, recursive, include, exclude), since=since)
@@ -147,9 +147,9 @@ class Watches(SandboxPart):
         exclude: Sequence[str] | None = None,
         since: str | None = None,
     ) -> WatchChangesResult:
-        """Return what has changed since a version, and the version to ask with next time.
+        """Return the changes since a version, and the version for the next call.
 
-        A watch that is not asked for 10 minutes ends, and the next answer is `rescan`.
+        A watch ends after 10 minutes without a call, and the next answer is `rescan`.
 
         Args:
             path: The directory.

@@ -147,14 +147,14 @@ class ShareLinks:
         """Revoke a link. Raises `HawseError` (`not_found`)."""
 
 class Tokens:
-    """The tokens that this client may revoke: its own, or all if it is the gateway's owner."""
+    """Tokens that this client may revoke: its own, or all if it is the gateway's owner."""
     def create(self, name: str='', *, role: Role='operator', sandboxes: Sequence[str] | None=None, own: bool=False, user: str | None=None, expires_in: float | None=None) -> TokenCreateResult:
         """Create a token and return it with its secret, which cannot be read again.
 
         Args:
-            name: What it is for.
-            role: What it may do.
-            sandboxes: The sandboxes that it is limited to. None means all in which this client may give access.
+            name: Its purpose.
+            role: Its rights.
+            sandboxes: The sandboxes that it is limited to. None means all that this client may give access to.
             own: Whether it is limited to the sandboxes that its user creates.
             user: Whom it identifies. None means the user of this client.
             expires_in: Seconds until it expires. None means with the token of this client.
@@ -170,7 +170,7 @@ class Tokens:
         """Revoke a token, and what was created with it. Raises `HawseError` (`not_found`)."""
 
 class AuditTrail:
-    """The entries that this client may read: all, or those of the sandboxes to which it may give access."""
+    """Entries that this client may read: all, or the entries of sandboxes that it may give access to."""
     def page(self, params: AuditList) -> AuditListResult:
         """Return one page. Raises `HawseError` (`forbidden`, `io_error`)."""
 
@@ -192,22 +192,22 @@ class AuditTrail:
         """
 
 class Backups:
-    """The backups of a gateway. It holds nothing open.
+    """The backups of a gateway. Needs no closing.
 
-    Methods raise `HawseError`: `not_found` for a backup that does not exist, or that the caller may not use.
+    Methods raise `HawseError`: `not_found` for a backup that does not exist or that the caller may not use.
     """
     def create(self, sandbox: str, path: PathLike='.', *, name: str | None=None, ttl: float | None=None, exclude: Sequence[str]=..., gitignore: bool=False, compression: BackupCompression | None=None, overlay: bool=False, on_progress: OnProgress | None=None) -> BackupInfo:
-        """Make a backup of a directory. If it fails, or the caller is cancelled, nothing is left of it.
+        """Back up a directory. After a failure or a cancellation, the incomplete backup is removed.
 
         Args:
             sandbox: The id of the sandbox.
             path: The directory; relative to the workspace.
             name: A name for people.
-            ttl: Seconds until it is deleted; None means it is kept.
-            exclude: Globs of what to leave out.
-            gitignore: Whether to leave out what git ignores.
-            compression: How it is compressed; None means with zstd where the sandbox has it, else with gzip.
-            overlay: Whether to prepare restores with the mode `overlay`, of which the first one is slow otherwise.
+            ttl: Seconds until it is deleted; None means never.
+            exclude: Globs of files to exclude.
+            gitignore: Whether to exclude files that git ignores.
+            compression: The compression; None means zstd if the sandbox has it, otherwise gzip.
+            overlay: Whether to prepare restores with the mode `overlay`. Otherwise, the first one is slow.
             on_progress: Is called from the event loop; it must return soon.
 
         Raises:
@@ -216,22 +216,22 @@ class Backups:
         """
 
     def restore(self, backup: str, *, sandbox: str | None=None, path: PathLike | None=None, mode: RestoreMode='copy', on_progress: OnProgress | None=None) -> BackupRestoreResult:
-        """Make a directory what it was. If it fails, or the caller is cancelled, the directory is as it is now.
+        """Restore a directory. After a failure or a cancellation, it is unchanged.
 
-        With the mode `overlay` nothing is copied. The directory must be empty or missing; it shows the backup, and what
-        is changed in it stays in the sandbox. The result has the id of the mount, which `box.mounts.delete` removes.
+        The mode `overlay` copies nothing. The directory must be empty or missing; it shows the backup, and changes in
+        it remain in the sandbox. The result contains the id of the mount, which `box.mounts.delete` removes.
 
         Args:
             backup: The id of the backup.
-            sandbox: The id of another sandbox; None means that of the backup.
-            path: Another directory, which need not exist; None means that of the backup.
-            mode: Whether the files are copied, or read from the backup when they are used.
+            sandbox: The id of another sandbox; None means the backup's.
+            path: Another directory, which need not exist; None means the backup's.
+            mode: `copy` copies the files, `overlay` reads them from the backup on use.
             on_progress: Is called from the event loop; it must return soon.
 
         Raises:
             HawseError: `no_space`, `io_error` if the archive is damaged, `conflict` if files are created in the
-                directory in the meantime, or if it is not empty for an overlay; `unavailable` where nothing can be
-                mounted.
+                directory in the meantime, or if it is not empty for an overlay; `unavailable` if the sandbox cannot
+                mount anything.
         """
 
     def usage(self) -> BackupUsageResult:
@@ -241,27 +241,28 @@ class Backups:
         """Return a backup. `backup`: its id."""
 
     def list(self, *, sandbox: str | None=None) -> builtins.list[BackupInfo]:
-        """Return the backups that the caller may use, the newest first. `sandbox`: only those of this one."""
+        """Return the backups that the caller may use, newest first; with `sandbox`, only backups of this sandbox."""
 
     def delete(self, backup: str) -> None:
         """Delete a backup. `backup`: its id."""
 
 class SandboxBackups:
-    """The backups of one sandbox: `box.backups`. It holds nothing open.
+    """The backups of one sandbox: `box.backups`. Needs no closing.
 
-    `create`, `get`, `list` and `delete` have the backups of this sandbox only; `restore` takes a backup of any sandbox.
+    `create`, `get`, `list` and `delete` are limited to backups of this sandbox; `restore` accepts backups of any
+    sandbox.
     """
     def create(self, path: PathLike='.', *, name: str | None=None, ttl: float | None=None, exclude: Sequence[str]=..., gitignore: bool=False, compression: BackupCompression | None=None, overlay: bool=False, on_progress: OnProgress | None=None) -> BackupInfo:
-        """Make a backup of a directory. If it fails, or the caller is cancelled, nothing is left of it.
+        """Back up a directory. After a failure or a cancellation, the incomplete backup is removed.
 
         Args:
             path: The directory; relative to the workspace.
             name: A name for people.
-            ttl: Seconds until it is deleted; None means it is kept.
-            exclude: Globs of what to leave out.
-            gitignore: Whether to leave out what git ignores.
-            compression: How it is compressed; None means with zstd where the sandbox has it, else with gzip.
-            overlay: Whether to prepare restores with the mode `overlay`, of which the first one is slow otherwise.
+            ttl: Seconds until it is deleted; None means never.
+            exclude: Globs of files to exclude.
+            gitignore: Whether to exclude files that git ignores.
+            compression: The compression; None means zstd if the sandbox has it, otherwise gzip.
+            overlay: Whether to prepare restores with the mode `overlay`. Otherwise, the first one is slow.
             on_progress: Is called from the event loop; it must return soon.
 
         Raises:
@@ -270,30 +271,30 @@ class SandboxBackups:
         """
 
     def restore(self, backup: str, *, path: PathLike | None=None, mode: RestoreMode='copy', on_progress: OnProgress | None=None) -> BackupRestoreResult:
-        """Make a directory of this sandbox what it was, also from a backup of another sandbox.
+        """Restore a directory of this sandbox, from a backup of this or another sandbox.
 
-        If it fails, or the caller is cancelled, the directory is as it is now.
+        After a failure or a cancellation, the directory is unchanged.
 
-        With the mode `overlay` nothing is copied. The directory must be empty or missing; it shows the backup, and what
-        is changed in it stays in the sandbox. The result has the id of the mount, which `box.mounts.delete` removes.
+        The mode `overlay` copies nothing. The directory must be empty or missing; it shows the backup, and changes in
+        it remain in the sandbox. The result contains the id of the mount, which `box.mounts.delete` removes.
 
         Args:
             backup: The id of the backup.
-            path: Another directory, which need not exist; None means that of the backup.
-            mode: Whether the files are copied, or read from the backup when they are used.
+            path: Another directory, which need not exist; None means the backup's.
+            mode: `copy` copies the files, `overlay` reads them from the backup on use.
             on_progress: Is called from the event loop; it must return soon.
 
         Raises:
             HawseError: `not_found`, `no_space`, `io_error` if the archive is damaged, `conflict` if files are created
-                in the directory in the meantime, or if it is not empty for an overlay; `unavailable` where nothing can
-                be mounted.
+                in the directory in the meantime, or if it is not empty for an overlay; `unavailable` if the sandbox
+                cannot mount anything.
         """
 
     def get(self, backup: str) -> BackupInfo:
         """Return a backup of this sandbox. `backup`: its id. Raises `not_found`, also for one of another sandbox."""
 
     def list(self) -> builtins.list[BackupInfo]:
-        """Return the backups of this sandbox, the newest first."""
+        """Return the backups of this sandbox, newest first."""
 
     def delete(self, backup: str) -> None:
         """Delete a backup of this sandbox. `backup`: its id. Raises `not_found`, also for one of another sandbox."""
@@ -354,12 +355,12 @@ class Client:
         """The audit log of the gateway."""
 
     def preview_host(self) -> str | None:
-        """Return the host name below which previews have names of their own; None if they are reached by path only."""
+        """Return the parent domain of the previews' host names; None if previews are only reached by path."""
 
     def call(self, method: str, params: dict[str, Any] | None=None, *, sandbox: str | None=None, key: str | None=None, timeout: float | None=None) -> Any:
         """Call any method by its name and return its result as JSON values. Events are ignored.
 
-        If there is no connection, the call waits for one, at most the connect timeout.
+        Without a connection, the call waits for one, for at most the connect timeout.
 
         Args:
             method: The name, such as `file.stat`.
@@ -394,23 +395,24 @@ class Client:
         """Why the latest attempt to connect failed, or the connection was lost; None before that."""
 
     def states(self) -> Iterator[ConnectionState]:
-        """Iterate over the present state and its changes, to `CLOSED`. A state that is not read in time is left out."""
+        """Iterate over the current state and its changes, up to `CLOSED`. States that are read too late are skipped."""
 
 class CodeContext:
     """`with box.code.create("python") as ctx: done = ctx.run("1 + 1")`
 
-    Leaving deletes a context that was created so, with everything that its code started, unless `detach` was called.
-    Its runs are made one at a time, in the order of the calls of all clients; contexts run in parallel.
+    Leaving deletes the created context with all processes that its code started, unless `detach` was called. Runs of a
+    context are executed one at a time, in the order of the calls of all clients; contexts run in parallel.
     """
     def run(self, source: str, *, timeout: float | None=None, store_history: bool=True, key: str | None=None, max_output: int=..., **callbacks: Unpack[Callbacks]) -> CodeResult:
-        """Run code after the runs before it, and return its end with its output. An error of the code is no exception.
+        """Run code after all earlier runs, and return its end with its output. An error of the code does not raise an
+        exception.
 
         If the caller is cancelled, the run is interrupted and, if that does not end it, its executor killed, unless the
         call has a `key`.
 
         Args:
             source: The code.
-            timeout: Seconds from its turn after which it is ended; None means that of the context.
+            timeout: Time limit in seconds, from its turn; None means the context's.
             store_history: Whether the run counts, and is kept in the executor's history.
             key: The same key again, from any client, joins the same run.
             max_output: The first bytes of stdout and of stderr that are kept.
@@ -426,7 +428,7 @@ class CodeContext:
 
         Args:
             source: The code.
-            timeout: Seconds from its turn after which it is ended; None means that of the context.
+            timeout: Time limit in seconds, from its turn; None means the context's.
             store_history: Whether the run counts, and is kept in the executor's history.
             key: The same key again, from any client, joins the same run.
             stdin: Whether the code may ask for input: then there are events `CodeInput`.
@@ -461,7 +463,7 @@ class CodeContext:
         """
 
     def info(self) -> CodeContextInfo:
-        """Return the context as it is now. Raises `not_found`."""
+        """Return the current state of the context. Raises `not_found`."""
 
     def interrupt(self) -> None:
         """Interrupt the run in progress, as Ctrl-C does. Raises `exited`."""
@@ -472,7 +474,7 @@ class CodeContext:
     def delete(self) -> None:
         """End the executor with everything that its code started.
 
-        A context that does not exist any more is no error.
+        A context that no longer exists is not an error.
         """
 
     @property
@@ -483,8 +485,8 @@ class CodeContext:
         """Create it, or find the existing one. Does nothing if this handle has been awaited.
 
         Raises:
-            HawseError: `conflict` if there is one of that id, `spawn_failed`, `limit_exceeded`, of a code context
-                `language_unavailable`; `not_found` if it is not to be created.
+            HawseError: `conflict` if the id is taken, `spawn_failed`, `limit_exceeded`, for a code context
+                `language_unavailable`; `not_found` if an existing one is missing.
         """
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -494,20 +496,20 @@ class CodeContext:
         """Let it live when the `with` is left."""
 
 class Code:
-    """Code in a sandbox. It holds nothing open."""
+    """Runs code in a sandbox. Needs no closing."""
     def create(self, language: str | None=None, *, id: str | None=None, kernel: str | None=None, cwd: Directory | None=None, env: Env | None=None, timeout: float | None=None) -> CodeContext:
         """Create a code context: the result, or use it in `with`, which deletes it at the end.
 
         Args:
-            language: The language; None means that of `kernel`, or python.
+            language: The language; None means the kernel's, or python.
             id: The id of the context; None means a random one.
             kernel: The name of an installed Jupyter kernel; None means the one for `language`.
             cwd: Its working directory at first.
             env: Is added to its environment; None unsets a variable.
-            timeout: Seconds after which a run is ended that names no time; None means never.
+            timeout: Default time limit of runs, in seconds; None means no limit.
 
         Raises:
-            HawseError: When awaited: `conflict` if there is one of that id, `language_unavailable`, `spawn_failed`,
+            HawseError: When awaited: `conflict` if the id is taken, `language_unavailable`, `spawn_failed`,
                 `limit_exceeded`.
         """
 
@@ -519,12 +521,12 @@ class Code:
         """
 
     def run(self, source: str, language: str | None=None, *, timeout: float | None=None, key: str | None=None, max_output: int=..., **callbacks: Unpack[Callbacks]) -> CodeResult:
-        """Run code in a new executor that is ended afterwards: see `CodeContext.run`.
+        """Run code in a new executor, which is ended afterwards: see `CodeContext.run`.
 
         Args:
             source: The code.
             language: The language; None means python.
-            timeout: Seconds after which it is ended; None means never.
+            timeout: Time limit in seconds; None means no limit.
             key: The same key again, from any client, joins the same run.
             max_output: The first bytes of stdout and of stderr that are kept.
             callbacks: `on_stdout`, `on_stderr`, `on_result`, `on_error`, `on_input`: see `Callbacks`.
@@ -534,7 +536,7 @@ class Code:
         """
 
     def get(self, id: str) -> CodeContextInfo:
-        """Return a context as it is now. Raises `not_found`."""
+        """Return the current state of a context. Raises `not_found`."""
 
     def list(self) -> builtins.list[CodeContextInfo]:
         """Return all contexts."""
@@ -545,7 +547,7 @@ class Code:
 class CodeRunStream:
     """The events of a run, in order; the last one is a `CodeEnd`. `for event in ctx.stream(source)`.
 
-    Leaving the loop early interrupts the run, unless it has a key that the caller chose, or it was attached to.
+    Leaving the loop early interrupts the run, unless the caller chose a key or attached to it.
     """
     @property
     def run(self) -> str | None:
@@ -561,7 +563,7 @@ class CodeRunStream:
         """Yield the events, once. Close the generator (`contextlib.aclosing`) to leave it early at a certain moment."""
 
 class Desktop:
-    """A desktop of a sandbox. It holds nothing open.
+    """A desktop of a sandbox. Needs no closing.
 
     The methods that send input raise `not_found` without the desktop, `lease_held` if a viewer holds the writer lease,
     and `io_error` if the desktop does not answer.
@@ -572,7 +574,7 @@ class Desktop:
         """Return a handle to another desktop of the sandbox."""
 
     def start(self, *, width: int=1280, height: int=800, dpi: int=96) -> DesktopStartResult:
-        """Start the desktop. If it runs, it is returned as it is, and `created` is false.
+        """Start the desktop. A running one is returned unchanged, and `created` is false.
 
         Args:
             width: Pixels.
@@ -580,21 +582,21 @@ class Desktop:
             dpi: Pixels per inch.
 
         Raises:
-            HawseError: `unavailable` if the sandbox does not have the programs, with how to install them;
-                `limit_exceeded`, `invalid_params`.
+            HawseError: `unavailable` if programs are missing, with instructions to install them; `limit_exceeded`,
+                `invalid_params`.
         """
 
     def stop(self) -> None:
-        """End the desktop with everything that was started on it. Raises `not_found`."""
+        """End the desktop and all programs that were started on it. Raises `not_found`."""
 
     def list(self) -> builtins.list[DesktopInfo]:
-        """Return the desktops of the sandbox that run."""
+        """Return the running desktops of the sandbox."""
 
     def unavailable(self) -> str | None:
-        """Return why no desktop can be started in the sandbox, with how to install what is missing; None if one can."""
+        """Return why the sandbox cannot start a desktop, and how to install missing programs; None if it can."""
 
     def record(self, *, title: str | None=None) -> Recording:
-        """Record it from now on: what its screen shows, about five times in a second, for 4 hours at most.
+        """Record its screen from now on, about five times per second, for at most 4 hours.
 
         Args:
             title: The title of the recording.
@@ -664,7 +666,7 @@ class Desktop:
         """Set the text of the clipboard if one is given, and return it."""
 
     def lease(self, action: LeaseAction, *, viewer: str | None=None, to: str | None=None, epoch: int | None=None) -> WriterLease:
-        """Change which viewers may send input: see `desktop.lease` in docs/methods.md."""
+        """Change the viewers that may send input: see `desktop.lease` in docs/methods.md."""
 
     def connect(self, *, viewer: ViewerProfile | None=None, read_only: bool=False) -> DesktopConnection:
         """Return an RFB connection for a viewer: see `DesktopConnection`.
@@ -678,7 +680,7 @@ class DesktopConnection:
     """`with box.desktop.connect() as stream:` — the bytes of an RFB connection (RFC 6143), for VNC viewers.
 
     Entering raises `not_found` without such a desktop. Iterating and writing raise `interrupted` when the client's
-    connection is lost, and `protocol_error` when a message was written that a viewer may not send.
+    connection is lost, and `protocol_error` after a message that viewers are not allowed to send.
     """
     @property
     def info(self) -> DesktopOpened:
@@ -697,7 +699,7 @@ class DesktopConnection:
 
         Args:
             encoding: The encoding of the text.
-            errors: What is done with bytes that are not valid, as for `bytes.decode`.
+            errors: Handling of invalid bytes, as for `bytes.decode`.
         """
 
     def __enter__(self) -> Self:
@@ -710,28 +712,28 @@ class DesktopConnection:
         ...
 
 class Egress:
-    """What the programs of a sandbox may reach. It holds nothing open.
+    """The egress rules of a sandbox. Needs no closing.
 
     Methods raise `HawseError`: `not_found` for a sandbox that does not exist.
     """
     def get(self) -> EgressInfo:
-        """Return the rules, what the proxy has done since it was started, and what it has refused last."""
+        """Return the rules, statistics of the proxy since its start, and the latest refusals."""
 
     def set(self, allow: Sequence[str], deny: Sequence[str]=..., *, secrets: Sequence[str] | None=None) -> EgressInfo:
         """Replace the rules. They decide about new connections when this returns; others that they refuse are closed.
 
         Args:
-            allow: Rules `[METHODS ]HOST[:PORT]` of what may be reached.
-            deny: Rules of the same form, which decide before those of `allow`.
-            secrets: Names of secrets of the gateway that requests get. None means those that it has now.
+            allow: Rules `[METHODS ]HOST[:PORT]` for allowed connections.
+            deny: Rules of the same form, which take precedence over `allow`.
+            secrets: Names of secrets of the gateway that requests get. None means no change.
 
         Raises:
-            HawseError: `invalid_params` for a rule that is not valid, a secret that the caller may not use, or a
-                sandbox with another network; `unavailable` if the proxy was not changed yet: the rules are stored.
+            HawseError: `invalid_params` for an invalid rule, a secret that the caller may not use, or a sandbox with
+                another network; `unavailable` if the rules are stored, but the proxy has not applied them yet.
         """
 
     def watch(self, *, allowed: bool=False) -> EgressRequests:
-        """Return a context manager and iterator of what is refused.
+        """Return a context manager and iterator of refusals.
 
         Args:
             allowed: Whether requests that are passed on are reported, too.
@@ -740,7 +742,7 @@ class Egress:
 class EgressRequests:
     """`with box.egress.watch() as requests: for request in requests: …`
 
-    Yields what was refused last, and then each request. `EgressLost` says how many this client was too slow for.
+    Yields the latest refusals, then each new one. `EgressLost` reports the number that a slow client missed.
     """
     def __enter__(self) -> Self:
         ...
@@ -779,15 +781,15 @@ class Files:
         """
 
     def open_write(self, path: PathLike, *, mode: int | None=None, parents: bool=True, if_version: str | None=None, offset: int | None=None, mtime_ns: int | None=None, sparse: bool=False) -> FileWriter:
-        """Stream into a file, which is replaced when the `with` block ends; after an error the old one stays.
+        """Stream into a file, which is replaced when the `with` block ends; after an error the old one remains.
 
         Args:
             path: The file.
-            mode: Its permission bits; None means those that it has.
+            mode: Its permission bits; None keeps them.
             parents: Whether to create missing directories.
             if_version: The version that the file must have at the end, otherwise `conflict`; "": it must not exist.
-            offset: Continue the file from there on in place, instead of replacing it; a shorter one is a `conflict`.
-                What was written stays after an error. With 0 it need not exist.
+            offset: Write in place from this offset, instead of replacing the file; a shorter file is a `conflict`.
+                Written bytes remain after an error. With 0 the file need not exist.
             mtime_ns: The time of its last modification, in nanoseconds since 1970; None means the present.
             sparse: Whether blocks of zeros become holes.
         """
@@ -801,7 +803,7 @@ class Files:
         Args:
             path: The file.
             data: The content, as bytes or as an async iterable of bytes.
-            mode: Its permission bits; None means those that it has.
+            mode: Its permission bits; None keeps them.
             parents: Whether to create missing directories.
             if_version: The version that the file must have, as `stat` and `write` return it; "": it must not exist.
 
@@ -811,7 +813,7 @@ class Files:
         """
 
     def read_text(self, path: PathLike, *, encoding: str='utf-8', errors: str='strict') -> str:
-        """Return a file's text. Raises `UnicodeDecodeError` if it is not `encoding`, unless `errors` permits it."""
+        """Return a file's text. Raises `UnicodeDecodeError` for invalid `encoding`, unless `errors` permits it."""
 
     def write_text(self, path: PathLike, text: str, *, encoding: str='utf-8', mode: int | None=None, parents: bool=True, if_version: str | None=None) -> api.FileTransferResult:
         """Replace a file with text: see `write`."""
@@ -819,16 +821,16 @@ class Files:
     def upload(self, local: PathLike, remote: PathLike, *, mode: int | None=None, preserve: bool=False, resume: bool=False, progress: Progress | None=None) -> api.FileTransferResult:
         """Send a local file. After a lost connection it continues with what had not arrived.
 
-        With `resume`, the bytes that have arrived stay beside the file as `.hawse-….part` if the connection is lost for
-        good or the caller ends: the next upload of the same local file, unchanged, to the same place continues after
-        them. An upload removes the parts of others to this place that are older than a day. A new file then belongs to
-        the user of the sandbox; a symlink or a special file at `remote` is written without `resume`.
+        With `resume`, received bytes remain beside the file as `.hawse-….part` if the connection is lost for good or
+        the caller ends: the next upload of the same, unchanged local file to the same path continues after them. An
+        upload removes other parts for this path that are older than a day. A new file then belongs to the user of the
+        sandbox; a symlink or a special file at `remote` is written without `resume`.
 
         Args:
             local: The file to send.
-            remote: The file in the sandbox, which is replaced when all of it has arrived.
-            mode: Its permission bits; None means those that it has.
-            preserve: Whether it gets the mode, the time and the holes of the local file.
+            remote: The file in the sandbox, which is replaced when it has arrived completely.
+            mode: Its permission bits; None keeps them.
+            preserve: Whether to preserve the mode, the time and the holes of the local file.
             resume: Whether another call can continue this one.
             progress: See `Progress`.
 
@@ -840,29 +842,29 @@ class Files:
     def download(self, remote: PathLike, local: PathLike, *, preserve: bool=False, progress: Progress | None=None) -> int:
         """Fetch a file; return its size. The local file appears when it is complete.
 
-        If this fails, the bytes received so far stay beside it as `.hawse-….part`: the next download of the same
-        version continues after them.
+        After a failure, the received bytes remain beside it as `.hawse-….part`: the next download of the same version
+        continues after them.
 
         Args:
             remote: The file in the sandbox.
             local: The local file.
-            preserve: Whether it gets the mode, the time and the holes of the remote file. It never gets the bits
-                set-user-ID, set-group-ID and sticky.
+            preserve: Whether to preserve the mode, the time and the holes of the remote file. The bits set-user-ID,
+                set-group-ID and sticky are never set.
             progress: See `Progress`.
         """
 
     def upload_tree(self, local: PathLike, remote: PathLike, *, progress: Progress | None=None, on_error: OnFailure | None=None) -> TreeResult:
         """Send a directory with everything in it, or a file.
 
-        Modes, times, holes and symlinks are kept. FIFOs, sockets and devices are left out. Existing files and symlinks
-        are replaced, other files of an existing directory stay. The same call again continues one that was interrupted.
+        Modes, times, holes and symlinks are preserved. FIFOs, sockets and devices are skipped. Existing files and
+        symlinks are replaced; other files of an existing directory remain. Repeating an interrupted call continues it.
 
         Args:
             local: The directory to send.
             remote: The directory in the sandbox, which is created if it is missing.
             progress: See `Progress`.
-            on_error: Is called with a path below `local` and the exception for what cannot be copied, and the rest is
-                copied; None means it raises.
+            on_error: Is called with a path below `local` and the exception if it cannot be copied; the rest is copied.
+                None raises the exception.
 
         Raises:
             OSError: A local file cannot be read.
@@ -878,8 +880,8 @@ class Files:
             remote: The directory in the sandbox.
             local: The local directory, which is created if it is missing.
             progress: See `Progress`.
-            on_error: Is called with a path below `remote` and the exception for what cannot be copied, and the rest is
-                copied; None means it raises.
+            on_error: Is called with a path below `remote` and the exception if it cannot be copied; the rest is copied.
+                None raises the exception.
 
         Raises:
             OSError: A local file cannot be written.
@@ -887,19 +889,19 @@ class Files:
         """
 
     def archive(self, path: PathLike='.', *, format: api.ArchiveFormat='tar.gz', include: Sequence[str] | None=None, exclude: Sequence[str] | None=None) -> Iterator[bytes]:
-        """Iterate over the bytes of an archive, which is made while it is read. Symlinks are kept.
+        """Iterate over the bytes of an archive, which is created while it is read. Symlinks are preserved.
 
         It cannot be resumed: a lost connection raises `interrupted`.
 
         Args:
             path: A directory or a file.
             format: `tar`, `tar.gz` or `zip`.
-            include: Globs of what is included, as for `list`.
-            exclude: Globs of what is left out.
+            include: Globs of included files, as for `list`.
+            exclude: Globs of excluded files.
         """
 
     def stat(self, path: PathLike, *, follow: bool=True, detect: bool=False) -> api.FileStatResult:
-        """Return what is at `path`.
+        """Describe the file at `path`.
 
         Args:
             path: The file or directory.
@@ -921,8 +923,8 @@ class Files:
             depth: The number of levels to descend at most.
             hidden: Whether names that start with a dot are included.
             include: Globs: `*.py` is for a name at any depth, `src/**/*.py` for the path.
-            exclude: Globs of what is left out.
-            on_error: Is called for what cannot be read, and the iteration continues; None means it raises.
+            exclude: Globs of excluded files.
+            on_error: Is called for entries that cannot be read, and the iteration continues; None raises an error.
         """
 
     def search(self, pattern: str | None=None, path: PathLike='.', *, literal: bool=False, ignore_case: bool=False, words: Sequence[str] | None=None, hidden: bool=True, include: Sequence[str] | None=None, exclude: Sequence[str] | None=None, limit: int=1000, on_error: Callable[[api.FileFailure], object] | None=None) -> Iterator[api.SearchMatch]:
@@ -938,23 +940,24 @@ class Files:
             words: Texts that the path of a file must all contain, in any order; case is ignored. None means any path.
             hidden: Whether names that start with a dot are included.
             include: Globs, as for `list`.
-            exclude: Globs of what is left out.
+            exclude: Globs of excluded files.
             limit: The number of matches at most.
             on_error: As for `list`.
 
         Raises:
-            HawseError: `too_large` after `limit` matches if there are more.
+            HawseError: `too_large` if there are more than `limit` matches.
         """
 
     def edit(self, path: PathLike, old: str | None=None, new: str | None=None, *, all: bool=False, edits: Sequence[TextEdit] | None=None, patch: str | None=None, if_version: str | None=None) -> FileEditResult:
-        """Change a file atomically, by `old` and `new`, several `edits`, or a `patch`: all of it or nothing.
+        """Change a file atomically, by `old` and `new`, several `edits`, or a `patch`. Either all changes are applied
+        or none.
 
         Args:
             path: The file.
             old: The text to replace, which has to occur exactly once.
             new: The text in its place.
-            all: Whether to replace `old` wherever it is.
-            edits: Replacements, made one after the other, in place of `old` and `new`.
+            all: Whether to replace every occurrence of `old`.
+            edits: Replacements, applied in order, instead of `old` and `new`.
             patch: A unified diff of this file, in place of `old` and `new`.
             if_version: The version that the file must have, as `stat` and `write` return it.
 
@@ -969,23 +972,23 @@ class Files:
         """
 
     def extract(self, archive: PathLike, to: PathLike='.', *, overwrite: bool=False, strip: int=0, max_entries: int=100000, max_bytes: int=..., on_progress: Callable[[FileExtractProgress], object] | None=None) -> FileExtractResult:
-        """Extract an archive that is in the sandbox: tar, also with gzip, bzip2, xz or zstd, or zip.
+        """Extract an archive file of the sandbox: zip, or tar, optionally compressed with gzip, bzip2, xz or zstd.
 
-        Nothing is written outside `to`. If the caller is cancelled, the extraction ends; what was extracted stays.
+        Nothing is written outside `to`. If the caller is cancelled, the extraction ends; extracted files remain.
 
         Args:
             archive: The file.
             to: The directory, which is created if it is missing.
             overwrite: Whether existing files are replaced; otherwise one is a `conflict`.
             strip: Number of leading components to remove from each name.
-            max_entries: Number of entries after which it ends with `too_large`.
-            max_bytes: Bytes, unpacked, after which it ends with `too_large`.
+            max_entries: Maximum number of entries; more are `too_large`.
+            max_bytes: Maximum number of unpacked bytes; more are `too_large`.
             on_progress: Is called a few times in a second.
 
         Raises:
-            HawseError: `permission_denied` for an entry that leaves `to` (`details`: `entry`), `invalid_params` for
-                an archive that is damaged or encrypted, `interrupted` for a lost connection, `unavailable` for zstd
-                in a sandbox without it, `too_large`, `no_space`.
+            HawseError: `permission_denied` for an entry that leaves `to` (`details`: `entry`), `invalid_params` for a
+                damaged or encrypted archive, `interrupted` for a lost connection, `unavailable` for zstd if the sandbox
+                lacks it, `too_large`, `no_space`.
         """
 
     def mkdir(self, path: PathLike, *, parents: bool=False, mode: int | None=None) -> bool:
@@ -1014,7 +1017,7 @@ class Files:
 
         Args:
             path: Where.
-            target: What it leads to, stored as it is.
+            target: The path that it points to, stored unchanged.
             overwrite: Whether an existing file or symlink is replaced; otherwise it is a `conflict`.
         """
 
@@ -1028,12 +1031,12 @@ class Files:
         """Rename; between file systems, copy and delete. An existing `to` is a `conflict`, unless `overwrite`."""
 
     def copy(self, path: PathLike, to: PathLike, *, recursive: bool=False, overwrite: bool=False) -> api.FileCopyResult:
-        """Copy a file or directory, which appears at `to` when it is complete; return what was copied.
+        """Copy a file or directory, which appears at `to` when it is complete; return the numbers of copied entries.
 
         Modes, times and symlinks are kept.
 
         Args:
-            path: What to copy.
+            path: The file or directory.
             to: Where.
             recursive: Required for a directory.
             overwrite: Whether to replace an existing file.
@@ -1056,7 +1059,7 @@ class FileReader:
 
         Args:
             encoding: The encoding of the text.
-            errors: What is done with bytes that are not valid, as for `bytes.decode`.
+            errors: Handling of invalid bytes, as for `bytes.decode`.
         """
 
     def __enter__(self) -> Self:
@@ -1086,7 +1089,7 @@ class FileWriter:
 class Git:
     """`box.git`. `path` is a directory of the repository, by default the workspace.
 
-    What git refuses raises `HawseError`: `details["reason"]` is the reason (`not_a_repository`, `authentication`,
+    Failures of git raise `HawseError`: `details["reason"]` is the reason (`not_a_repository`, `authentication`,
     `network`, `revision`, `local_changes`, `merge`, `rejected`, …), `details["stderr"]` git's message without secrets.
     """
     def clone(self, url: str, path: PathLike | None=None, *, depth: int | None=None, branch: str | None=None, filter: str | None=None, credentials: GitCredentials | None=None, timeout: float | None=None, on_progress: Callable[[GitProgress], object] | None=None) -> GitHead:
@@ -1097,7 +1100,7 @@ class Git:
             path: The directory to make; None means named after the repository.
             depth: The number of commits to fetch; None means all.
             branch: The branch to check out; None means the remote's own.
-            filter: What to leave out, such as `blob:none`.
+            filter: Objects to omit, such as `blob:none`.
             credentials: For http and https. They are not stored.
             timeout: Seconds, 600 by default.
             on_progress: Is called from the event loop.
@@ -1127,17 +1130,17 @@ class Git:
 
         Args:
             path: A directory of the repository.
-            ref: The revision to start at; None means what is checked out.
+            ref: The revision to start at; None means the current one.
             limit: The number of commits.
             skip: The number of commits to leave out before.
             paths: Only commits that changed these paths.
         """
 
     def add(self, paths: Sequence[PathLike] | None=None, *, path: PathLike='.', all: bool=False) -> None:
-        """Stage `paths`, which are not patterns, or `all` that differs, deletions included."""
+        """Stage `paths`, which are not patterns, or `all` changes, including deletions."""
 
     def commit(self, message: str, *, path: PathLike='.', author: GitAuthor | None=None, all: bool=False, allow_empty: bool=False) -> GitHead:
-        """Commit what is staged.
+        """Commit the staged changes.
 
         Args:
             message: The commit message.
@@ -1148,7 +1151,7 @@ class Git:
         """
 
     def branches(self, path: PathLike='.') -> GitBranchResult:
-        """Return the branches, those of remotes included, and which is checked out."""
+        """Return the branches, including remote ones, and the current branch."""
 
     def create_branch(self, name: str, *, path: PathLike='.', start: str | None=None, force: bool=False) -> GitBranchResult:
         """Create a branch without switching to it: see `checkout`.
@@ -1156,12 +1159,12 @@ class Git:
         Args:
             name: The name of the branch.
             path: A directory of the repository.
-            start: The revision to start at; None means what is checked out.
+            start: The revision to start at; None means the current one.
             force: Whether to move an existing branch.
         """
 
     def delete_branch(self, name: str, *, path: PathLike='.', force: bool=False) -> GitBranchResult:
-        """Delete a branch; with `force` also one that is not merged."""
+        """Delete a branch; with `force` even an unmerged one."""
 
     def checkout(self, ref: str | None=None, *, path: PathLike='.', create: bool=False, start: str | None=None, paths: Sequence[PathLike] | None=None) -> GitHead:
         """Switch to a branch or commit, or restore paths.
@@ -1197,7 +1200,7 @@ class Git:
             path: A directory of the repository.
             remote: The remote.
             branch: The branch; None means the current one.
-            force: Whether to overwrite the remote branch, if it is as it was when it was fetched last.
+            force: Whether to overwrite the remote branch, if it has not changed since it was last fetched.
             set_upstream: Whether the branch follows the remote one from now on.
             credentials: For http and https. They are not stored.
             timeout: Seconds, 600 by default.
@@ -1207,7 +1210,7 @@ class Git:
         """
 
 class Images:
-    """The images of a provider. It holds nothing open.
+    """The images of a provider. Needs no closing.
 
     Methods raise `HawseError`: `invalid_params` for a provider without images, `unavailable` if it cannot be asked.
     """
@@ -1215,7 +1218,7 @@ class Images:
         """Return the images that are there. `provider`: its name; None means the gateway's default."""
 
     def pull(self, image: str, *, provider: str | None=None, on_progress: Callable[[ImageProgress], object] | None=None) -> ImageInfo:
-        """Pull an image, also a newer version of one that is there, and return it.
+        """Pull an image, or a newer version of an existing one, and return it.
 
         Args:
             image: Its name, with a tag or digest; without one, the tag is `latest`.
@@ -1223,7 +1226,7 @@ class Images:
             on_progress: Is called with the progress; it must return soon.
 
         Raises:
-            HawseError: `invalid_params` if it does not exist, or may not be pulled; `capacity_exceeded`.
+            HawseError: `invalid_params` if it does not exist or is not allowed to be pulled; `capacity_exceeded`.
         """
 
     def remove(self, image: str, *, provider: str | None=None) -> None:
@@ -1238,7 +1241,7 @@ class Images:
         """
 
 class Mounts:
-    """The mounts of a sandbox. It holds nothing open.
+    """The mounts of a sandbox. Needs no closing.
 
     Methods raise `HawseError`: `unavailable` if the gateway or the sandbox cannot have mounts.
     """
@@ -1248,30 +1251,30 @@ class Mounts:
         Args:
             bucket: A name in the settings of the gateway; with `credentials`, the name of a bucket.
             path: An empty or new directory below the workspace.
-            prefix: Makes only what is below it visible.
+            prefix: The root of the mount: only files below it are visible.
             read_only: Whether nothing can be written.
             credentials: Access to a bucket of another store. Only users with every right may give them.
 
         Raises:
             HawseError: `not_found` for a bucket that the caller may not mount, `conflict` if the directory is not
-                empty, `io_error` if the store refuses the credentials or does not answer, `limit_exceeded`.
+                empty, `io_error` if the store refuses the credentials or does not respond, `limit_exceeded`.
         """
 
     def list(self) -> builtins.list[MountInfo]:
         """Return the mounts, in the order of their paths."""
 
     def delete(self, mount: str, *, force: bool=False, discard: bool=False, timeout: float=60.0) -> None:
-        """Remove a mount, when all that was written is uploaded. The content of the bucket stays.
+        """Remove a mount when all changes are uploaded. The content of the bucket remains.
 
         Args:
             mount: The id of the mount.
-            force: Whether it is removed although programs use files of it.
-            discard: Whether what is not uploaded yet is lost.
+            force: Whether to remove it even if programs use its files.
+            discard: Whether to discard changes that are not uploaded yet.
             timeout: Seconds to wait for uploads.
 
         Raises:
-            HawseError: `conflict` if programs use files of it; `unavailable` if the uploads take longer
-                (`details["pending"]` files). They continue then, and the mount is deleted after them.
+            HawseError: `conflict` if programs use its files; `unavailable` if the uploads take longer
+                (`details["pending"]` files). Then, they continue, and the mount is deleted after them.
         """
 
 class PortListener:
@@ -1290,7 +1293,7 @@ class PortListener:
 
     @property
     def address(self) -> str:
-        """The address at which programs of the sandbox reach it."""
+        """Its address for programs of the sandbox."""
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         ...
@@ -1299,7 +1302,7 @@ class PortListener:
         ...
 
 class PortConnection:
-    """`with box.ports.connect(5432) as stream:` — a TCP connection. Leaving resets it unless it has ended.
+    """`with box.ports.connect(5432) as stream:` — a TCP connection. Leaving resets it, unless it has ended.
 
     Entering raises `unavailable` if no program listens, `forbidden` if the port is not the sandbox's, and `not_found`.
     Iterating and writing raise `interrupted` when the client's connection is lost, `io_error` when the TCP connection
@@ -1318,7 +1321,7 @@ class PortConnection:
         """Close this half: the other end reads EOF. It may still send."""
 
     def close(self) -> None:
-        """Close this half and wait until the other end closes its own; what arrives in the meantime is discarded."""
+        """Close this half and wait until the other end closes its half. Data that arrives until then is discarded."""
 
     def lines(self, *, encoding: str='utf-8', errors: str='replace') -> Iterator[str]:
         """Iterate over the lines, without their ends (LF or CR LF). The last one need not have an end.
@@ -1327,7 +1330,7 @@ class PortConnection:
 
         Args:
             encoding: The encoding of the text.
-            errors: What is done with bytes that are not valid, as for `bytes.decode`.
+            errors: Handling of invalid bytes, as for `bytes.decode`.
         """
 
     def __enter__(self) -> Self:
@@ -1340,27 +1343,26 @@ class PortConnection:
         ...
 
 class Ports:
-    """The ports of a sandbox. It holds nothing open."""
+    """The ports of a sandbox. Needs no closing."""
     def list(self) -> builtins.list[OpenPort]:
         """Return the ports that programs of the sandbox listen on, by number."""
 
     def watch(self) -> StateStream[builtins.list[OpenPort]]:
-        """Return a context manager and iterator of all open ports: those of now, and again after every change."""
+        """Return a context manager and iterator of all open ports, now and after every change."""
 
     def expose(self, port: int, *, name: str | None=None, token: str | None=None) -> Preview:
-        """Make a preview of a port, or return the existing one: its URL gives access to this port alone.
+        """Create a preview of a port, or return the existing one. Its URL only gives access to this port.
 
         No program needs to listen yet. The preview lasts until `unexpose`, or until the sandbox is deleted.
 
         Args:
             port: The port.
             name: A name for people.
-            token: The token in the address, 8 to 40 lower-case letters and digits; None means one that cannot be
-                guessed.
+            token: The token in the address, 8 to 40 lower-case letters and digits; None generates an unguessable one.
 
         Raises:
             HawseError: `forbidden` if the port is not the sandbox's, `limit_exceeded`; `conflict` if the port has
-                another token, or the token another port.
+                another token, or the token belongs to another port.
         """
 
     def unexpose(self, port: int) -> None:
@@ -1397,7 +1399,7 @@ class OutputStream:
 
         Args:
             encoding: The encoding of the text.
-            errors: What is done with bytes that are not valid, as for `bytes.decode`.
+            errors: Handling of invalid bytes, as for `bytes.decode`.
         """
 
 class Process:
@@ -1417,7 +1419,7 @@ class Process:
 
     @property
     def instance(self) -> str:
-        """Distinguishes processes of the same id: new for each that is started."""
+        """Distinguishes processes with the same id: new for each start."""
 
     @property
     def pid(self) -> int:
@@ -1435,15 +1437,15 @@ class Process:
         """Wait until the sandbox has received everything written."""
 
     def end(self) -> None:
-        """Send EOF on stdin, after what was written."""
+        """Send EOF on stdin, after the written bytes."""
 
     def wait(self, *, timeout: float | None=None) -> Exit:
-        """Wait until the process has ended and its output has arrived; return how it ended.
+        """Wait until the process has ended and its output has arrived; return its exit.
 
-        Output that is not read in the meantime can be read afterwards, as far as the sandbox keeps it.
+        Unread output can be read afterwards, as far as the sandbox keeps it.
 
         Args:
-            timeout: Seconds; None means no limit. The process goes on after them.
+            timeout: Time limit in seconds; None means no limit. The process continues after it.
 
         Raises:
             TruncatedError: The last bytes of its output are no longer kept.
@@ -1452,16 +1454,16 @@ class Process:
         """
 
     def info(self) -> ProcessInfo:
-        """Return the process as it is now. Raises `not_found`."""
+        """Return the current state of the process. Raises `not_found`."""
 
     def wait_for_log(self, text: str | None=None, *, pattern: str | None=None, stream: StreamName | None=None, since: Mapping[StreamName, int] | None=None, timeout: float=30.0) -> LogMatch:
         """Wait until the process has printed `text`, or a match of `pattern`.
 
         Args:
-            text: Is searched for as it is.
+            text: Literal text to search for.
             pattern: A regular expression in RE2's syntax.
             stream: The stream to search; None means both.
-            since: The offset in each stream to search from; None means all that is kept.
+            since: The offset in each stream to search from; None means all kept output.
             timeout: Seconds.
 
         Raises:
@@ -1493,7 +1495,7 @@ class Process:
         """
 
     def kill(self, *, signal: str | None=None, grace: float | None=None) -> Exit:
-        """Send TERM (or `signal`) to the process tree, and KILL after `grace` seconds (5); return how it ended."""
+        """Send TERM (or `signal`) to the process tree, and KILL after `grace` seconds (5); return its exit."""
 
     def detach(self) -> None:
         """Let the process continue when the `with` is left."""
@@ -1507,7 +1509,7 @@ class Process:
 
     @property
     def stdout(self) -> OutputStream:
-        """Iterate over stdout alone. Both streams share a window: if there may be much of stderr, read that as well."""
+        """Iterate over stdout alone. Both streams share a window, so read stderr as well if it can be long."""
 
     @property
     def stderr(self) -> OutputStream:
@@ -1520,7 +1522,7 @@ class Process:
         """Iterate over `(stream, line)` of both streams in the order of arrival: see `OutputStream.lines`."""
 
 class Processes:
-    """The processes of a sandbox. It holds nothing open."""
+    """The processes of a sandbox. Needs no closing."""
     def start(self, command: Command, **options: Unpack[StartOptions]) -> Process:
         """Start exactly one process and attach to it.
 
@@ -1542,17 +1544,17 @@ class Processes:
         Args:
             id: The id of the process.
             instance: The instance of that id; None means any.
-            since: The offset in each stream to start at; None means all that is kept.
+            since: The offset in each stream to start at; None means all kept output.
 
         Raises:
             HawseError: `not_found`, `stale_handle` if the process is another instance, and what closed the client.
         """
 
     def get(self, id: str) -> ProcessInfo:
-        """Return a process as it is now, running or ended. Raises `not_found`, and what closed the client."""
+        """Return the state of a running or ended process. Raises `not_found`, and the error that closed the client."""
 
     def kill_all(self, *, session: str | None=None, signal: Signal | None=None, grace: float | None=None) -> int:
-        """End all processes that run with all their descendants; return their number when nothing is left of them.
+        """End all running processes with all their descendants; return their number when all have ended.
 
         Args:
             session: The id of a session: only processes that it started. None means all, also the commands of `exec`.
@@ -1564,7 +1566,7 @@ class Processes:
         """
 
     def remove(self, id: str | None=None, *, instance: str | None=None, session: str | None=None) -> int:
-        """Remove a process that has ended, with its output, or all that have ended; return the number of them.
+        """Remove an ended process with its output, or all ended ones; return their number.
 
         Args:
             id: The id of the process; None means all that have ended.
@@ -1590,34 +1592,34 @@ class Processes:
 class Session:
     """`with box.sessions.create() as session: session.exec("cd /tmp"); …`
 
-    Leaving deletes a session that was created so, with everything that it started, unless `detach` was called. Its
-    commands run one at a time, in the order of the calls of all clients; sessions run in parallel.
+    Leaving deletes the created session and all processes that it started, unless `detach` was called. Commands of a
+    session run one at a time, in the order of the calls of all clients; sessions run in parallel.
     """
     def exec(self, command: str, *, cwd: Directory | None=None, env: Env | None=None, stdin: BytesLike | None=None, timeout: float | None=None, check: bool=False, key: str | None=None, max_output: int=..., **callbacks: Unpack[OutputCallbacks]) -> SessionResult:
-        """Run a command in the session's shell after those before it, and return its exit and its output.
+        """Run a command in the session's shell after all earlier ones, and return its exit and its output.
 
-        Its effects on the shell persist. If the caller is cancelled, the command leaves the queue or, if it runs
-        already, is ended, unless the call has a `key`. The session lives.
+        Its effects on the shell persist. If the caller is cancelled, the command is removed from the queue or, if it is
+        running, ended, unless the call has a `key`. The session continues.
 
         Args:
             command: A shell command.
-            cwd: The working directory of this command alone; a relative one starts at the session's.
-            env: Is added to the environment of this command alone; None unsets a variable.
+            cwd: The working directory of this command only, relative to the session's.
+            env: Variables to add to the environment of this command only; None unsets one.
             stdin: The whole input; None means the command reads from /dev/null.
-            timeout: Seconds from the start of the command; None means the session's `command_timeout`. After it, what
-                the command started is killed and the shell drops the rest of the command: the code is 124 and the
-                result `timed_out`; the session lives.
-            check: Whether to raise for a code other than 0, or truncated output.
-            key: The same key again, from any client, joins the same run.
-            max_output: The first bytes of each stream that are kept; if there were more, the result is `truncated`.
-            callbacks: `on_stdout`, `on_stderr`: are called with all output as it arrives: see `OutputCallbacks`.
+            timeout: Time limit in seconds, from the start of the command; None means the session's `command_timeout`.
+                Then, the processes of the command are killed and the shell skips its rest: the code is 124 and the
+                result is `timed_out`; the session continues.
+            check: Whether to raise an error for an exit code other than 0, or truncated output.
+            key: Another call with the same key, from any client, joins the same run.
+            max_output: Number of bytes to keep of each stream; if there are more, the result is `truncated`.
+            callbacks: `on_stdout` and `on_stderr` are called with all output as it arrives: see `OutputCallbacks`.
 
         Raises:
             CommandError: If `check`; a `CommandTimeoutError`, which is also a `TimeoutError`, after `timeout`.
             TruncatedError: Output was lost.
             HawseError: `exited` if the shell had ended before (`details["exit"]` is the `Exit`) or the session was
                 deleted; `limit_exceeded`, `not_found`, `stale_handle`, `spawn_failed` for a `cwd` that does not exist;
-                what closed the client.
+                the error that closed the client.
         """
 
     def cancel(self, key: str | None=None, *, grace: float | None=None) -> None:
@@ -1649,7 +1651,7 @@ class Session:
         """
 
     def info(self) -> SessionInfo:
-        """Return the session as it is now, or how it has ended. Raises `not_found`."""
+        """Return the current state of the session, or how it has ended. Raises `not_found`."""
 
     def wait(self) -> Exit:
         """Wait until the session's shell has ended; return how. Raises `not_found`, `stale_handle`."""
@@ -1668,8 +1670,8 @@ class Session:
         """Create it, or find the existing one. Does nothing if this handle has been awaited.
 
         Raises:
-            HawseError: `conflict` if there is one of that id, `spawn_failed`, `limit_exceeded`, of a code context
-                `language_unavailable`; `not_found` if it is not to be created.
+            HawseError: `conflict` if the id is taken, `spawn_failed`, `limit_exceeded`, for a code context
+                `language_unavailable`; `not_found` if an existing one is missing.
         """
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -1679,7 +1681,7 @@ class Session:
         """Let it live when the `with` is left."""
 
 class Sessions:
-    """The sessions of a sandbox. It holds nothing open."""
+    """The sessions of a sandbox. Needs no closing."""
     def create(self, id: str | None=None, *, cwd: Directory | None=None, env: Env | None=None, shell: str | None=None, command_timeout: float | None=None) -> Session:
         """Create a persistent shell: the result, or use it in `with`, which deletes it at the end.
 
@@ -1688,10 +1690,10 @@ class Sessions:
             cwd: Its working directory at first.
             env: Is added to its environment; None unsets a variable.
             shell: The path of the shell; None means bash.
-            command_timeout: Seconds after which a command is killed whose `exec` has no `timeout`; None means never.
+            command_timeout: Default time limit of commands, in seconds; None means no limit.
 
         Raises:
-            HawseError: When awaited: `conflict` if there is one of that id, `spawn_failed`, `limit_exceeded`.
+            HawseError: When awaited: `conflict` if the id is taken, `spawn_failed`, `limit_exceeded`.
         """
 
     def attach(self, id: str) -> Session:
@@ -1702,32 +1704,31 @@ class Sessions:
         """
 
     def get(self, id: str) -> SessionInfo:
-        """Return a session as it is now, or how it has ended. Raises `not_found`."""
+        """Return the current state of a session, or how it has ended. Raises `not_found`."""
 
     def list(self) -> list[SessionInfo]:
         """Return the sessions that live, and the latest that have ended."""
 
 class Sandbox:
-    """A handle to one sandbox: of a client, as `hw.sandbox()`, or with a connection of its own.
+    """A handle to one sandbox: of a client, like `hw.sandbox()`, or with its own connection.
 
     `create`, `get` and `list` are for programs that need one sandbox and no client. Without `client`, they connect to
     the gateway that `connect()` finds.
 
     Attributes:
         id: The id of the sandbox.
-        connection: The client that this handle has connected, and that `close` closes. None means it holds nothing
-            open.
+        connection: The client that this handle has connected and `close` closes; None if it belongs to another client.
     """
     @classmethod
     def create(cls, id: str | None=None, *, client: Client | None=None, **options: Unpack[SandboxOptions]) -> CreatedSandbox:
         """Create a sandbox and start it.
 
-        `box = Sandbox.create()` creates one that stays. `with Sandbox.create() as box:` deletes it at the
-        end, and closes the connection.
+        `box = Sandbox.create()` creates a permanent one. `with Sandbox.create() as box:` deletes it at the
+        end and closes the connection.
 
         Args:
             id: The id; None means a random one.
-            client: The client to use. None means a connection of its own, until `close`.
+            client: The client to use. None opens a separate connection, until `close`.
             options: As for `hw.sandboxes.create`: see `SandboxOptions`.
 
         Raises:
@@ -1743,7 +1744,7 @@ class Sandbox:
 
         Args:
             id: The id.
-            client: The client to use. None means a connection of its own, until `close`.
+            client: The client to use. None opens a separate connection, until `close`.
 
         Raises:
             HawseError: When awaited: `not_found`; as `connect()`.
@@ -1755,11 +1756,11 @@ class Sandbox:
 
         Args:
             labels: Labels that a sandbox must have.
-            client: The client to use. None means a connection that is closed before this returns.
+            client: The client to use. None opens a connection and closes it before returning.
         """
 
     def close(self) -> None:
-        """Close the connection that `create` or `get` has made, in the same task. The sandbox remains.
+        """Close the connection that `create` or `get` has opened, in the same task. The sandbox remains.
 
         Does nothing for a sandbox of a client, and the second time.
         """
@@ -1796,7 +1797,7 @@ class Sandbox:
 
     @property
     def backups(self) -> SandboxBackups:
-        """Its backups: `create`, `restore`, `list`, `get`, `delete`. `hw.backups` has those of all sandboxes."""
+        """Its backups: `create`, `restore`, `list`, `get`, `delete`. `hw.backups` has the backups of all sandboxes."""
 
     @property
     def mounts(self) -> Mounts:
@@ -1804,7 +1805,7 @@ class Sandbox:
 
     @property
     def egress(self) -> Egress:
-        """What its programs may reach, if its network is `filtered`: `get`, `set`, `watch`."""
+        """Its egress rules, if its network is `filtered`: `get`, `set`, `watch`."""
 
     @property
     def git(self) -> Git:
@@ -1816,7 +1817,7 @@ class Sandbox:
 
     @property
     def ports(self) -> Ports:
-        """Open ports: `list` and `watch` them, make previews with `expose`, connect with `connect`."""
+        """Open ports: `list` and `watch` them, create previews with `expose`, connect with `connect`."""
 
     @property
     def tunnels(self) -> Tunnels:
@@ -1840,7 +1841,7 @@ class Sandbox:
         """End everything that runs in it, and refuse calls until `wake`. Its files remain.
 
         Raises:
-            HawseError: `cleanup_pending` if something has not ended; the gateway goes on trying.
+            HawseError: `cleanup_pending` if something has not ended; the gateway keeps trying.
         """
 
     def pause(self) -> SandboxInfo:
@@ -1851,21 +1852,21 @@ class Sandbox:
         """
 
     def resume(self) -> SandboxInfo:
-        """Let a paused sandbox go on."""
+        """Resume a paused sandbox."""
 
     def update(self, *, env: Mapping[str, str | None] | None=None, labels: Mapping[str, str | None] | None=None, timeout: float | None=None, idle_timeout: float | None=None, keep_alive: bool | None=None) -> SandboxInfo:
-        """Change the sandbox. What is not given stays as it is.
+        """Change the sandbox. Omitted settings remain unchanged.
 
         Args:
             env: Variables to set, for programs that are started later; None removes one.
             labels: Labels to set; None removes one.
-            timeout: Seconds from now until it is deleted. An end that is later already is kept.
-            idle_timeout: Seconds without activity after which it sleeps.
+            timeout: Seconds from now until it is deleted. A later end is kept.
+            idle_timeout: Seconds of inactivity until it sleeps.
             keep_alive: Whether it never sleeps. With False, it sleeps after the `idle_timeout` that it had before.
         """
 
     def snapshot(self, *, name: str | None=None, ttl: float | None=None) -> BackupInfo:
-        """Make a backup of the workspace, from which `hw.sandboxes.create(snapshot=…)` creates others.
+        """Back up the workspace. `hw.sandboxes.create(snapshot=…)` creates other sandboxes from it.
 
         Args:
             name: A name for people.
@@ -1879,7 +1880,7 @@ class Sandbox:
         """End everything that runs in it, and remove its files.
 
         Raises:
-            HawseError: `not_found`; `cleanup_pending` if something has not ended; the gateway goes on trying.
+            HawseError: `not_found`; `cleanup_pending` if something has not ended; the gateway keeps trying.
         """
 
     id: str
@@ -1895,19 +1896,19 @@ class Sandbox:
         Args:
             command: A sequence is an argv; a string is for the shell.
             cwd: The working directory.
-            env: Is added to the environment; None unsets a variable.
+            env: Variables to add to the environment; None unsets one.
             stdin: The whole input; None means the command reads from /dev/null.
-            timeout: Seconds after which the whole process tree is killed; the result is then `timed_out`.
-            check: Whether to raise for a code other than 0, or truncated output.
-            key: The same key again, from any client, joins the same run.
-            max_output: The first bytes of each stream that are kept; if there were more, the result is `truncated`.
-            callbacks: `on_stdout`, `on_stderr`: are called with all output as it arrives: see `OutputCallbacks`.
+            timeout: Time limit in seconds; then, the whole process tree is killed and the result is `timed_out`.
+            check: Whether to raise an error for an exit code other than 0, or truncated output.
+            key: Another call with the same key, from any client, joins the same run.
+            max_output: Number of bytes to keep of each stream; if there are more, the result is `truncated`.
+            callbacks: `on_stdout` and `on_stderr` are called with all output as it arrives: see `OutputCallbacks`.
 
         Raises:
             CommandError: If `check`; a `CommandTimeoutError`, which is also a `TimeoutError`, after `timeout`.
             TruncatedError: Output was lost.
             HawseError: `spawn_failed`, `unavailable`; `deadline_exceeded` if the call took longer than `timeout` and
-                the client's `request_timeout`; what closed the client.
+                the client's `request_timeout`; the error that closed the client.
         """
 
 class SandboxChanges:
@@ -1925,7 +1926,7 @@ class SandboxChanges:
         ...
 
 class Sandboxes:
-    """All sandboxes of the gateway. It holds nothing open."""
+    """All sandboxes of the gateway. Needs no closing."""
     def create(self, id: str | None=None, **options: Unpack[SandboxOptions]) -> CreatedSandbox:
         """Create a sandbox and start it: the result, or use it in `with`, which deletes it at the end.
 
@@ -1937,9 +1938,9 @@ class Sandboxes:
 
         Raises:
             HawseError: When awaited: `conflict` for an id that was created with other arguments, `capacity_exceeded`,
-                `cleanup_pending`, `invalid_params`, `unavailable`, `forbidden` if the caller may create none,
-                `limit_exceeded` if it has as many as it may have. `details["sandbox"]` is the id. After an error or a
-                cancellation, a sandbox with a random id is deleted if it may exist.
+                `cleanup_pending`, `invalid_params`, `unavailable`, `forbidden` if the caller may not create any,
+                `limit_exceeded` if it has reached its limit. `details["sandbox"]` is the id. After an error or a
+                cancellation, a sandbox with a random id that may exist is deleted.
         """
 
     def get(self, id: str) -> SandboxInfo:
@@ -1948,8 +1949,8 @@ class Sandboxes:
     def list(self, *, labels: Mapping[str, str] | None=None) -> list[SandboxInfo]:
         """Return the sandboxes that have all of the labels. None is started.
 
-        There may be more than one answer has room for: then there are several calls, and a sandbox that is created or
-        deleted in the meantime may be among the sandboxes or not.
+        Long lists take several calls, so a sandbox that is created or deleted in the meantime may or may not be
+        included.
         """
 
     def templates(self) -> builtins.list[TemplateInfo]:
@@ -1959,14 +1960,14 @@ class Sandboxes:
         """Return a context manager and iterator of the sandboxes that have all of the labels, and of their changes."""
 
 class Recording:
-    """A handle to one recording. It holds nothing open: it continues until `stop`, or the terminal or desktop ends."""
+    """A handle to a recording, which continues until `stop` or the end of the terminal or desktop. Needs no closing."""
     id: str
 
     def info(self) -> RecordingInfo:
         """Return its state and size now. Raises `not_found`."""
 
     def stop(self) -> RecordingInfo:
-        """End it; return when all of it is on the disk. A recording that has ended is not an error."""
+        """End it; return when it is completely on disk. A recording that has already ended is not an error."""
 
     def mark(self, label: str='') -> None:
         """Set a marker at the present time. Raises `exited` if the recording has ended."""
@@ -1981,18 +1982,18 @@ class Recording:
         """Return all bytes that are recorded by now."""
 
 class Recordings:
-    """The recordings of a sandbox. It holds nothing open."""
+    """The recordings of a sandbox. Needs no closing."""
     def attach(self, id: str) -> Recording:
         """Return a handle to a recording, running or finished. Nothing is sent."""
 
     def get(self, id: str) -> RecordingInfo:
-        """Return a recording as it is now. Raises `not_found`."""
+        """Return the current state of a recording. Raises `not_found`."""
 
     def list(self, *, terminal: str | None=None) -> builtins.list[RecordingInfo]:
-        """Return all recordings, or those of one terminal, the newest first."""
+        """Return all recordings, or one terminal's, newest first."""
 
     def watch(self, *, terminal: str | None=None) -> StateStream[builtins.list[RecordingInfo]]:
-        """Return a context manager and iterator of the running recordings: those of now, and after every change."""
+        """Return a context manager and iterator of the running recordings, now and after every change."""
 
 class Terminal:
     """`with box.terminals.open("main") as term:` creates it unless it runs, and attaches. Leaving detaches."""
@@ -2012,7 +2013,7 @@ class Terminal:
 
     @property
     def instance(self) -> str:
-        """Distinguishes terminals of the same id: new for each that is started."""
+        """Distinguishes terminals with the same id: new for each start."""
 
     @property
     def pid(self) -> int | None:
@@ -2043,7 +2044,7 @@ class Terminal:
 
     @property
     def lease(self) -> WriterLease:
-        """Who may type: the viewer with the id `holder`, or all viewers if it is None."""
+        """The writer lease: the viewer with the id `holder` may type, or all viewers if it is None."""
 
     def take(self, *, over: bool=True) -> WriterLease:
         """Let only this viewer type.
@@ -2087,14 +2088,14 @@ class Terminal:
         """
 
     def set_presence(self, *, name: str | None=None, focus: bool | None=None, at: tuple[int, int] | None=None, scroll: int | None=None, view: str | None=None) -> None:
-        """Change what the other viewers see of this one; None leaves a value as it is.
+        """Change how this viewer appears to the others; None keeps a value.
 
         Args:
             name: The name to show.
             focus: Whether the terminal has the focus.
             at: The position of the pointer: column and row, from 0.
             scroll: The number of rows that the user has scrolled back.
-            view: What the user looks at, in a notation that the clients share, such as the web app's
+            view: The object that the user is looking at, in a notation shared by the clients, such as the web app's
                 `terminal~id~main`; at most 200 characters.
         """
 
@@ -2113,13 +2114,13 @@ class Terminal:
     def lines(self, *, escapes: bool=False, encoding: str='utf-8', errors: str='replace') -> Iterator[str]:
         """Iterate over the lines of the output, without their ends (LF or CR LF). The last one need not have an end.
 
-        A line of more than 1 MiB is yielded in parts. Of a line that is overwritten with CR, all versions are yielded
-        in one string. Output from before the first snapshot of an attachment is not yielded.
+        A line of more than 1 MiB is yielded in parts. All versions of a line that is overwritten with CR are yielded in
+        one string. Output before the first snapshot of an attachment is not yielded.
 
         Args:
             escapes: Whether the lines contain escape sequences and control characters as they are.
             encoding: The encoding of the text.
-            errors: What is done with bytes that are not valid, as for `bytes.decode`.
+            errors: Handling of invalid bytes, as for `bytes.decode`.
 
         Raises:
             TruncatedError: Output is missing, because it was read too slowly without `lossless`. Iterating again
@@ -2144,7 +2145,7 @@ class Terminal:
         """Send a signal to the foreground process group: "INT", "SIGINT" or a number."""
 
     def kill(self, *, grace: float | None=None) -> Exit:
-        """Send HUP to everything in it, and KILL after `grace` seconds (2); return how it ended."""
+        """Send HUP to all processes in it, and KILL after `grace` seconds (2); return its exit."""
 
     def wait(self) -> Exit:
         """Wait until its program has ended. Output that was not read yet can still be read afterwards.
@@ -2152,15 +2153,15 @@ class Terminal:
         With `lossless`, a program that prints more than is read ends later, since it waits for the reader up to 30 s.
 
         Raises:
-            HawseError: The error that ended the attachment, and what closed the client. `stale_handle` or `not_found`
-                if it ended so long ago that how it ended is no longer kept.
+            HawseError: The error that ended the attachment or closed the client. `stale_handle` or `not_found` if it
+                ended so long ago that its exit is no longer kept.
         """
 
     def record(self, *, input: bool=False, title: str | None=None) -> Recording:
         """Record it from now on, as asciicast v3.
 
         Args:
-            input: Whether to record what is typed too, passwords included.
+            input: Whether to record input as well, including passwords.
             title: The title of the recording.
 
         Raises:
@@ -2177,7 +2178,7 @@ class Terminal:
         """Type into the terminal, exactly once and in one piece, or not at all.
 
         Args:
-            text: Is typed first, as it is.
+            text: Literal text to type first.
             paste: Is typed next, as pasted text: bracketed if the program has asked for that.
             keys: Are pressed last, by name, such as `["ctrl+c", "up"]`.
 
@@ -2187,17 +2188,17 @@ class Terminal:
         """
 
     def expect(self, pattern: str, *, literal: bool=False, on: Literal['output', 'screen']='output', echo: bool=False, since: int | None=None, timeout: float=30.0) -> OutputMatch:
-        """Wait until `pattern` matches the output after the last match or `send`, without the echo of what was typed.
+        """Wait until `pattern` matches the output after the last match or `send`, without the echo of typed text.
 
-        It may match before all output has arrived, so include what follows: `(\d+) files`. Wait for the prompt of a
-        program before you type: not every program lets the echo of what was typed ahead be recognized.
+        It can match before all output has arrived, so include the text that follows: `(\d+) files`. Wait for the prompt
+        of a program before you type: the echo of text that was typed ahead cannot be recognized in every program.
 
         Args:
             pattern: A regular expression in RE2's syntax, for the text without escape sequences; `^` and `$` match at
                 every line.
             literal: Whether `pattern` is text, not a regular expression.
             on: Whether to match the output, or the visible screen, which always contains the echo.
-            echo: Whether to match the echo of what was typed as well.
+            echo: Whether to match the echo of typed text as well.
             since: The offset to search from.
             timeout: Seconds.
 
@@ -2219,7 +2220,7 @@ class Terminal:
                 a line or Ctrl-C was typed last.
             exit: Whether to wait for the end of the program.
             since: The offset of the first byte of output that counts; None means after the last match or `send`.
-            timeout: Seconds, after which the `event` is `timeout`.
+            timeout: Time limit in seconds; then, the `event` is `timeout`.
 
         Raises:
             HawseError: `invalid_params`, `too_large` if the output from `since` on is no longer kept.
@@ -2228,14 +2229,14 @@ class Terminal:
     def run(self, command: str, *, timeout: float=3600.0, max_output: int=...) -> RunResult:
         """Wait for the prompt, type a command line, wait until it has ended, and return its exit code and its output.
 
-        The terminal needs a shell that reports its commands (bash, zsh, or any that prints OSC 133). A command that
-        still runs is waited for, also one that was just interrupted. Input of another viewer at the same moment may be
-        mistaken for the command: see `take`.
+        The terminal needs a shell that reports its commands (bash, zsh, or any that prints OSC 133). It waits for a
+        command that is still running, even one that was just interrupted. Input of another viewer at the same moment
+        can be mistaken for the command: see `take`.
 
         Args:
             command: One line.
-            timeout: Seconds, after which this raises `deadline_exceeded`. Its `admitted` is `yes` if the command keeps
-                running, and `no` if nothing was typed, because the shell was not at its prompt.
+            timeout: Time limit in seconds; then, this raises `deadline_exceeded`. Its `admitted` is `yes` if the
+                command keeps running, and `no` if nothing was typed, because the shell was not at its prompt.
             max_output: The number of bytes, the last ones, that `RunResult.output` keeps.
 
         Raises:
@@ -2247,9 +2248,9 @@ class Terminal:
         """Return the latest `limit` (up to 1,000) commands with a number below `before`."""
 
 class Terminals:
-    """The terminals of a sandbox. It holds nothing open."""
+    """The terminals of a sandbox. Needs no closing."""
     def open(self, id: str | None=None, *, argv: list[str] | None=None, cwd: Directory | None=None, env: Env | None=None, cols: int=80, rows: int=24, integration: bool=True, record: RecordOptions | bool=False, **viewer: Unpack[ViewerOptions]) -> Terminal:
-        """Attach to the terminal of that id, which is created unless it runs.
+        """Attach to the terminal with this id, which is created unless it is running.
 
         Await the result, and `close` it, or use it in `with`, which closes it at the end. The terminal remains.
 
@@ -2261,8 +2262,8 @@ class Terminals:
             cols: Columns of a new terminal.
             rows: Rows of a new terminal.
             integration: Whether a new bash or zsh reports its directory and its commands, as `terminal.run` needs.
-            record: Whether a new terminal is recorded from its first byte; `RecordOptions(input=True)`: what is typed
-                too, passwords included.
+            record: Whether to record a new terminal from its first byte; `RecordOptions(input=True)` includes input,
+                even passwords.
             viewer: `read_only`, `lossless`, `emulator`, `name`, `kind`: see `ViewerOptions`.
 
         Raises:
@@ -2275,7 +2276,7 @@ class Terminals:
         Args:
             id: The id of the terminal.
             instance: The instance of that id; None means any.
-            since: The offset to start at; None means everything that is kept is replayed.
+            since: The offset to start at; None replays all kept output.
             viewer: `read_only`, `lossless`, `emulator`, `name`, `kind`: see `ViewerOptions`.
 
         Raises:
@@ -2284,7 +2285,7 @@ class Terminals:
         """
 
     def get(self, id: str) -> TerminalInfo:
-        """Return a terminal as it is now, running or exited. Raises `not_found`."""
+        """Return the current state of a terminal, running or exited. Raises `not_found`."""
 
     def list(self) -> list[TerminalInfo]:
         """Return the terminals, running and exited."""
@@ -2293,12 +2294,12 @@ class Terminals:
         """Return who is at the terminals, without joining them."""
 
 class Tunnels:
-    """The tunnels of a sandbox. It holds nothing open."""
+    """The tunnels of a sandbox. Needs no closing."""
     def create(self, port: int, *, name: str | None=None, kind: TunnelKind | None=None, public_port: int | None=None, expires_in: float | None=None, provider: TunnelProvider='gateway') -> Tunnel:
         """Give a port a public address: anyone who knows it can connect to the port, without a token.
 
-        The address stays the same when the sandbox or the gateway starts again. With the name or `public_port` of a
-        tunnel of this sandbox that leads to the same port, its address stays, and it gets the new `expires_in`.
+        The address remains the same when the sandbox or the gateway restarts. The name or `public_port` of an existing
+        tunnel to the same port of this sandbox returns that tunnel, with the new `expires_in`.
 
         Args:
             port: The port. No program needs to listen yet.
@@ -2349,7 +2350,7 @@ class Watch:
         ...
 
 class Watches:
-    """The watches of a sandbox. It holds nothing open."""
+    """The watches of a sandbox. Needs no closing."""
     def start(self, path: PathLike, *, recursive: bool=True, include: Sequence[str] | None=None, exclude: Sequence[str] | None=None, since: str | None=None) -> Watch:
         """Return a watch of a directory, to be entered with `with`: see `Watch`.
 
@@ -2358,16 +2359,16 @@ class Watches:
         Args:
             path: The directory.
             recursive: Whether to watch the directories below it too.
-            include: Globs (`*`, `?`, `[…]`, `**`) of what is reported; None means everything. A glob with a slash is
-                for the path relative to the directory, one without for the name at any depth.
-            exclude: Globs of what is not reported; None means Git's and hawse's own files.
+            include: Globs (`*`, `?`, `[…]`, `**`) of reported files; None means all. A glob with a slash matches the
+                path relative to the directory, one without a slash the name at any depth.
+            exclude: Globs of files that are not reported; None means the files of Git and hawse.
             since: A `version`, to continue there.
         """
 
     def changes(self, path: PathLike, *, recursive: bool=True, include: Sequence[str] | None=None, exclude: Sequence[str] | None=None, since: str | None=None) -> WatchChangesResult:
-        """Return what has changed since a version, and the version to ask with next time.
+        """Return the changes since a version, and the version for the next call.
 
-        A watch that is not asked for 10 minutes ends, and the next answer is `rescan`.
+        A watch ends after 10 minutes without a call, and the next answer is `rescan`.
 
         Args:
             path: The directory.

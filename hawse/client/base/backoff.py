@@ -3,8 +3,8 @@
 Source: Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015: jitter over the whole range best
 spreads the clients that lost the same server.
 
-Most outages are short, such as the restart of a server, and users wait for the end. So the bound stays low for about
-half a minute before it grows further.
+Most outages are short, such as the restart of a server, and users wait for their end. So the bound remains low for
+about half a minute before it grows further.
 """
 
 from collections.abc import Callable

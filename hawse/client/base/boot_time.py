@@ -2,7 +2,7 @@
 
 import time
 
-# `time.monotonic` stops while Linux and macOS sleep. Where there is no CLOCK_BOOTTIME, CLOCK_MONOTONIC runs on (macOS).
+# `time.monotonic` stops while Linux and macOS sleep. Without CLOCK_BOOTTIME, CLOCK_MONOTONIC keeps running (macOS).
 _CLOCK = getattr(time, "CLOCK_BOOTTIME", getattr(time, "CLOCK_MONOTONIC", None))
 
 

@@ -1,4 +1,4 @@
-"""The channel that a call has on one connection: what the call does to it, without knowing the connection."""
+"""The channel of a call on one connection: operations of the call that do not depend on the connection."""
 
 from typing import Protocol
 
@@ -6,7 +6,7 @@ from hawse.wire import Connection, FairWriter
 
 
 class ConnectionProtocol(Protocol):
-    """What a channel needs of its connection."""
+    """The interface of a connection for its channels."""
 
     protocol: Connection
     writer: FairWriter
@@ -29,7 +29,7 @@ class ClientChannel:
             self._connection.wake_writer()
 
     def wake(self) -> None:
-        """Pull from the channel's source: it may have something to send."""
+        """Pull from the channel's source, which may have data to send."""
         self._connection.writer.wake(self.ch)
         self._connection.wake_writer()
 

@@ -8,12 +8,12 @@
     ├── RemoteProtocolError       the server violated the protocol (hawse.wire): the client is closed for good
     ├── ClientClosedError         the client, or the handle, was closed on this side
     ├── RefusedError              the server refused the connection (token, rights, protocol): retrying is useless;
-    │                             also an `UnauthenticatedError` or a `ForbiddenError`, if its code is that
+    │                             also an `UnauthenticatedError` or a `ForbiddenError`, depending on its code
     └── CommandError              a command failed, and `check=True` asked for an exception
         └── CommandTimeoutError   it ran longer than its `timeout`: also a `TimeoutError`
 
-A connection that is lost during a call that cannot be repeated is a `ConnectionLostError`. A code that only a newer
-server knows is a plain `HawseError`.
+If the connection is lost during a call that cannot be repeated, the error is a `ConnectionLostError`. A code that only
+a newer server knows is a plain `HawseError`.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -59,13 +59,13 @@ class RefusedRightError(RefusedError, ForbiddenError):
 
 
 def refused(code: str, message: str, *, details: Any = None) -> RefusedError:
-    """Return the error of a connection that was refused; for some codes, it also is of the class of its code."""
+    """Return the error of a refused connection; for some codes, it is also an instance of the code's class."""
     kind = {"unauthenticated": RefusedTokenError, "forbidden": RefusedRightError}.get(code, RefusedError)
     return kind(code, message, details=details)
 
 
 class GaveUpError(UnavailableError):
-    """There was no connection within the permitted time. Code `unavailable`."""
+    """No connection was established within the permitted time. Code `unavailable`."""
 
 
 class BusyError(ConflictError):
@@ -108,7 +108,7 @@ class CommandTimeoutError(CommandError, TimeoutError):
 def fresh(error: HawseError) -> HawseError:
     """Return a copy of `error` to raise, of the class of its code.
 
-    A copy, since one exception that is raised in several tasks would collect all their tracebacks.
+    It is a copy because one exception that is raised in several tasks would collect all their tracebacks.
     """
     cls = CAUSES.get(error.code, HawseError) if type(error) is HawseError else type(error)
     return rebuilt(cls, error.args, error.__dict__)

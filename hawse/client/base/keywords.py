@@ -1,4 +1,4 @@
-"""Keyword arguments that a `TypedDict` declares: checked, because a name that is not declared would have no effect."""
+"""Checks keyword arguments against a `TypedDict`, since an undeclared name would have no effect."""
 
 import inspect
 from collections.abc import Collection, Mapping
@@ -25,17 +25,17 @@ def declared(given: T, options: type, function: str) -> T:
 
 
 def declared_callbacks(given: T, options: type, function: str, *, awaited: Collection[str] = ()) -> T:
-    """Return the callbacks that are not None, as `declared` does.
+    """Return the callbacks that are not None, like `declared`.
 
     Args:
-        given: The keyword arguments, all of which are callbacks.
+        given: The keyword arguments, all of them callbacks.
         options: The `TypedDict` that declares them.
         function: The name of the function, for the message.
-        awaited: The names of those whose result is awaited.
+        awaited: Names of callbacks whose result is awaited.
 
     Raises:
-        TypeError: One is not declared or not callable, or is an async function whose result is not awaited: it would
-            never run.
+        TypeError: One is not declared or not callable, or is an async function whose result is not awaited, so that it
+            would never run.
     """
     found = declared(given, options, function)
     for name, callback in found.items():
@@ -43,5 +43,5 @@ def declared_callbacks(given: T, options: type, function: str, *, awaited: Colle
             raise TypeError(f"{name} must be a function; this is the {type(callback).__name__} {callback!r}")
         is_async = inspect.iscoroutinefunction(callback) or inspect.iscoroutinefunction(type(callback).__call__)
         if name not in awaited and is_async:
-            raise TypeError(f"{name} must be a plain function: what it returns is not awaited, and this one is async")
+            raise TypeError(f"{name} must be a plain function: its result is not awaited, and this one is async")
     return found

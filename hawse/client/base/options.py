@@ -15,16 +15,16 @@ from hawse.wire import Limits
 class Options:
     """How a client behaves. Times in seconds, sizes in bytes."""
 
-    connect_timeout: float = 10.0  # for one attempt, and for how long a call that was never sent waits for a connection
-    first_give_up: float | None = None  # after so long a failed first attempt is final; 0: at once; None means never
-    give_up: float | None = None  # after so long without a connection all pending calls fail; None means never
+    connect_timeout: float = 10.0  # for one attempt; also how long an unsent call waits for a connection
+    first_give_up: float | None = None  # time until a failed first attempt is final; 0 means at once, None never
+    give_up: float | None = None  # time without a connection until all pending calls fail; None means never
     unavailable_give_up: float = 30.0  # how long one call is retried while its sandbox cannot be reached
-    request_timeout: float | None = None  # for one call that is not a stream, see `time_limit`; None means no limit
-    window: int = 512 * 1024  # what a channel may send ahead of its reader: bandwidth × round trip
-    ping_interval: float = 10.0  # between two pings; a connection without a sign of life for so long is dropped
-    backoff_base: float = 0.25  # the bound of the second attempt's delay; that of each later one is twice as much
-    backoff_cap: float = 5.0  # half of `connect_timeout`: a call that waits so long has seen an attempt
-    stable: float = 5.0  # after a connection that lasted so long, the delays start anew
+    request_timeout: float | None = None  # for one call that is not a stream, see `time_limit`; None disables it
+    window: int = 512 * 1024  # bytes that a channel may send ahead of its reader: bandwidth × round trip
+    ping_interval: float = 10.0  # between two pings; a connection without a sign of life in this time is dropped
+    backoff_base: float = 0.25  # the bound of the second attempt's delay; it doubles with each later attempt
+    backoff_cap: float = 5.0  # half of `connect_timeout`, so that every waiting call sees an attempt
+    stable: float = 5.0  # after a connection that lasted this long, the delays start again
 
     sleep: Callable[[float], Awaitable[None]] = field(default=asyncio.sleep, repr=False)
     clock: Callable[[], float] = field(default=time.monotonic, repr=False)
@@ -39,9 +39,9 @@ class Options:
                 raise ValueError(f"{name} is {seconds}; more than 0 seconds are required")
 
     def time_limit(self, params: Params[Any]) -> float | None:
-        """Return the seconds that a call may take: `request_timeout`, and the time that its parameters permit.
+        """Return the time limit of a call in seconds: `request_timeout` plus the time that its parameters permit.
 
-        That time is their `timeout` and `grace`, if they have such fields: `process.kill` with a grace of 5 s may take
+        This is the sum of the fields `timeout` and `grace`, if they exist: `process.kill` with a grace of 5 s may take
         5 s longer.
         """
         if self.request_timeout is None:

@@ -1,4 +1,4 @@
-"""What the client's methods return and its streams yield, beside the results of `hawse.api`."""
+"""Results of the client's methods and items of its streams, in addition to the results of `hawse.api`."""
 
 from enum import Enum
 from typing import Any
@@ -15,7 +15,7 @@ class ConnectionState(Enum):
 
     CONNECTING = "connecting"  # an attempt is in progress
     OPEN = "open"  # calls are sent
-    WAITING = "waiting"  # the connection was lost; the next attempt is made after a delay
+    WAITING = "waiting"  # the connection was lost; the next attempt follows after a delay
     CLOSED = "closed"  # for good: closed by this side, refused, or given up
 
 
@@ -37,7 +37,7 @@ def short(value: object) -> str:
 
 
 def represent(result: Any) -> str:
-    """Return the representation of a struct or a dataclass whose fields may be long."""
+    """Return the representation of a struct or a dataclass with shortened fields."""
     names = getattr(result, "__struct_fields__", None) or result.__dataclass_fields__
     shown = (f"{name}={short(getattr(result, name))}" for name in names)
     return f"{type(result).__name__}({', '.join(shown)})"
@@ -47,8 +47,8 @@ class CommandResult(Exit, frozen=True):
     """The exit and the output of a command.
 
     Attributes:
-        stdout: What it printed.
-        stderr: What it printed to stderr.
+        stdout: The bytes that it printed.
+        stderr: The bytes that it printed to stderr.
         truncated: Whether only the first bytes of the output were kept.
         duration: Seconds from its start to its end; None from an older runtime.
     """
@@ -59,7 +59,7 @@ class CommandResult(Exit, frozen=True):
     duration: float | None = None
 
     def __repr__(self) -> str:
-        """What differs from the defaults. Of long output, the first bytes and the size are shown."""
+        """Show fields that differ from the defaults. Long output is shown as its first bytes and its size."""
         fields = ((each.name, getattr(self, each.name), each.default) for each in msgspec.structs.fields(self))
         shown = (f"{name}={short(value)}" for name, value, default in fields if name == "code" or value != default)
         return f"{type(self).__name__}({', '.join(shown)})"
@@ -75,7 +75,7 @@ class CommandResult(Exit, frozen=True):
         return self.stderr.decode(errors="replace")
 
 
-# ---- what a terminal yields, in order
+# ---- items of a terminal, in order
 
 
 class Attached(msgspec.Struct, frozen=True):
@@ -88,7 +88,7 @@ class Attached(msgspec.Struct, frozen=True):
 
 
 class Output(msgspec.Struct, frozen=True):
-    """Bytes of output; `offset` is that of the first."""
+    """Bytes of output; `offset` is the offset of the first."""
 
     offset: int
     data: bytes
@@ -114,13 +114,13 @@ class Resized(msgspec.Struct, frozen=True):
 
 
 class Live(msgspec.Struct, frozen=True):
-    """The replay has ended: from now on, an emulator's answers to queries may be sent."""
+    """The replay has ended: from now on, an emulator's answers to queries are sent."""
 
     offset: int
 
 
 class Answers(msgspec.Struct, frozen=True):
-    """Whether this viewer's emulator has to answer a program's queries. Only `emulator` viewers get it."""
+    """Whether this viewer's emulator must answer a program's queries. Only `emulator` viewers get it."""
 
     answers: bool
 
@@ -138,7 +138,7 @@ class Left(msgspec.Struct, frozen=True):
 
 
 class PresenceChanged(msgspec.Struct, frozen=True):
-    """The viewer as it is now: its name, typing, focus or pointer has changed."""
+    """The current viewer, whose name, typing, focus or pointer has changed."""
 
     viewer: Participant
 

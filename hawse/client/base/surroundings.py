@@ -10,7 +10,7 @@ Env = Mapping[str, str | None]  # None unsets a variable
 
 
 def directory(cwd: Directory | None) -> str | None:
-    """Return a working directory as it is sent."""
+    """Encode a working directory."""
     return None if cwd is None else to_text(os.fsdecode(cwd))
 
 

@@ -9,8 +9,8 @@ def check_timeout(timeout: object, *, most: float = math.inf) -> None:
     """Check a time limit before anything is sent.
 
     Args:
-        timeout: Seconds; None means there is no limit.
-        most: The largest value that is allowed.
+        timeout: Seconds; None means no limit.
+        most: The largest allowed value.
 
     Raises:
         InvalidParamsError: It is not a number, not more than 0, or more than `most`. NaN has no JSON, and would be no

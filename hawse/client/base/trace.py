@@ -1,4 +1,4 @@
-"""The trace that a call of this client belongs to: that of OpenTelemetry, if the program uses it."""
+"""The trace of the client's calls, from OpenTelemetry if the program uses it."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""One call from its caller's point of view: it may use several channels, on several connections, until it is settled.
+"""One call from its caller's point of view. Until it is settled, it can use several channels on several connections.
 
 `CallTable` opens the channels and passes on what arrives. The streams (`exec`, `process.attach`, `terminal.attach`,
 `file.read`, …) derive from `ClientCall` and define how they are resumed.
@@ -23,7 +23,7 @@ from hawse.wire.limits import EVENT_OVERHEAD
 
 
 def new_key() -> str:
-    """Return a random idempotency key, for a call that must run once although it may be repeated."""
+    """Return a random idempotency key, so that a call runs once although it may be repeated."""
     return secrets.token_hex(16)
 
 
@@ -45,12 +45,11 @@ class ClientCall:
 
         Args:
             method: The parameters of a declared method, or the name of any method.
-            params: The parameters of a method that is given by name; None leaves a parameter out.
+            params: The parameters of a method that is given by name; parameters that are None are omitted.
             sandbox: The sandbox that the call is for; None for the gateway itself.
-            key: The same key again joins the same call. By default a method that is neither safe nor a stream gets
-                a random one.
+            key: Calls with the same key join. By default, a method that is neither safe nor a stream gets a random one.
             timeout: Seconds from when the call is sent.
-            repeats: Whether it may be sent again on a new connection; by default if it is safe or has a `key`.
+            repeats: Whether to send it again on a new connection; by default if it is safe or has a `key`.
             window: Bytes of events and data that the server may send before further credit; 0 takes neither.
 
         Raises:
@@ -74,7 +73,7 @@ class ClientCall:
         self.key = key
         self.timeout = timeout
         self.repeats = key is not None if repeats is None else repeats
-        self.channel: ClientChannel | None = None  # set by `CallTable` while it is open
+        self.channel: ClientChannel | None = None  # set by `CallTable` while the call is open
         self.sent_at: float | None = None  # `boot_time` when it was first sent
         self.input_stream: InputStream | None = None  # what it sends
         self.receive_buffer: ReceiveBuffer | None = None  # what it receives, if that is to be read
@@ -134,7 +133,7 @@ class ClientCall:
         self._close_streams(error)
         if not self.done.done():
             self.done.set_exception(error)
-            self.done.exception()  # marks it as retrieved: it is no mistake if no task awaits it
+            self.done.exception()  # marks it as retrieved: a task need not await it
 
     @property
     def settled(self) -> bool:
@@ -152,7 +151,7 @@ class ClientCall:
         return None if kind is None else parse(event.value, kind)
 
     def spend(self, size: int) -> None:
-        """Give back `size` bytes of credit, of what was received and needs no reader."""
+        """Return `size` bytes of credit for received messages that need no reader."""
         if self.receive_buffer:
             self.receive_buffer.spend(size)
         else:
@@ -169,7 +168,7 @@ class ClientCall:
             self.channel.wake()
 
     def mark_opened(self) -> None:
-        """The server has accepted the call: `CallTable.begin` returns."""
+        """Note that the server has accepted the call, so that `CallTable.begin` returns."""
         if not self.opened.done():
             self.opened.set_result(None)
 
@@ -192,7 +191,7 @@ def event_cost(event: Event) -> int:
 
 
 def _check(*, method: str, sandbox: str | None, key: str | None, timeout: float | None) -> None:
-    """Refuse what the server would close the connection for, since that would fail all other calls too."""
+    """Refuse values that would make the server close the connection, since this would fail all other calls."""
     for name, text in (("method", method), ("sandbox", sandbox), ("key", key)):
         if text is not None and not 1 <= len(text) <= 128:
             message = f"{name} has {len(text)} characters; 1 to 128 are allowed"

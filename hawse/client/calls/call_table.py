@@ -4,7 +4,7 @@
        ▲                     │ connection lost: what repeats waits again, the rest is `interrupted`
        └────── pause ◀───────┘ `interrupted`, `unavailable`: what repeats is opened again after a pause
 
-Everything here is synchronous but `perform`, `request`, `outcome` and `begin`.
+Everything except `perform`, `request`, `outcome` and `begin` is synchronous.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ from hawse.wire import (
 
 R = TypeVar("R")
 
-RETRIED = frozenset({"interrupted", "unavailable"})  # codes after which a call that can be repeated is opened again
+RETRIED = frozenset({"interrupted", "unavailable"})  # errors that make a repeatable call open again
 
 
 @asynccontextmanager
@@ -90,9 +90,9 @@ class CallTable:
         Args:
             params: The parameters, of the type that declares the method.
             sandbox: The sandbox that the call is for; None for the gateway itself.
-            repeats: True if running it twice does no harm: then it gets no key.
-            undo: A call that is made without waiting for it when this one has ended, if the caller is cancelled or gets
-                an error although the work may have been done.
+            repeats: True if running it twice is harmless; then it gets no key.
+            undo: A call to send when this one has ended, without waiting for it, if the caller is cancelled or gets an
+                error although the work may have been done.
 
         Raises:
             HawseError: The call's error, `deadline_exceeded` after the client's `request_timeout`, and what closed the
@@ -123,7 +123,7 @@ class CallTable:
             raise fresh(error) from None
 
     async def begin(self, call: ClientCall) -> None:
-        """Open a call that stays open, and wait until the server has accepted it. The caller has to `abandon` it.
+        """Open a stream, and wait until the server has accepted it. The caller must `abandon` it.
 
         Raises:
             HawseError: The call's error, and what closed the client.
@@ -138,7 +138,7 @@ class CallTable:
             raise
 
     def submit(self, call: ClientCall) -> None:
-        """Open `call` now, or as soon as there is a connection. Raises what closed the client, if it is closed."""
+        """Open `call` now, or when connected. If the client is closed, raises the error that closed it."""
         if self._closed:
             raise fresh(self._closed)
         self._waiting.append(call)
@@ -157,7 +157,7 @@ class CallTable:
         self._expect(future)
 
     async def settle_posted(self, timeout: float) -> None:
-        """Wait until posted calls are settled, at most `timeout` seconds, if there is a connection."""
+        """If connected, wait until posted calls are settled, for at most `timeout` seconds."""
         if self._connection is None:
             return
         with suppress(TimeoutError):
@@ -172,7 +172,7 @@ class CallTable:
     def abandon(self, call: ClientCall, error: HawseError | None = None) -> None:
         """Cancel `call` at the server and settle it, by default with `ClientClosedError`.
 
-        A call that is settled already keeps its outcome.
+        A settled call keeps its outcome.
         """
         if call in self._waiting:
             self._waiting.remove(call)
@@ -206,11 +206,11 @@ class CallTable:
         self._open_waiting()
 
     def draining(self) -> None:
-        """The connection will be closed soon: open calls may end on it, new ones wait for the next."""
+        """The connection will be closed soon: open calls can end on it, new ones wait for the next."""
         self._connection = None
 
     def disconnected(self) -> None:
-        """The connection is lost. Calls that repeat wait for the next one, before those that were never sent."""
+        """The connection is lost. Repeatable calls wait for the next one, ahead of calls that were never sent."""
         self._connection = None
         open_, self._open = self._open, {}
         repeated = []
@@ -315,7 +315,7 @@ class CallTable:
         self._open_waiting()
 
     def _limit_waiting(self) -> None:
-        """Without a connection, a call that was never sent waits as long as one attempt to connect may take."""
+        """Without a connection, an unsent call waits as long as one connection attempt can take."""
         if self._connection is None:
             for call in self._waiting:
                 if not call.sent:

@@ -17,7 +17,7 @@ GONE = frozenset({"not_found", "stale_handle"})  # there is nothing left to dele
 class CreatedHandle(ABC):
     """Awaiting or entering it creates it, or finds an existing one.
 
-    Leaving `async with` deletes what this handle has created, unless `detach` was called.
+    Leaving `async with` deletes the object that this handle has created, unless `detach` was called.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class CreatedHandle(ABC):
             create: Whether it is created.
             window: Bytes that the server may send before they are handled.
         """
-        self.instance = ""  # distinguishes those of the same id: new for each that is created
+        self.instance = ""  # distinguishes objects with the same id: new for each creation
         self._calls = calls
         self._sandbox = sandbox
         self._id = wanted
@@ -57,8 +57,8 @@ class CreatedHandle(ABC):
         """Create it, or find the existing one. Does nothing if this handle has been awaited.
 
         Raises:
-            HawseError: `conflict` if there is one of that id, `spawn_failed`, `limit_exceeded`, of a code context
-                `language_unavailable`; `not_found` if it is not to be created.
+            HawseError: `conflict` if the id is taken, `spawn_failed`, `limit_exceeded`, for a code context
+                `language_unavailable`; `not_found` if an existing one is missing.
         """
         self._entered = True
         if self.instance:
@@ -72,7 +72,7 @@ class CreatedHandle(ABC):
         try:
             self.instance = await self._begin()
         except BaseException:
-            if own:  # it may have been created, and its id is known to no other client
+            if own:  # it may have been created, and no other client knows its id
                 self._calls.post(ClientCall(self._deletion(), sandbox=self._sandbox))
             raise
         return self
@@ -88,7 +88,7 @@ class CreatedHandle(ABC):
         self._detached = True
 
     def _check_entered(self) -> None:
-        """Raise `RuntimeError` if it was not created or found."""
+        """Raise `RuntimeError` unless it was created or found."""
         if not self._entered:
             name = type(self).__name__
             raise RuntimeError(f"this {name} is not open: await it, or use it in `async with`, before its methods")

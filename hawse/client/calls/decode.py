@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def parse(raw: bytes | msgspec.Raw, kind: type[T]) -> T:
-    """Decode JSON as a `kind`. Raises `RemoteProtocolError` if it is not one."""
+    """Decode JSON as a `kind`. Raises `RemoteProtocolError` if it is invalid."""
     try:
         return msgspec.json.decode(raw, type=kind)
     except ValueError as error:

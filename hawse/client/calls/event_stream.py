@@ -41,7 +41,7 @@ class EventStreamCall(ClientCall):
 
 
 async def iterate(calls: CallTable, call: EventStreamCall) -> AsyncIterator[Any]:
-    """Make the call; yield its events' values, and its bytes as `bytes`. The call is cancelled if it is left early."""
+    """Open the call; yield its events' values, and its bytes as `bytes`. Leaving the loop early cancels the call."""
 
     async def step() -> Any:
         _, item = await call.receive_buffer.get(LANE)

@@ -1,7 +1,7 @@
 """The bytes that a call sends: a terminal's keyboard, a command's stdin, an upload.
 
 `write` waits while the window of unconfirmed bytes is full: this is the backpressure. The connection's writer pulls
-(`hawse.wire.Source`). What is unconfirmed when a connection is lost is sent again on the next one.
+(`hawse.wire.Source`). When a connection is lost, unconfirmed bytes are sent again on the next one.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ class InputStream:
     # ---- the channel's side
 
     def opening(self) -> None:
-        """A channel is being opened. A new stream may send before `opened` arrives, since its offset is 0."""
+        """A channel is being opened. A new stream can send before `opened` arrives, since its offset is 0."""
         self._held, self._tried, self._end_sent = self._tried, True, False
 
     def opened(self, applied: int) -> None:
@@ -106,7 +106,7 @@ class InputStream:
             await self._wait()
 
     async def end(self) -> None:
-        """Send EOF after what was written. Again, or after the end of the call, it does nothing."""
+        """Send EOF after the written bytes. Does nothing when repeated, or after the end of the call."""
         async with self._lock:
             self.buffer.ended = True
             self._wake()

@@ -48,7 +48,7 @@ class LineReader:
         return None
 
     async def read(self) -> bytes:
-        """Return what is held, or else what arrives next. Raises `StopAsyncIteration` at the end."""
+        """Return buffered bytes, or the next ones to arrive. Raises `StopAsyncIteration` at the end."""
         return self.take() if self._held else await self._receive()
 
     async def lines(self, encoding: str, errors: str) -> AsyncIterator[str]:

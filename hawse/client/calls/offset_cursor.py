@@ -1,4 +1,4 @@
-"""The offset that one stream of bytes from the server has reached: what makes a resume exact at the receiving end."""
+"""The offset that one stream of bytes from the server has reached, for an exact resume at the receiving end."""
 
 from hawse.wire import RemoteProtocolError
 
@@ -12,7 +12,7 @@ class OffsetCursor:
         self.offset = offset
 
     def accept(self, offset: int, payload: memoryview | bytes) -> memoryview:
-        """Return what is new of a payload at `offset`: repeated bytes are dropped.
+        """Return the new part of a payload at `offset`, without repeated bytes.
 
         "Within a channel, frames of one kind come in order and without gaps" (docs/wire.md section 3).
 

@@ -1,7 +1,7 @@
-"""What has arrived and has not been read yet: bounded by credit, which is granted when a reader takes something.
+"""Buffers received items until they are read, bounded by credit, which is granted when a reader takes an item.
 
 One buffer serves one call, over any number of connections. It has lanes (stdout, stderr) that can be read together,
-in the order of arrival, or separately. It knows neither sockets nor what the bytes mean.
+in the order of arrival, or separately. It does not depend on sockets or on the meaning of the bytes.
 """
 
 import asyncio
@@ -13,12 +13,12 @@ from typing import NamedTuple
 from hawse.client.base.errors import BusyError, fresh
 from hawse.wire import HawseError
 
-CHUNK = 64 * 1024  # bytes up to which small payloads are joined: bounds the memory that a window of tiny frames takes
-GRANT_STEP = 64 << 10  # bytes: a server that measures the reader's speed by grants must not wait long for one
+CHUNK = 64 * 1024  # bytes; smaller payloads are joined, which bounds the memory of a window of tiny frames
+GRANT_STEP = 64 << 10  # bytes; small, because a server measures the reader's speed by grants
 
 
 class BufferedChunk:
-    """Consecutive bytes of one lane; `offset` is that of the first."""
+    """Consecutive bytes of one lane; `offset` is the offset of the first."""
 
     __slots__ = ("data", "offset")
 
@@ -32,7 +32,7 @@ class DiscardedRange(NamedTuple):
 
     start: int  # offset of the first byte that was discarded
     end: int  # offset after the last byte; `start` if there were only other items
-    size: int  # what the entries took, in bytes of credit
+    size: int  # cost of the entries, in bytes of credit
 
 
 class BufferEntry(NamedTuple):
@@ -47,7 +47,7 @@ class ReceiveBuffer:
     """Items between one call and its readers."""
 
     def __init__(self, window: int, grant: Callable[[int], None]) -> None:
-        """Create an empty buffer of `window` bytes; `grant` lets the server send as many bytes as it is given."""
+        """Create an empty buffer of `window` bytes; `grant` grants the server a number of bytes."""
         self._window = window
         self._grant = grant
         self._lanes: dict[str, deque[BufferEntry]] = {}
@@ -65,7 +65,7 @@ class ReceiveBuffer:
     # ---- the channel's side
 
     def window(self) -> int:
-        """Return the first window of a new channel: what the entries leave of the bound.
+        """Return the first window of a new channel: the unused part of the bound.
 
         At least 1, so that the `opened` event, which needs a positive window, arrives before anything is read.
         """
@@ -73,7 +73,7 @@ class ReceiveBuffer:
         return max(self._window - self._held, 1)
 
     def put_bytes(self, lane: str, offset: int, data: memoryview | bytes) -> None:
-        """Append bytes to `lane`; `offset` is that of the first."""
+        """Append bytes to `lane`; `offset` is the offset of the first."""
         queue = self._lanes.setdefault(lane, deque())
         last = queue[-1].item if queue and queue[-1].number == self._number else None
         if isinstance(last, BufferedChunk) and len(last.data) + len(data) <= CHUNK:
@@ -90,7 +90,7 @@ class ReceiveBuffer:
         self._added(cost)
 
     def spend(self, cost: int) -> None:
-        """Give back `cost` bytes of credit, of what was received and needs no reader."""
+        """Return `cost` bytes of credit for received messages that need no reader."""
         self._owed += cost
         if self._owed >= min(self._window // 4, GRANT_STEP) or not self._window:
             owed, self._owed = self._owed, 0
@@ -120,7 +120,7 @@ class ReceiveBuffer:
     async def get(self, lane: str | None = None) -> tuple[str, object]:
         """Take the next entry of `lane`, or of any lane; return its lane and its item.
 
-        The item is a `BufferedChunk`, a `DiscardedRange` or what was `put`.
+        The item is a `BufferedChunk`, a `DiscardedRange` or an object that was `put`.
 
         Raises:
             StopAsyncIteration: The end was reached.
@@ -156,8 +156,8 @@ class ReceiveBuffer:
     def without_readers(self) -> Iterator[None]:
         """While this is entered and no iterator exists, discard the oldest bytes beyond half the window.
 
-        Without this, a task that waits for the end of a program that prints more than a window would wait for ever.
-        The next reader gets a `DiscardedRange` in place of the bytes.
+        Otherwise, a task that waits for the end of a program would wait forever if the program prints more than a
+        window. The next reader gets a `DiscardedRange` in place of the bytes.
         """
         self._waiting += 1
         try:
@@ -169,7 +169,7 @@ class ReceiveBuffer:
     # ---- inside
 
     def _next(self, lane: str | None = None) -> str | None:
-        """The lane of the next item, if there is one."""
+        """The lane of the next item, if any."""
         if lane is not None:
             return lane if lane in self._discarded or self._lanes.get(lane) else None
         if self._discarded:
@@ -177,7 +177,7 @@ class ReceiveBuffer:
         return self._oldest()
 
     def _oldest(self) -> str | None:
-        """The lane of the oldest entry, if there is one."""
+        """The lane of the oldest entry, if any."""
         full = (name for name, queue in self._lanes.items() if queue)
         return min(full, key=lambda name: self._lanes[name][0].number, default=None)
 

@@ -5,7 +5,7 @@ from hawse.client.calls.call_table import CallTable, R
 
 
 class SandboxPart:
-    """Makes calls of one sandbox. It holds nothing open."""
+    """Sends calls of one sandbox. Needs no closing."""
 
     def __init__(self, calls: CallTable, sandbox: str, *, window: int) -> None:
         """Create a handle.

@@ -41,7 +41,7 @@ class StateStream(StreamHandle[StateStreamCall, T]):
     """
 
     def __init__(self, calls: CallTable, call: StateStreamCall, value: Callable[[Any], T]) -> None:
-        """Create a handle; `value` turns an event's value into what is yielded."""
+        """Create a handle; `value` converts an event's value to the yielded item."""
         super().__init__(calls, call)
         self._value = value
 

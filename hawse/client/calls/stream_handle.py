@@ -1,4 +1,4 @@
-"""The base class of the handles of streams: `async with` opens the call, `async for` reads what it sends."""
+"""The base class of stream handles: `async with` opens the call, `async for` reads its items."""
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator
@@ -18,8 +18,8 @@ T = TypeVar("T")
 class StreamHandle(ABC, Generic[C, T]):
     """A handle of a call with a receive buffer.
 
-    Entering it starts the call and waits until the server has accepted it. Leaving it ends the call, after which
-    reading raises `ClientClosedError`.
+    Entering it starts the call and waits until the server has accepted it. Leaving it ends the call; then, reading
+    raises `ClientClosedError`.
     """
 
     def __init__(self, calls: CallTable, call: C) -> None:
@@ -41,7 +41,7 @@ class StreamHandle(ABC, Generic[C, T]):
         return OutputIterator(self._call.receive_buffer, self._next)
 
     def _check_entered(self) -> None:
-        """Raise `RuntimeError` if its call was never made: there would never be an item."""
+        """Raise `RuntimeError` if the call was never opened, because no item would ever arrive."""
         if not self._call.sent:
             raise RuntimeError(f"this {type(self).__name__} is not open: use it in `async with` before it is read")
 
@@ -64,7 +64,7 @@ class ByteStreamHandle(StreamHandle[C, bytes]):
 
         Args:
             encoding: The encoding of the text.
-            errors: What is done with bytes that are not valid, as for `bytes.decode`.
+            errors: Handling of invalid bytes, as for `bytes.decode`.
         """
         self._check_entered()
         async for line in self._reader.lines(encoding, errors):

@@ -1,4 +1,4 @@
-"""Bytes that were written and not yet confirmed: a reconnect may have to send them again (docs/wire.md section 5).
+"""Written bytes that are not confirmed yet: a reconnect may need to send them again (docs/wire.md section 5).
 
 Does no I/O and reads no clock. Offsets are absolute in the input stream and never reused.
 
@@ -37,13 +37,13 @@ class InputBuffer:
         return self.end - self.sent
 
     def append(self, data: bytes | memoryview) -> int:
-        """Keep as much of `data` as there is room for; return the number of bytes kept."""
+        """Keep as much of `data` as fits; return the number of kept bytes."""
         taken = min(len(data), self.room)
         self._kept += data[:taken]
         return taken
 
     def take(self, size: int) -> tuple[int, bytes]:
-        """Return the offset of the next bytes to send on the present channel, and at most `size` of them.
+        """Return the offset of the next bytes to send on the current channel, and at most `size` of them.
 
         They count as sent.
         """

@@ -1,1 +1,1 @@
-"""Code contexts: run code and get its rich results."""
+"""Code contexts: run code with rich results."""

@@ -46,7 +46,7 @@ Answer = Callable[[CodeInput], str | Awaitable[str]]
 
 
 class Callbacks(TypedDict, total=False):
-    """Functions that `run` calls as output arrives; what they return is ignored, except the line of `on_input`."""
+    """Functions that `run` calls as output arrives; their results are ignored, except the line of `on_input`."""
 
     on_stdout: Callable[[bytes], object]  # with bytes of stdout
     on_stderr: Callable[[bytes], object]  # with bytes of stderr
@@ -65,8 +65,8 @@ class _Handle(TypedDict):
 class CodeContext(CreatedHandle):
     """`async with box.code.create("python") as ctx: done = await ctx.run("1 + 1")`
 
-    Leaving deletes a context that was created so, with everything that its code started, unless `detach` was called.
-    Its runs are made one at a time, in the order of the calls of all clients; contexts run in parallel.
+    Leaving deletes the created context with all processes that its code started, unless `detach` was called. Runs of a
+    context are executed one at a time, in the order of the calls of all clients; contexts run in parallel.
     """
 
     def __init__(self, calls: CallTable, sandbox: str, wanted: CodeCreate, *, create: bool, window: int) -> None:
@@ -94,14 +94,15 @@ class CodeContext(CreatedHandle):
         max_output: int = OUTPUT_LIMIT,
         **callbacks: Unpack[Callbacks],
     ) -> CodeResult:
-        """Run code after the runs before it, and return its end with its output. An error of the code is no exception.
+        """Run code after all earlier runs, and return its end with its output. An error of the code does not raise an
+        exception.
 
         If the caller is cancelled, the run is interrupted and, if that does not end it, its executor killed, unless the
         call has a `key`.
 
         Args:
             source: The code.
-            timeout: Seconds from its turn after which it is ended; None means that of the context.
+            timeout: Time limit in seconds, from its turn; None means the context's.
             store_history: Whether the run counts, and is kept in the executor's history.
             key: The same key again, from any client, joins the same run.
             max_output: The first bytes of stdout and of stderr that are kept.
@@ -130,7 +131,7 @@ class CodeContext(CreatedHandle):
 
         Args:
             source: The code.
-            timeout: Seconds from its turn after which it is ended; None means that of the context.
+            timeout: Time limit in seconds, from its turn; None means the context's.
             store_history: Whether the run counts, and is kept in the executor's history.
             key: The same key again, from any client, joins the same run.
             stdin: Whether the code may ask for input: then there are events `CodeInput`.
@@ -183,7 +184,7 @@ class CodeContext(CreatedHandle):
     # ---- life
 
     async def info(self) -> CodeContextInfo:
-        """Return the context as it is now. Raises `not_found`."""
+        """Return the current state of the context. Raises `not_found`."""
         return await self._request(CodeGet(context=self._handle()["context"]))
 
     async def interrupt(self) -> None:
@@ -197,7 +198,7 @@ class CodeContext(CreatedHandle):
     async def delete(self) -> None:
         """End the executor with everything that its code started.
 
-        A context that does not exist any more is no error.
+        A context that no longer exists is not an error.
         """
         await self._delete(self._deletion())
 

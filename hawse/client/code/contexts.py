@@ -1,4 +1,4 @@
-"""`box.code`: runs code, and the contexts in which runs share variables."""
+"""`box.code`: runs code, and manages contexts, whose runs share variables."""
 
 import builtins
 from typing import Unpack
@@ -12,7 +12,7 @@ from hawse.client.code.results import CodeResult
 
 
 class Code(SandboxPart):
-    """Code in a sandbox. It holds nothing open."""
+    """Runs code in a sandbox. Needs no closing."""
 
     def create(
         self,
@@ -27,15 +27,15 @@ class Code(SandboxPart):
         """Create a code context: await the result, or use it in `async with`, which deletes it at the end.
 
         Args:
-            language: The language; None means that of `kernel`, or python.
+            language: The language; None means the kernel's, or python.
             id: The id of the context; None means a random one.
             kernel: The name of an installed Jupyter kernel; None means the one for `language`.
             cwd: Its working directory at first.
             env: Is added to its environment; None unsets a variable.
-            timeout: Seconds after which a run is ended that names no time; None means never.
+            timeout: Default time limit of runs, in seconds; None means no limit.
 
         Raises:
-            HawseError: When awaited: `conflict` if there is one of that id, `language_unavailable`, `spawn_failed`,
+            HawseError: When awaited: `conflict` if the id is taken, `language_unavailable`, `spawn_failed`,
                 `limit_exceeded`.
         """
         wanted = CodeCreate(
@@ -66,12 +66,12 @@ class Code(SandboxPart):
         max_output: int = OUTPUT_LIMIT,
         **callbacks: Unpack[Callbacks],
     ) -> CodeResult:
-        """Run code in a new executor that is ended afterwards: see `CodeContext.run`.
+        """Run code in a new executor, which is ended afterwards: see `CodeContext.run`.
 
         Args:
             source: The code.
             language: The language; None means python.
-            timeout: Seconds after which it is ended; None means never.
+            timeout: Time limit in seconds; None means no limit.
             key: The same key again, from any client, joins the same run.
             max_output: The first bytes of stdout and of stderr that are kept.
             callbacks: `on_stdout`, `on_stderr`, `on_result`, `on_error`, `on_input`: see `Callbacks`.
@@ -86,7 +86,7 @@ class Code(SandboxPart):
         return await collect(stream, callbacks, max_output)
 
     async def get(self, id: str) -> CodeContextInfo:
-        """Return a context as it is now. Raises `not_found`."""
+        """Return the current state of a context. Raises `not_found`."""
         return await self._request(CodeGet(context=id))
 
     async def list(self) -> builtins.list[CodeContextInfo]:

@@ -1,4 +1,4 @@
-"""What a run of code gives: MIME bundles, text, errors, and its end."""
+"""Results of a run of code: MIME bundles, text, errors, and its end."""
 
 import base64
 import binascii
@@ -16,11 +16,11 @@ class RichResult:
     """One object in several representations.
 
     Attributes:
-        kind: `value`: the value of the last expression; `display`: what the code has displayed; `update`: the new state
-            of an earlier display with the same `display_id`.
+        kind: `value` for the last expression, `display` for an object that the code has displayed, `update` for a new
+            state of an earlier display with the same `display_id`.
         data: By MIME type: text, JSON values, or bytes of a binary type over 64 KiB. The properties decode them.
-        metadata: What the code states about the values, by MIME type.
-        display_id: The id under which updates replace it; None means it cannot be updated.
+        metadata: Metadata of the values, by MIME type.
+        display_id: The id that updates refer to; None if it cannot be updated.
         execution_count: The number of the run, of a `value`.
         omitted: MIME types whose value was too large to be sent, or was no longer kept.
     """
@@ -85,7 +85,7 @@ class RichResult:
         return next((value for kind, value in self.data.items() if kind.startswith("application/vnd.vega")), None)
 
     def bytes(self, kind: str) -> bytes | None:
-        """Return the value of a binary MIME type, decoded. None if there is none, or it is not base64."""
+        """Return the decoded value of a binary MIME type; None if it is missing or not base64."""
         value = self.data.get(kind)
         if isinstance(value, str):
             try:
@@ -100,18 +100,18 @@ class RichResult:
 
 
 def large_value(form: str, data: bytes) -> Any:
-    """Return a value that was sent as bytes as `RichResult.data` has it. Raises `ValueError` if it is not valid."""
+    """Convert a value that was sent as bytes to its form in `RichResult.data`. Raises `ValueError` if it is invalid."""
     if form == "base64":
         return data
     return data.decode() if form == "text" else json.loads(data)
 
 
-# ---- what a stream of a run yields, in order
+# ---- items of a run's stream, in order
 
 
 @dataclass(frozen=True)
 class CodeStdout:
-    """Bytes that the code has printed; `offset` is that of the first."""
+    """Bytes that the code has printed; `offset` is the offset of the first."""
 
     offset: int
     data: bytes
@@ -120,7 +120,7 @@ class CodeStdout:
 
 @dataclass(frozen=True)
 class CodeStderr:
-    """Bytes that the code has printed to stderr; `offset` is that of the first."""
+    """Bytes that the code has printed to stderr; `offset` is the offset of the first."""
 
     offset: int
     data: bytes
@@ -129,7 +129,7 @@ class CodeStderr:
 
 @dataclass(frozen=True)
 class CodeCleared:
-    """The code clears what was shown so far; with `wait`, when the next output arrives."""
+    """The code clears the previous output; with `wait`, when the next output arrives."""
 
     wait: bool
 
@@ -160,7 +160,7 @@ class CodeLost:
 
 @dataclass(frozen=True)
 class CodeEnd:
-    """The end of a run. The fields are those of `hawse.api.code.CodeRunResult`."""
+    """The end of a run. For the fields, see `hawse.api.code.CodeRunResult`."""
 
     status: RunStatus
     run: str
@@ -184,9 +184,9 @@ class CodeResult(CodeEnd):
     """A run that has ended, with its output.
 
     Attributes:
-        stdout: What it has printed, up to the limit of the call.
-        stderr: What it has printed to stderr, up to the limit.
-        results: The values and displays as a notebook shows them at the end: updated, and without what was cleared.
+        stdout: Its output, up to the limit of the call.
+        stderr: Its output to stderr, up to the limit.
+        results: The final values and displays, as in a notebook: with updates applied and cleared ones removed.
         truncated: Whether output is missing: it was over a limit, or not read in time.
     """
 
@@ -198,12 +198,12 @@ class CodeResult(CodeEnd):
 
     @property
     def value(self) -> RichResult | None:
-        """The value of the last expression; None if it has none."""
+        """The value of the last expression, if any."""
         return next((rich for rich in reversed(self.results) if rich.kind == "value"), None)
 
     @property
     def text(self) -> str | None:
-        """The value of the last expression as plain text; None if it has none."""
+        """The value of the last expression as plain text, if any."""
         return None if self.value is None else self.value.text
 
 
@@ -220,7 +220,7 @@ class ResultCollector:
         self._truncated = False
 
     def add(self, event: CodeEvent) -> None:
-        """Add an event. `CodeEnd` is not one of them: it is for `result`."""
+        """Add an event, except `CodeEnd`, which is for `result`."""
         if isinstance(event, (CodeStdout, CodeStderr, RichResult)) and self._clear_next:
             self._clear_next = False
             self._results.clear()

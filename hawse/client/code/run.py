@@ -135,7 +135,7 @@ class CodeRunCall(ClientCall):
 
     def _opened(self, opened: CodeRunOpened) -> None:
         if self.run is not None and self.run != opened.run:
-            # A sandbox that died has lost its keys, and may have run the code again: that is not this call's run.
+            # A sandbox that died has lost its keys, and may have run the code again: this is not this call's run.
             raise OutcomeUnknownError("the sandbox was restarted during the run", admitted="yes")
         self.run = opened.run
         for name in (*STREAMS.values(), EVENTS):
@@ -143,7 +143,7 @@ class CodeRunCall(ClientCall):
         self.mark_opened()
 
     def _skip_to(self, name: str, offset: int) -> None:
-        """Everything before `offset` was sent, or is no longer kept: what is missing is reported in its place."""
+        """Everything before `offset` was sent or is no longer kept: report missing bytes."""
         if name == EVENTS:
             missing, self._event_offset = offset - self._event_offset, max(offset, self._event_offset)
         else:
@@ -186,11 +186,11 @@ class CodeRunCall(ClientCall):
 class CodeRunStream:
     """The events of a run, in order; the last one is a `CodeEnd`. `async for event in ctx.stream(source)`.
 
-    Leaving the loop early interrupts the run, unless it has a key that the caller chose, or it was attached to.
+    Leaving the loop early interrupts the run, unless the caller chose a key or attached to it.
     """
 
     def __init__(self, calls: CallTable, call: CodeRunCall, sandbox: str, *, owned: bool) -> None:
-        """Create the stream; the call is made when it is iterated.
+        """Create the stream; iterating opens the call.
 
         Args:
             calls: The calls of the client.
@@ -236,7 +236,7 @@ class CodeRunStream:
             self._leave()
 
     def _leave(self) -> None:
-        """End the run if it is in progress and this stream owns it; a run that waits is withdrawn by the server."""
+        """End the run if it is in progress and this stream owns it; the server withdraws a waiting run."""
         call = self._call
         if self._owned and call.run is not None and not call.settled:
             self._calls.post(ClientCall(CodeInterrupt(run=call.run, grace=INTERRUPT_GRACE), sandbox=self._sandbox))

@@ -1,6 +1,6 @@
 """One WebSocket from its handshake to its end: a task that reads, one that writes, one that pings.
 
-It knows no calls: what arrives is passed to `receive`, what is to be sent is pulled by the `FairWriter`.
+It does not know calls: received messages are passed to `receive`, and the `FairWriter` pulls messages to send.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ class GatewayConnection:
     """A WebSocket and the protocol on it. Implements `hawse.client.base.channel.ConnectionProtocol`."""
 
     def __init__(self, websocket: ClientConnection, receive: Callable[[Message | Data], None]) -> None:
-        """Wrap an open `websocket`; `receive` gets the messages of channels, and `Goaway`."""
+        """Wrap an open `websocket`; `receive` gets messages of channels and `Goaway`."""
         self.protocol = Connection(Role.CLIENT)  # window 0: each channel gets its own window when it is opened
         self.writer = FairWriter(self.protocol)
         self.welcome: Welcome | None = None
@@ -85,7 +85,7 @@ class GatewayConnection:
         """Carry messages until the connection is lost or closed; return why.
 
         Args:
-            ping_interval: Seconds between two pings. A connection on which nothing moves for so long is dropped.
+            ping_interval: Seconds between two pings. A connection that is silent for this long is dropped.
             sleep: Waits for a number of seconds.
         """
         async with asyncio.TaskGroup() as group:

@@ -22,11 +22,11 @@ from hawse.wire.frames import HEADER_SIZE
 from hawse.wire.limits import SUBPROTOCOL
 
 PATH = "/v1/connect"
-WRITE_LIMIT = 64 * 1024  # bytes that the transport may buffer: every channel waits behind them
-SLACK = 64 * 1024  # bytes beyond the text limit, so that the protocol, not the WebSocket, reports what is too large
+WRITE_LIMIT = 64 * 1024  # bytes that the transport can buffer: every channel waits behind them
+SLACK = 64 * 1024  # bytes beyond the text limit, so that the protocol, not the WebSocket, reports too large messages
 CLOSE_TIMEOUT = 2.0  # seconds for the closing handshake
-NOTSENT_LOWAT = 128 * 1024  # bytes that the kernel may queue unsent: without it, 3 MB of an upload wait there
-RETRIED = frozenset({408, 425, 429})  # HTTP statuses below 500 after which another attempt may succeed
+NOTSENT_LOWAT = 128 * 1024  # bytes that the kernel can queue unsent: otherwise, 3 MB of an upload wait there
+RETRIED = frozenset({408, 425, 429})  # HTTP statuses below 500 that allow another attempt
 
 FINAL_CLOSES = {
     1007: "invalid_message",
@@ -36,7 +36,7 @@ FINAL_CLOSES = {
     4403: "forbidden",
 }
 
-Authorities = str | Path | ssl.SSLContext | None  # what the certificate of a gateway is checked with
+Authorities = str | Path | ssl.SSLContext | None  # for the verification of a gateway's certificate
 
 
 class DialError(Exception):
@@ -73,8 +73,8 @@ def trust(ca: Authorities) -> ssl.SSLContext | None:
     """Return what checks the certificate of a gateway; None means the authorities that the system trusts.
 
     Args:
-        ca: A file of PEM certificates that are trusted instead of those of the system, such as that of a private
-            authority, or a complete context.
+        ca: A file of PEM certificates to trust instead of the system's, such as a private authority's, or a complete
+            context.
 
     Raises:
         ValueError: `ca` is not a file of certificates.
@@ -103,12 +103,12 @@ async def dial(
         token: The bearer token; None sends none.
         timeout: Seconds.
         tls: Checks the certificate of the gateway. None means the authorities that the system trusts do.
-        subprotocol: What is spoken on it.
+        subprotocol: The WebSocket subprotocol.
         ping: Seconds between WebSocket pings, and for each answer. None means the protocol has its own `ping`.
 
     Raises:
         RefusedError: The server refused the connection, and a retry would be refused too.
-        DialError: Another attempt may succeed.
+        DialError: Connecting failed; another attempt can succeed.
     """
     if token is not None and not token.isprintable():  # the error of the library would print it
         raise refused("unauthenticated", "the token contains a line feed, or another character that none has")
@@ -146,7 +146,7 @@ def _proxy() -> Literal[True] | None:
 
 
 def _reason(error: Exception, address: str) -> str:
-    """Return what is wrong, for people that do not know the numbers of errors."""
+    """Describe an error in words instead of its number."""
     text = str(error)
     if f"[Errno {errno.ECONNREFUSED}]" in text:  # of one address, or of each that a name has
         return f"the connection to {address} was refused"
@@ -156,7 +156,7 @@ def _reason(error: Exception, address: str) -> str:
 
 
 def refusal_of_close(code: int | None, reason: str, sent: HawseError | None) -> RefusedError | None:
-    """Return the error for a close after which no retry can succeed; None for any other.
+    """Return the error for a final close; None if a retry can succeed.
 
     Args:
         code: The WebSocket close code.

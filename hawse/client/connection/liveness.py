@@ -1,9 +1,9 @@
 """Whether the other end of a WebSocket is alive, although its pong may wait behind much data on a slow network.
 
-A byte that arrives is a sign of life, also of a message that is not complete yet. While data is on its way to the other
-end, so is a byte that it acknowledges: the ping waits behind that data. A byte that is acknowledged when nothing else
-is on its way is none: the kernel of a stopped program acknowledges too. So does the kernel of a proxy whose gateway has
-disappeared, so acknowledgements alone count for `SILENCE` only.
+Every received byte is a sign of life, even if its message is incomplete. While data is in flight, so is an acknowledged
+byte, because the ping waits behind that data. When nothing else is in flight, an acknowledgement is not a sign of life:
+the kernel of a stopped program acknowledges, too. So does the kernel of a proxy whose gateway has disappeared, so
+acknowledgements alone count only for `SILENCE`.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from typing import Final
 
 from websockets.asyncio.client import ClientConnection
 
-SILENCE: Final = 60.0  # s without a byte from the other end, after which acknowledgements are no sign of life
+SILENCE: Final = 60.0  # s without a byte from the other end until acknowledgements no longer count
 UNACKED = slice(24, 28)  # tcpi_unacked in `struct tcp_info` of Linux: segments (u32)
 BYTES_ACKED = slice(120, 128)  # tcpi_bytes_acked (u64, since Linux 4.1)
 
@@ -22,7 +22,7 @@ BYTES_ACKED = slice(120, 128)  # tcpi_bytes_acked (u64, since Linux 4.1)
 class ClosedTransport(asyncio.Transport):
     """Takes the place of a transport that has ended.
 
-    asyncio's own one raises AttributeError if it is aborted after it has written its last bytes and closed itself.
+    asyncio's class raises AttributeError when aborted after it has written its last bytes and closed itself.
     """
 
     def is_closing(self) -> bool:

@@ -1,4 +1,4 @@
-"""Keeps a connection: dial, run, and when it is lost wait and dial again, until that is useless.
+"""Maintains a connection: dials, runs, and after a loss waits and dials again, unless this is futile.
 
 One task, owned by `Client`. It notifies `CallTable` of made and lost connections, and settles all calls at the end.
 """
@@ -25,12 +25,12 @@ NOT_CONNECTED = "no connection: "
 
 
 class Reconnector:
-    """Runs in one task; the attributes may be read at any time."""
+    """Runs in one task; the attributes can be read at any time."""
 
     def __init__(
         self, uri: str, token: Token, options: Options, calls: CallTable, tls: ssl.SSLContext | None = None
     ) -> None:
-        """Prepare a connection; `run` makes it.
+        """Prepare a connection; `run` establishes it.
 
         Args:
             uri: As `address` returns it.

@@ -1,4 +1,4 @@
-"""What changes files without transferring them: the part of `Files` that is about places."""
+"""Changes to files without a transfer: the part of `Files` that edits, moves, copies and deletes."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ PathLike = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
 
 def wire_path(path: PathLike) -> str:
-    """Return a path as it is sent (docs/wire.md, Files)."""
+    """Encode a path (docs/wire.md, Files)."""
     return to_text(os.fsdecode(path))
 
 
@@ -46,14 +46,15 @@ class FileChanges(SandboxPart):
         patch: str | None = None,
         if_version: str | None = None,
     ) -> FileEditResult:
-        """Change a file atomically, by `old` and `new`, several `edits`, or a `patch`: all of it or nothing.
+        """Change a file atomically, by `old` and `new`, several `edits`, or a `patch`. Either all changes are applied
+        or none.
 
         Args:
             path: The file.
             old: The text to replace, which has to occur exactly once.
             new: The text in its place.
-            all: Whether to replace `old` wherever it is.
-            edits: Replacements, made one after the other, in place of `old` and `new`.
+            all: Whether to replace every occurrence of `old`.
+            edits: Replacements, applied in order, instead of `old` and `new`.
             patch: A unified diff of this file, in place of `old` and `new`.
             if_version: The version that the file must have, as `stat` and `write` return it.
 
@@ -84,23 +85,23 @@ class FileChanges(SandboxPart):
         max_bytes: int = 4 << 30,
         on_progress: Callable[[FileExtractProgress], object] | None = None,
     ) -> FileExtractResult:
-        """Extract an archive that is in the sandbox: tar, also with gzip, bzip2, xz or zstd, or zip.
+        """Extract an archive file of the sandbox: zip, or tar, optionally compressed with gzip, bzip2, xz or zstd.
 
-        Nothing is written outside `to`. If the caller is cancelled, the extraction ends; what was extracted stays.
+        Nothing is written outside `to`. If the caller is cancelled, the extraction ends; extracted files remain.
 
         Args:
             archive: The file.
             to: The directory, which is created if it is missing.
             overwrite: Whether existing files are replaced; otherwise one is a `conflict`.
             strip: Number of leading components to remove from each name.
-            max_entries: Number of entries after which it ends with `too_large`.
-            max_bytes: Bytes, unpacked, after which it ends with `too_large`.
+            max_entries: Maximum number of entries; more are `too_large`.
+            max_bytes: Maximum number of unpacked bytes; more are `too_large`.
             on_progress: Is called a few times in a second.
 
         Raises:
-            HawseError: `permission_denied` for an entry that leaves `to` (`details`: `entry`), `invalid_params` for
-                an archive that is damaged or encrypted, `interrupted` for a lost connection, `unavailable` for zstd
-                in a sandbox without it, `too_large`, `no_space`.
+            HawseError: `permission_denied` for an entry that leaves `to` (`details`: `entry`), `invalid_params` for a
+                damaged or encrypted archive, `interrupted` for a lost connection, `unavailable` for zstd if the sandbox
+                lacks it, `too_large`, `no_space`.
         """
         params = FileExtract(
             **self._target(archive),
@@ -146,7 +147,7 @@ class FileChanges(SandboxPart):
 
         Args:
             path: Where.
-            target: What it leads to, stored as it is.
+            target: The path that it points to, stored unchanged.
             overwrite: Whether an existing file or symlink is replaced; otherwise it is a `conflict`.
         """
         await self._request(api.FileSymlink(**self._target(path), target=wire_path(target), overwrite=overwrite))
@@ -166,12 +167,12 @@ class FileChanges(SandboxPart):
     async def copy(
         self, path: PathLike, to: PathLike, *, recursive: bool = False, overwrite: bool = False
     ) -> api.FileCopyResult:
-        """Copy a file or directory, which appears at `to` when it is complete; return what was copied.
+        """Copy a file or directory, which appears at `to` when it is complete; return the numbers of copied entries.
 
         Modes, times and symlinks are kept.
 
         Args:
-            path: What to copy.
+            path: The file or directory.
             to: Where.
             recursive: Required for a directory.
             overwrite: Whether to replace an existing file.

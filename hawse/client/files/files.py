@@ -71,15 +71,15 @@ class Files(FileLooking):
         mtime_ns: int | None = None,
         sparse: bool = False,
     ) -> FileWriter:
-        """Stream into a file, which is replaced when the `async with` block ends; after an error the old one stays.
+        """Stream into a file, which is replaced when the `async with` block ends; after an error the old one remains.
 
         Args:
             path: The file.
-            mode: Its permission bits; None means those that it has.
+            mode: Its permission bits; None keeps them.
             parents: Whether to create missing directories.
             if_version: The version that the file must have at the end, otherwise `conflict`; "": it must not exist.
-            offset: Continue the file from there on in place, instead of replacing it; a shorter one is a `conflict`.
-                What was written stays after an error. With 0 it need not exist.
+            offset: Write in place from this offset, instead of replacing the file; a shorter file is a `conflict`.
+                Written bytes remain after an error. With 0 the file need not exist.
             mtime_ns: The time of its last modification, in nanoseconds since 1970; None means the present.
             sparse: Whether blocks of zeros become holes.
         """
@@ -120,7 +120,7 @@ class Files(FileLooking):
         Args:
             path: The file.
             data: The content, as bytes or as an async iterable of bytes.
-            mode: Its permission bits; None means those that it has.
+            mode: Its permission bits; None keeps them.
             parents: Whether to create missing directories.
             if_version: The version that the file must have, as `stat` and `write` return it; "": it must not exist.
 
@@ -141,7 +141,7 @@ class Files(FileLooking):
         return file.result
 
     async def read_text(self, path: PathLike, *, encoding: str = "utf-8", errors: str = "strict") -> str:
-        """Return a file's text. Raises `UnicodeDecodeError` if it is not `encoding`, unless `errors` permits it."""
+        """Return a file's text. Raises `UnicodeDecodeError` for invalid `encoding`, unless `errors` permits it."""
         return (await self.read(path)).decode(encoding, errors)
 
     async def write_text(
@@ -169,16 +169,16 @@ class Files(FileLooking):
     ) -> api.FileTransferResult:
         """Send a local file. After a lost connection it continues with what had not arrived.
 
-        With `resume`, the bytes that have arrived stay beside the file as `.hawse-….part` if the connection is lost for
-        good or the caller ends: the next upload of the same local file, unchanged, to the same place continues after
-        them. An upload removes the parts of others to this place that are older than a day. A new file then belongs to
-        the user of the sandbox; a symlink or a special file at `remote` is written without `resume`.
+        With `resume`, received bytes remain beside the file as `.hawse-….part` if the connection is lost for good or
+        the caller ends: the next upload of the same, unchanged local file to the same path continues after them. An
+        upload removes other parts for this path that are older than a day. A new file then belongs to the user of the
+        sandbox; a symlink or a special file at `remote` is written without `resume`.
 
         Args:
             local: The file to send.
-            remote: The file in the sandbox, which is replaced when all of it has arrived.
-            mode: Its permission bits; None means those that it has.
-            preserve: Whether it gets the mode, the time and the holes of the local file.
+            remote: The file in the sandbox, which is replaced when it has arrived completely.
+            mode: Its permission bits; None keeps them.
+            preserve: Whether to preserve the mode, the time and the holes of the local file.
             resume: Whether another call can continue this one.
             progress: See `Progress`.
 
@@ -214,14 +214,14 @@ class Files(FileLooking):
     ) -> int:
         """Fetch a file; return its size. The local file appears when it is complete.
 
-        If this fails, the bytes received so far stay beside it as `.hawse-….part`: the next download of the same
-        version continues after them.
+        After a failure, the received bytes remain beside it as `.hawse-….part`: the next download of the same version
+        continues after them.
 
         Args:
             remote: The file in the sandbox.
             local: The local file.
-            preserve: Whether it gets the mode, the time and the holes of the remote file. It never gets the bits
-                set-user-ID, set-group-ID and sticky.
+            preserve: Whether to preserve the mode, the time and the holes of the remote file. The bits set-user-ID,
+                set-group-ID and sticky are never set.
             progress: See `Progress`.
         """
         info = await self.stat(remote)
@@ -243,15 +243,15 @@ class Files(FileLooking):
     ) -> TreeResult:
         """Send a directory with everything in it, or a file.
 
-        Modes, times, holes and symlinks are kept. FIFOs, sockets and devices are left out. Existing files and symlinks
-        are replaced, other files of an existing directory stay. The same call again continues one that was interrupted.
+        Modes, times, holes and symlinks are preserved. FIFOs, sockets and devices are skipped. Existing files and
+        symlinks are replaced; other files of an existing directory remain. Repeating an interrupted call continues it.
 
         Args:
             local: The directory to send.
             remote: The directory in the sandbox, which is created if it is missing.
             progress: See `Progress`.
-            on_error: Is called with a path below `local` and the exception for what cannot be copied, and the rest is
-                copied; None means it raises.
+            on_error: Is called with a path below `local` and the exception if it cannot be copied; the rest is copied.
+                None raises the exception.
 
         Raises:
             OSError: A local file cannot be read.
@@ -276,8 +276,8 @@ class Files(FileLooking):
             remote: The directory in the sandbox.
             local: The local directory, which is created if it is missing.
             progress: See `Progress`.
-            on_error: Is called with a path below `remote` and the exception for what cannot be copied, and the rest is
-                copied; None means it raises.
+            on_error: Is called with a path below `remote` and the exception if it cannot be copied; the rest is copied.
+                None raises the exception.
 
         Raises:
             OSError: A local file cannot be written.
@@ -296,15 +296,15 @@ class Files(FileLooking):
         include: Sequence[str] | None = None,
         exclude: Sequence[str] | None = None,
     ) -> AsyncIterator[bytes]:
-        """Iterate over the bytes of an archive, which is made while it is read. Symlinks are kept.
+        """Iterate over the bytes of an archive, which is created while it is read. Symlinks are preserved.
 
         It cannot be resumed: a lost connection raises `interrupted`.
 
         Args:
             path: A directory or a file.
             format: `tar`, `tar.gz` or `zip`.
-            include: Globs of what is included, as for `list`.
-            exclude: Globs of what is left out.
+            include: Globs of included files, as for `list`.
+            exclude: Globs of excluded files.
         """
         params = api.FileArchive(**self._target(path), format=format, include=globs(include), exclude=globs(exclude))
         ignored = [api.FileArchiveOpened]

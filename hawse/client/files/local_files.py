@@ -26,7 +26,7 @@ FLAGS: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | geta
 Progress = Callable[[int, int], object]  # bytes so far, bytes in all
 CHUNK = 1 << 20  # bytes read from the local disk at a time
 VERSION = r"[0-9a-f]+(?:-[0-9a-f]+){3}"  # of a file in a sandbox, in the name of its part
-# Permission bits of a file that arrives: a program of a sandbox must not get the rights of the user of this machine.
+# Permission bits of a received file: programs of a sandbox must not get the rights of this machine's user.
 MODE: Final = 0o777
 
 
@@ -68,15 +68,15 @@ async def download(
 ) -> int:
     """Fetch a file; return its size.
 
-    If this fails, the bytes received so far stay beside `local`, and the next download continues after them. The parts
-    of other versions, which no download continues, are removed.
+    After a failure, the received bytes remain beside `local`, and the next download continues after them. Parts of
+    other versions, which no download continues, are removed.
 
     Args:
         info: The version of the file to fetch.
         open_read: Opens the file at an offset.
         local: Where to put it.
         progress: Is called after each chunk.
-        preserve: Whether the local file gets the mode, the time and the holes of the other.
+        preserve: Whether to preserve the mode, the time and the holes of the remote file.
 
     Raises:
         OSError: The local file cannot be written; EBUSY: another download to it is in progress.
@@ -121,7 +121,7 @@ def digest(text: str) -> str:
 
 
 def _prefix(local: Path) -> str:
-    """What the names of all parts of this file start with."""
+    """Return the common prefix of the names of this file's parts."""
     return f".hawse-{digest(local.name)}-"
 
 
@@ -167,7 +167,7 @@ def _set_mode(fd: int, mode: int) -> None:
 
 
 def _remove_old_parts(local: Path) -> None:
-    """Remove the parts of earlier versions, except those that a download is writing."""
+    """Remove the parts of earlier versions, except parts that a download is writing."""
     old = re.compile(rf"{re.escape(_prefix(local))}{VERSION}\.part")
     with os.scandir(local.parent) as entries:
         found = [entry.path for entry in entries if old.fullmatch(entry.name)]

@@ -1,4 +1,4 @@
-"""What looks at files without reading or changing them: the part of `Files` that is about directories and names."""
+"""Queries about files that neither read nor change them: the part of `Files` that lists and searches."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Sequence
 from typing import Any, TypeVar
@@ -15,7 +15,7 @@ from hawse.wire import HawseError
 
 
 class FileListing(AsyncIterator[api.FileEntry]):
-    """What `files.list` returns: iterate over it with `async for`, or await it to get a list."""
+    """The result of `files.list`: iterate over it with `async for`, or await it to get a list."""
 
     def __init__(self, entries: AsyncGenerator[api.FileEntry]) -> None:
         self._entries = entries
@@ -27,7 +27,7 @@ class FileListing(AsyncIterator[api.FileEntry]):
         return await anext(self._entries)
 
     async def aclose(self) -> None:
-        """End the iteration; what it holds is released."""
+        """End the iteration and release its resources."""
         await self._entries.aclose()
 
     async def _all(self) -> list[api.FileEntry]:
@@ -38,7 +38,7 @@ class FileLooking(FileChanges):
     """Describes files, lists directories and searches: what `Files` inherits."""
 
     async def stat(self, path: PathLike, *, follow: bool = True, detect: bool = False) -> api.FileStatResult:
-        """Return what is at `path`.
+        """Describe the file at `path`.
 
         Args:
             path: The file or directory.
@@ -72,8 +72,8 @@ class FileLooking(FileChanges):
             depth: The number of levels to descend at most.
             hidden: Whether names that start with a dot are included.
             include: Globs: `*.py` is for a name at any depth, `src/**/*.py` for the path.
-            exclude: Globs of what is left out.
-            on_error: Is called for what cannot be read, and the iteration continues; None means it raises.
+            exclude: Globs of excluded files.
+            on_error: Is called for entries that cannot be read, and the iteration continues; None raises an error.
         """
         params = api.FileList(
             **self._target(path),
@@ -122,12 +122,12 @@ class FileLooking(FileChanges):
             words: Texts that the path of a file must all contain, in any order; case is ignored. None means any path.
             hidden: Whether names that start with a dot are included.
             include: Globs, as for `list`.
-            exclude: Globs of what is left out.
+            exclude: Globs of excluded files.
             limit: The number of matches at most.
             on_error: As for `list`.
 
         Raises:
-            HawseError: `too_large` after `limit` matches if there are more.
+            HawseError: `too_large` if there are more than `limit` matches.
         """
         params = api.FileSearch(
             **self._target(path),

@@ -1,6 +1,7 @@
-"""The two ends of a transfer of a directory: a place on this machine, and a place in a sandbox.
+"""The two ends of a directory transfer: a path on this machine, and a path in a sandbox.
 
-Nothing is written through a symlink on this machine: a sandbox could name a file below one that leads elsewhere.
+Nothing is written through a symlink on this machine, since a sandbox could name a file below a symlink that leads
+elsewhere.
 """
 
 import asyncio
@@ -21,9 +22,9 @@ if TYPE_CHECKING:
 
 Advance = Callable[[int], object]  # takes the bytes that were copied since the last call
 
-RESUMED_FROM: Final = 4 << 20  # bytes: a smaller file is sent again as quickly as its part is examined
-WRITABLE: Final = 0o700  # what a directory has while it is filled
-LOCAL_MODE: Final = 0o3777  # of a directory that arrives on this machine: without set-user-ID
+RESUMED_FROM: Final = 4 << 20  # bytes; a smaller file is sent again as quickly as its part is examined
+WRITABLE: Final = 0o700  # mode of a directory while it is filled
+LOCAL_MODE: Final = 0o3777  # bits of a received directory on this machine: without set-user-ID
 
 
 class LocalPlace:
@@ -33,15 +34,15 @@ class LocalPlace:
         self.path = path
 
     async def tree(self, on_failure: OnFailure) -> Tree:
-        """Return what is here. Raises `OSError`."""
+        """List the files here. Raises `OSError`."""
         return await asyncio.to_thread(trees.local_tree, self.path, on_failure)
 
     async def make_directory(self, entry: TreeEntry) -> bool:
-        """Create a directory, which can be filled; return whether it did not exist. Raises `OSError`."""
+        """Create a writable directory; return whether it did not exist. Raises `OSError`."""
         return await asyncio.to_thread(self._make_directory, entry)
 
     async def make_link(self, link: Link) -> None:
-        """Make a symlink in the place of a file or a symlink. Raises `OSError`."""
+        """Create a symlink, replacing a file or a symlink. Raises `OSError`."""
         await asyncio.to_thread(self._make_link, link)
 
     async def finish_directory(self, entry: TreeEntry, *, created: bool) -> None:
@@ -52,7 +53,7 @@ class LocalPlace:
         """Return the place of a path below this one.
 
         Raises:
-            PermissionDeniedError: A directory on the way is a symlink.
+            PermissionDeniedError: A parent directory is a symlink.
         """
         if not path:
             return self.path
@@ -99,15 +100,15 @@ class RemotePlace:
         self.path = path
 
     async def tree(self, on_failure: OnFailure) -> Tree:
-        """Return what is here. Raises `HawseError`."""
+        """List the files here. Raises `HawseError`."""
         return await trees.remote_tree(self.files, self.path, on_failure)
 
     async def make_directory(self, entry: TreeEntry) -> bool:
-        """Create a directory, which can be filled; return whether it did not exist. Raises `HawseError`."""
+        """Create a writable directory; return whether it did not exist. Raises `HawseError`."""
         return await self.files.mkdir(self.below(entry.path), parents=True, mode=entry.mode | WRITABLE)
 
     async def make_link(self, link: Link) -> None:
-        """Make a symlink in the place of a file or a symlink. Raises `HawseError`."""
+        """Create a symlink, replacing a file or a symlink. Raises `HawseError`."""
         place = self.below(link.path)
         await self.files.symlink(place, link.target, overwrite=True)
         if link.mtime_ns is not None:
@@ -133,10 +134,10 @@ async def copy_file(source: Place, target: Place, entry: TreeEntry, advance: Adv
     """Copy one file with its mode and its time.
 
     Args:
-        source: Where it is; at least one of both is in a sandbox.
-        target: Where the copy is to be.
+        source: Its place; at least one of the two places is in a sandbox.
+        target: The place of the copy.
         entry: The file.
-        advance: Is called with the bytes that were copied.
+        advance: Is called with the number of copied bytes.
 
     Raises:
         OSError: The local file cannot be read or written.

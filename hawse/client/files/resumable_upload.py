@@ -1,9 +1,9 @@
 """An upload that another process can continue: into a part beside the file, which replaces it when it is complete.
 
-The name of the part is derived from the remote name, and from the local file (device, inode, size, time of its last
-change), so that the part of another version is never continued. A part stays only if another upload may continue it:
-not after an error that the next one would have too. Parts of the same remote name that nothing has written to for a day
-are removed by the next upload.
+The name of the part is derived from the remote name and the local file (device, inode, size, time of its last change),
+so that the part of another version is never continued. A part remains only if another upload can continue it: not after
+an error that would occur again. The next upload removes parts of the same remote name that were not written to for a
+day.
 """
 
 import asyncio
@@ -23,8 +23,8 @@ from hawse.wire import HawseError
 if TYPE_CHECKING:
     from hawse.client.files.files import Files
 
-STALE: Final = 86_400.0  # seconds without a change after which the part of an earlier upload is removed
-# Errors after which a part is of no use: the file system or the place of the file refuses it.
+STALE: Final = 86_400.0  # seconds without a change until the part of an earlier upload is removed
+# Errors that make a part useless: the file system or the file's directory refuses it.
 LASTING: Final = frozenset(
     {"no_space", "too_large", "permission_denied", "is_directory", "not_directory", "conflict", "invalid_params"}
 )
@@ -32,7 +32,7 @@ CHECKED: Final = 64 << 10  # bytes before the end of a part that are compared, s
 
 
 def _read_at(file: BinaryIO, size: int, offset: int) -> bytes:
-    """Read a part of a file, whose position stays where it is."""
+    """Read a part of a file without moving its position."""
     position = file.tell()
     try:
         file.seek(offset)
@@ -57,7 +57,7 @@ class ResumableUpload:
         self._remote = os.fsdecode(remote)
 
     async def run(self, mode: int | None, progress: Progress | None, *, preserve: bool = False) -> FileTransferResult:
-        """Send what has not arrived yet, and replace the file. For the arguments and errors see `Files.upload`."""
+        """Send the missing bytes, and replace the file. For the arguments and errors see `Files.upload`."""
         file = await asyncio.to_thread(open, self._local, "rb")
         try:
             status = os.fstat(file.fileno())
@@ -107,7 +107,7 @@ class ResumableUpload:
         return os.path.join(os.path.dirname(self._remote), f"{self._prefix()}{digest(repr(known))}.part")
 
     def _prefix(self) -> str:
-        """What the names of all parts of this remote file start with."""
+        """Return the common prefix of the names of this remote file's parts."""
         return f".hawse-{digest(os.path.basename(self._remote))}-"
 
     async def _arrived(self, file: BinaryIO, part: str, size: int) -> int:

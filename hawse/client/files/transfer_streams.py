@@ -1,4 +1,4 @@
-"""File transfers: reads that resume by offset and version, writes that resume by what the server has applied."""
+"""File transfers: reads resume by offset and version, writes by the offset that the server has applied."""
 
 from types import TracebackType
 
@@ -69,7 +69,7 @@ class ReadCall(ClientCall):
 
 
 class WriteCall(ClientCall):
-    """`file.write`. Its key lets a repeat join the upload, which waits for it, or get its outcome."""
+    """`file.write`. Thanks to its key, a repeat joins the upload, which waits for it, or gets its outcome."""
 
     def __init__(self, params: FileWrite, *, sandbox: str) -> None:
         """Prepare a call; the `input` of `params` is replaced."""

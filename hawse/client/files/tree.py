@@ -1,4 +1,4 @@
-"""What a transfer of a directory copies: the files, directories and symlinks of one side, without their content."""
+"""The directory tree of a transfer: the files, directories and symlinks of one side, without their content."""
 
 import os
 import stat
@@ -40,7 +40,7 @@ class TreeEntry(NamedTuple):
 
 
 class Link(NamedTuple):
-    """A symlink: its path below the source, what it leads to, and the time of its last modification."""
+    """A symlink: its path below the source, its target, and the time of its last modification."""
 
     path: str
     target: str
@@ -55,7 +55,7 @@ class Tree:
         files: The files.
         directories: The directories, `source` included.
         links: The symlinks.
-        special: The paths of FIFOs, sockets and devices, which are not copied.
+        special: The paths of FIFOs, sockets and devices, which are skipped.
     """
 
     files: list[TreeEntry] = field(default_factory=list)
@@ -70,11 +70,11 @@ class Tree:
 
 
 def local_tree(source: Path, on_failure: OnFailure) -> Tree:
-    """Return what is at a local path.
+    """Return the tree at a local path.
 
     Args:
         source: A file or a directory, or a symlink to one.
-        on_failure: Is called for what is below and cannot be read.
+        on_failure: Is called for entries below that cannot be read.
 
     Raises:
         OSError: `source` cannot be read.
@@ -106,7 +106,7 @@ def local_tree(source: Path, on_failure: OnFailure) -> Tree:
 
 
 def _add_local(tree: Tree, path: str, below: str) -> bool:
-    """Add a file, a symlink or a directory to a tree. Return whether it is a directory."""
+    """Add a file, a symlink or a directory to a tree; return whether it is a directory."""
     info = os.lstat(path)
     if stat.S_ISDIR(info.st_mode):
         tree.directories.append(_local_entry(below, info))
@@ -126,12 +126,12 @@ def _local_entry(path: str, info: os.stat_result) -> TreeEntry:
 
 
 async def remote_tree(files: "Files", source: str, on_failure: OnFailure) -> Tree:
-    """Return what is at a path of a sandbox.
+    """Return the tree at a path of a sandbox.
 
     Args:
         files: The files of the sandbox.
         source: A file or a directory, or a symlink to one.
-        on_failure: Is called for what is below and cannot be read.
+        on_failure: Is called for entries below that cannot be read.
 
     Raises:
         HawseError: `source` cannot be read; `permission_denied` if the sandbox names a file outside of it.

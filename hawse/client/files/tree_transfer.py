@@ -34,13 +34,13 @@ OF_THE_DISK: Final = (errno.ENOSPC, errno.EDQUOT)
 
 @dataclass
 class TreeResult:
-    """What was copied.
+    """Statistics of a transfer.
 
     Attributes:
         files: Number of files.
-        bytes: Their size together.
+        bytes: Their total size.
         links: Number of symlinks.
-        skipped: The paths of FIFOs, sockets and devices, which are not copied.
+        skipped: The paths of FIFOs, sockets and devices, which are skipped.
         failed: The paths that could not be copied.
     """
 
@@ -66,11 +66,11 @@ class TreeTransfer:
         """Prepare a copy.
 
         Args:
-            source: What to copy.
+            source: The directory to copy.
             target: Where the copy is to be. One of both, or both, are in a sandbox.
             progress: Is called with the bytes so far, and the bytes in all.
-            on_error: Is called with a path below `source` and the exception for what cannot be copied; None means it
-                raises.
+            on_error: Is called with a path below `source` and the exception if it cannot be copied; None raises the
+                exception.
             into: Whether `target` keeps its mode and its time if it exists.
         """
         self.result = TreeResult()
@@ -126,7 +126,7 @@ class TreeTransfer:
             self._progress(self._copied, self._whole)
 
     async def _each(self, entries: Iterable[TreeEntry] | Iterable[Link], work: Callable[[T], Awaitable[None]]) -> None:
-        """Await `work` for each entry, a few at once. An error of one is reported, and the others go on."""
+        """Await `work` for each entry, a few at a time. An error of one is reported, and the others continue."""
         rest: Iterator[T] = iter(entries)  # type: ignore[arg-type]
 
         async def worker() -> None:

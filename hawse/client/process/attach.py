@@ -28,7 +28,7 @@ class ProcessAttachCall(ClientCall):
         Args:
             params: The process to attach to.
             sandbox: The sandbox that it runs in.
-            since: The offsets to start at; 0 for a stream that is left out. None means all that is still kept.
+            since: The offsets to start at; 0 for an omitted stream. None means all output that is still kept.
             window: Bytes that the server may send before they are read.
         """
         super().__init__(params, sandbox=sandbox, repeats=True)
@@ -70,7 +70,7 @@ class ProcessAttachCall(ClientCall):
         self.mark_opened()
 
     def _skip_to(self, name: StreamName, offset: int) -> None:
-        """The journal starts at `offset` now: in place of the bytes before it, the reader gets an error."""
+        """The journal now starts at `offset`: in place of earlier bytes, the reader gets an error."""
         cursor = next(self.cursors[kind] for kind, other in STREAMS.items() if other == name)
         if offset > cursor.offset:
             self.receive_buffer.put(name, TruncatedError(name, offset - cursor.offset))

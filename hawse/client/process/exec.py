@@ -37,7 +37,7 @@ STREAMS: dict[Kind, StreamName] = {Kind.OUTPUT: "stdout", Kind.STDERR: "stderr"}
 
 
 def check_complete(cursors: Mapping[Kind, OffsetCursor], reached: StreamOffsets | ProcessAttachResult) -> None:
-    """Raise `TruncatedError` if the server is further in a stream than the bytes that were received."""
+    """Raise `TruncatedError` if the server has sent more of a stream than was received."""
     for kind, name in STREAMS.items():
         if (missing := getattr(reached, name) - cursors[kind].offset) > 0:
             raise TruncatedError(name, missing)
@@ -62,15 +62,15 @@ class ExecCall(ClientCall):
         """Prepare a call.
 
         Args:
-            params: What to run.
+            params: The command.
             sandbox: The sandbox to run it in.
             key: The same key again joins the same run; None means a random one.
             stdin: Whether the command gets input.
             window: Bytes that the server may send before they are handled.
-            limit: Bytes of stdout and of stderr that are kept at most.
-            timeout: Seconds that the call may take.
-            result: What `done` becomes: the method's result, with the output itself in place of its final offsets.
-            callbacks: Called with output as it arrives, also with what is not kept because of `limit`.
+            limit: Maximum number of bytes to keep of stdout and of stderr.
+            timeout: Time limit of the call in seconds.
+            result: The type of the call's result, with the output itself in place of the final offsets.
+            callbacks: Called with output as it arrives, including output beyond `limit`.
 
         Raises:
             HawseError: `invalid_params` for a key that the server would refuse.
@@ -85,8 +85,8 @@ class ExecCall(ClientCall):
         self._output = {kind: bytearray() for kind in STREAMS}
         given = callbacks or {}
         self._callbacks = {Kind.OUTPUT: given.get("on_stdout"), Kind.STDERR: given.get("on_stderr")}
-        self._context = contextvars.copy_context()  # of the caller: callbacks run in it, not in that of the connection
-        # Fails with what a callback has raised.
+        self._context = contextvars.copy_context()  # the caller's context: callbacks run in it, not in the connection's
+        # Fails with a callback's exception.
         self.callback_failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         if given:
             self._exec = params  # the callbacks get all output
@@ -117,7 +117,7 @@ class ExecCall(ClientCall):
 
     def _opened(self, opened: ProcessOpened | SessionExecOpened) -> None:
         if self.run is not None and self.run.instance != opened.instance:
-            # A sandbox that died has lost its keys, and may have run the command again: that is not this call's run.
+            # A sandbox that died has lost its keys, and may have run the command again: this is not this call's run.
             raise OutcomeUnknownError("the sandbox was restarted during the command", admitted="yes")
         self.run = opened
         check_complete(self._cursors, opened.start)
@@ -142,7 +142,7 @@ class ExecCall(ClientCall):
             self._context.run(callback, new)
         except Exception as error:
             self.callback_failed.set_exception(error)
-            self.callback_failed.exception()  # marks it as retrieved: the caller may be gone
+            self.callback_failed.exception()  # marks it as retrieved, since the caller may be gone
 
     def spend(self, size: int) -> None:
         self._owed += size
@@ -172,20 +172,20 @@ async def run_to_end(
     check: bool,
     give_up: Callable[[ExecCall], None],
 ) -> Any:
-    """Make the call, send `stdin`, and return its result, a `CommandResult`.
+    """Perform the call, send `stdin`, and return its result, a `CommandResult`.
 
     Args:
         calls: The calls of the client.
         call: The call, with an input stream if there is `stdin`.
         stdin: All of the input.
         check: Whether to raise for a command that failed, or printed more than is kept.
-        give_up: Is called in the end, to abandon a call that has not settled because the caller was cancelled or the
+        give_up: Is called at the end, to abandon a call that has not settled because the caller was cancelled or the
             call's timeout has passed.
 
     Raises:
         CommandError: If `check`.
         HawseError: The call's error, `deadline_exceeded`, and what closed the client.
-        Exception: What a callback raised.
+        Exception: A callback's exception.
     """
     try:
         async with deadline(call):
@@ -204,7 +204,7 @@ async def run_to_end(
 
 
 def kill(calls: CallTable, call: ExecCall) -> None:
-    """Abandon `call`, and end its command if that may be running, as soon as it is known which process it is."""
+    """Abandon `call`, and end its command, which may be running, as soon as its process is known."""
 
     def opened() -> None:
         if call.run is not None and not call.settled:
@@ -221,7 +221,7 @@ def kill(calls: CallTable, call: ExecCall) -> None:
 
 
 async def _write_stdin(call: ExecCall, data: BytesLike) -> None:
-    """Send `data`. The command may end, or fail, before it has read everything."""
+    """Send `data`. The command can end or fail before it has read everything."""
     assert call.input_stream is not None
     try:
         await call.input_stream.write(data)

@@ -1,4 +1,4 @@
-"""Commands of a sandbox: what `Sandbox` inherits, so that `box.exec(…)` works."""
+"""Commands of a sandbox: the base class of `Sandbox` with `box.exec(…)`."""
 
 from functools import partial
 from typing import Any, Unpack
@@ -50,19 +50,19 @@ class Execution:
         Args:
             command: A sequence is an argv; a string is for the shell.
             cwd: The working directory.
-            env: Is added to the environment; None unsets a variable.
+            env: Variables to add to the environment; None unsets one.
             stdin: The whole input; None means the command reads from /dev/null.
-            timeout: Seconds after which the whole process tree is killed; the result is then `timed_out`.
-            check: Whether to raise for a code other than 0, or truncated output.
-            key: The same key again, from any client, joins the same run.
-            max_output: The first bytes of each stream that are kept; if there were more, the result is `truncated`.
-            callbacks: `on_stdout`, `on_stderr`: are called with all output as it arrives: see `OutputCallbacks`.
+            timeout: Time limit in seconds; then, the whole process tree is killed and the result is `timed_out`.
+            check: Whether to raise an error for an exit code other than 0, or truncated output.
+            key: Another call with the same key, from any client, joins the same run.
+            max_output: Number of bytes to keep of each stream; if there are more, the result is `truncated`.
+            callbacks: `on_stdout` and `on_stderr` are called with all output as it arrives: see `OutputCallbacks`.
 
         Raises:
             CommandError: If `check`; a `CommandTimeoutError`, which is also a `TimeoutError`, after `timeout`.
             TruncatedError: Output was lost.
             HawseError: `spawn_failed`, `unavailable`; `deadline_exceeded` if the call took longer than `timeout` and
-                the client's `request_timeout`; what closed the client.
+                the client's `request_timeout`; the error that closed the client.
         """
         from hawse.api.processes import Exec  # `hawse shell`, which must start fast, runs no command
         from hawse.client.process.exec import ExecCall, kill, run_to_end

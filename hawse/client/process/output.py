@@ -15,7 +15,7 @@ from hawse.client.process.attach import ProcessAttachCall
 from hawse.client.process.exec import STREAMS
 from hawse.client.process.reread import Reread
 
-REREAD_WINDOW = 256 << 10  # bytes that may arrive before they are read, of output that is read again
+REREAD_WINDOW = 256 << 10  # bytes to receive ahead of the reader when output is read again
 
 
 class OutputStream(OutputIterator[bytes]):
@@ -38,7 +38,7 @@ class OutputStream(OutputIterator[bytes]):
 
         Args:
             encoding: The encoding of the text.
-            errors: What is done with bytes that are not valid, as for `bytes.decode`.
+            errors: Handling of invalid bytes, as for `bytes.decode`.
         """
         async for line in self._reader.lines(encoding, errors):
             yield line
@@ -68,7 +68,7 @@ class ProcessOutput:
 
     @property
     def stdout(self) -> OutputStream:
-        """Iterate over stdout alone. Both streams share a window: if there may be much of stderr, read that as well."""
+        """Iterate over stdout alone. Both streams share a window, so read stderr as well if it can be long."""
         return OutputStream(self._call, self._readers["stdout"])
 
     @property

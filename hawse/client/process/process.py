@@ -44,7 +44,7 @@ class Process(ProcessOutput):
 
         Args:
             calls: The calls of the client.
-            call: The call by which the client is attached.
+            call: The call that attaches the client.
             sandbox: The sandbox that the process runs in.
             stdin: False if the process is known to read from /dev/null.
             owned: Whether this handle has started it.
@@ -77,7 +77,7 @@ class Process(ProcessOutput):
 
     @property
     def instance(self) -> str:
-        """Distinguishes processes of the same id: new for each that is started."""
+        """Distinguishes processes with the same id: new for each start."""
         return self._call.instance or ""
 
     @property
@@ -103,18 +103,18 @@ class Process(ProcessOutput):
         await self._call.input_stream.flush()
 
     async def end(self) -> None:
-        """Send EOF on stdin, after what was written."""
+        """Send EOF on stdin, after the written bytes."""
         await self._call.input_stream.end()
 
     # ---- life
 
     async def wait(self, *, timeout: float | None = None) -> Exit:
-        """Wait until the process has ended and its output has arrived; return how it ended.
+        """Wait until the process has ended and its output has arrived; return its exit.
 
-        Output that is not read in the meantime can be read afterwards, as far as the sandbox keeps it.
+        Unread output can be read afterwards, as far as the sandbox keeps it.
 
         Args:
-            timeout: Seconds; None means no limit. The process goes on after them.
+            timeout: Time limit in seconds; None means no limit. The process continues after it.
 
         Raises:
             TruncatedError: The last bytes of its output are no longer kept.
@@ -132,7 +132,7 @@ class Process(ProcessOutput):
         return exit_
 
     async def info(self) -> ProcessInfo:
-        """Return the process as it is now. Raises `not_found`."""
+        """Return the current state of the process. Raises `not_found`."""
         return await self._request(ProcessGet(id=self.id))
 
     async def wait_for_log(
@@ -147,10 +147,10 @@ class Process(ProcessOutput):
         """Wait until the process has printed `text`, or a match of `pattern`.
 
         Args:
-            text: Is searched for as it is.
+            text: Literal text to search for.
             pattern: A regular expression in RE2's syntax.
             stream: The stream to search; None means both.
-            since: The offset in each stream to search from; None means all that is kept.
+            since: The offset in each stream to search from; None means all kept output.
             timeout: Seconds.
 
         Raises:
@@ -194,7 +194,7 @@ class Process(ProcessOutput):
         await self._request(ProcessSignal(id=self.id, instance=self.instance, signal=signal))
 
     async def kill(self, *, signal: str | None = None, grace: float | None = None) -> Exit:
-        """Send TERM (or `signal`) to the process tree, and KILL after `grace` seconds (5); return how it ended."""
+        """Send TERM (or `signal`) to the process tree, and KILL after `grace` seconds (5); return its exit."""
         params = ProcessKill(id=self.id, instance=self.instance, signal=signal, grace=grace)
         return (await self._request(params)).exit
 

@@ -24,7 +24,7 @@ from hawse.client.process.program import Command, StartFields, StartOptions, sta
 
 
 class Processes(SandboxPart):
-    """The processes of a sandbox. It holds nothing open."""
+    """The processes of a sandbox. Needs no closing."""
 
     def start(self, command: Command, **options: Unpack[StartOptions]) -> "ProcessStarting":
         """Start exactly one process and attach to it.
@@ -50,7 +50,7 @@ class Processes(SandboxPart):
         Args:
             id: The id of the process.
             instance: The instance of that id; None means any.
-            since: The offset in each stream to start at; None means all that is kept.
+            since: The offset in each stream to start at; None means all kept output.
 
         Raises:
             HawseError: `not_found`, `stale_handle` if the process is another instance, and what closed the client.
@@ -58,13 +58,13 @@ class Processes(SandboxPart):
         return await self._attach(id, instance=instance, since=since, stdin=True, owned=False)
 
     async def get(self, id: str) -> ProcessInfo:
-        """Return a process as it is now, running or ended. Raises `not_found`, and what closed the client."""
+        """Return the state of a running or ended process. Raises `not_found`, and the error that closed the client."""
         return await self._request(ProcessGet(id=id))
 
     async def kill_all(
         self, *, session: str | None = None, signal: Signal | None = None, grace: float | None = None
     ) -> int:
-        """End all processes that run with all their descendants; return their number when nothing is left of them.
+        """End all running processes with all their descendants; return their number when all have ended.
 
         Args:
             session: The id of a session: only processes that it started. None means all, also the commands of `exec`.
@@ -77,7 +77,7 @@ class Processes(SandboxPart):
         return (await self._request(ProcessKillall(session=session, signal=signal, grace=grace))).killed
 
     async def remove(self, id: str | None = None, *, instance: str | None = None, session: str | None = None) -> int:
-        """Remove a process that has ended, with its output, or all that have ended; return the number of them.
+        """Remove an ended process with its output, or all ended ones; return their number.
 
         Args:
             id: The id of the process; None means all that have ended.
@@ -116,7 +116,7 @@ class Processes(SandboxPart):
                 info.id, instance=info.instance, since=since, stdin=bool(fields["stdin"]), owned=True
             )
         except BaseException:
-            if wanted is None:  # it may have been started, and its id is known to no other client
+            if wanted is None:  # it may have been started, and no other client knows its id
                 self._calls.post(ClientCall(ProcessKill(id=id), sandbox=self._sandbox))
             raise
 
@@ -130,7 +130,7 @@ class Processes(SandboxPart):
 
 
 class ProcessStarting:
-    """What `box.processes.start` returns: await it, or enter it with `async with`."""
+    """The result of `box.processes.start`: await it, or enter it with `async with`."""
 
     def __init__(self, processes: Processes, fields: StartFields) -> None:
         self._processes = processes

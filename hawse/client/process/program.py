@@ -1,4 +1,4 @@
-"""What a caller gives to run a program, and the fields of the methods that it becomes."""
+"""Arguments for running a program, and the fields of the methods that they are converted to."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -10,15 +10,15 @@ from hawse.client.base.timeouts import check_timeout
 
 Command = str | Sequence[str | os.PathLike[str]]
 
-OUTPUT_LIMIT = 64 << 20  # bytes of each stream that `exec` keeps: for more, use a process and its iterators
+OUTPUT_LIMIT = 64 << 20  # bytes of each stream that `exec` keeps; for more, use a process and its iterators
 
 
 class OutputCallbacks(TypedDict, total=False):
-    """Functions that are called with output as it arrives. What they return is ignored; what they raise ends the call.
+    """Functions that are called with output as it arrives. Their results are ignored; an exception ends the call.
 
     They are called in a copy of the caller's context (`contextvars`).
 
-    The parts of a stream are consecutive, and end anywhere: also within a line or a character.
+    The parts of a stream are consecutive, and can end anywhere, even within a line or a character.
     """
 
     on_stdout: Callable[[bytes], object]
@@ -31,9 +31,9 @@ class StartOptions(TypedDict, total=False):
     Args:
         id: The id of the process; by default a random one.
         cwd: The working directory; a relative one starts at the workspace, or at the session's directory.
-        env: Is added to the environment; None unsets a variable.
+        env: Variables to add to the environment; None unsets one.
         stdin: Whether the process gets input; by default it reads from /dev/null.
-        timeout: Seconds after which the whole process tree is killed; by default never.
+        timeout: Seconds until the whole process tree is killed; by default never.
     """
 
     id: str | None
@@ -64,13 +64,14 @@ def program(command: Command, *, cwd: Directory | None, env: Env | None, timeout
     """Return the fields of a program: a string is a shell's command, a sequence is an argv.
 
     Args:
-        command: What to run.
+        command: The command.
         cwd: The working directory.
-        env: Is added to the environment; None unsets a variable.
-        timeout: Seconds after which it is killed.
+        env: Variables to add to the environment; None unsets one.
+        timeout: Time limit in seconds.
 
     Raises:
-        InvalidParamsError: `command` is neither a string nor a sequence of strings, or `timeout` is no time limit.
+        InvalidParamsError: `command` is neither a string nor a sequence of strings, or `timeout` is not a valid time
+            limit.
     """
     text = command if isinstance(command, str) else None
     check_timeout(timeout)
@@ -107,5 +108,5 @@ def start_fields(
     stdin: bool = False,
     timeout: float | None = None,
 ) -> StartFields:
-    """Return the fields of a process that is to be started. The arguments are those of `StartOptions`."""
+    """Return the fields for starting a process. For the arguments see `StartOptions`."""
     return {**program(command, cwd=cwd, env=env, timeout=timeout), "id": id, "stdin": stdin or None}

@@ -30,7 +30,7 @@ from hawse.client.process.program import OUTPUT_LIMIT, Command, OutputCallbacks,
 
 
 class SessionResult(CommandResult, frozen=True):
-    """The exit and the output of a command. `ended`: the shell has ended with it (`exit`, `exec`, a kill)."""
+    """The exit and the output of a command. `ended` if the shell has ended with it (`exit`, `exec`, a kill)."""
 
     ended: bool = False
 
@@ -53,8 +53,8 @@ class SessionHandle(TypedDict):
 class Session(CreatedHandle):
     """`async with box.sessions.create() as session: await session.exec("cd /tmp"); …`
 
-    Leaving deletes a session that was created so, with everything that it started, unless `detach` was called. Its
-    commands run one at a time, in the order of the calls of all clients; sessions run in parallel.
+    Leaving deletes the created session and all processes that it started, unless `detach` was called. Commands of a
+    session run one at a time, in the order of the calls of all clients; sessions run in parallel.
     """
 
     def __init__(
@@ -96,30 +96,30 @@ class Session(CreatedHandle):
         max_output: int = OUTPUT_LIMIT,
         **callbacks: Unpack[OutputCallbacks],
     ) -> SessionResult:
-        """Run a command in the session's shell after those before it, and return its exit and its output.
+        """Run a command in the session's shell after all earlier ones, and return its exit and its output.
 
-        Its effects on the shell persist. If the caller is cancelled, the command leaves the queue or, if it runs
-        already, is ended, unless the call has a `key`. The session lives.
+        Its effects on the shell persist. If the caller is cancelled, the command is removed from the queue or, if it is
+        running, ended, unless the call has a `key`. The session continues.
 
         Args:
             command: A shell command.
-            cwd: The working directory of this command alone; a relative one starts at the session's.
-            env: Is added to the environment of this command alone; None unsets a variable.
+            cwd: The working directory of this command only, relative to the session's.
+            env: Variables to add to the environment of this command only; None unsets one.
             stdin: The whole input; None means the command reads from /dev/null.
-            timeout: Seconds from the start of the command; None means the session's `command_timeout`. After it, what
-                the command started is killed and the shell drops the rest of the command: the code is 124 and the
-                result `timed_out`; the session lives.
-            check: Whether to raise for a code other than 0, or truncated output.
-            key: The same key again, from any client, joins the same run.
-            max_output: The first bytes of each stream that are kept; if there were more, the result is `truncated`.
-            callbacks: `on_stdout`, `on_stderr`: are called with all output as it arrives: see `OutputCallbacks`.
+            timeout: Time limit in seconds, from the start of the command; None means the session's `command_timeout`.
+                Then, the processes of the command are killed and the shell skips its rest: the code is 124 and the
+                result is `timed_out`; the session continues.
+            check: Whether to raise an error for an exit code other than 0, or truncated output.
+            key: Another call with the same key, from any client, joins the same run.
+            max_output: Number of bytes to keep of each stream; if there are more, the result is `truncated`.
+            callbacks: `on_stdout` and `on_stderr` are called with all output as it arrives: see `OutputCallbacks`.
 
         Raises:
             CommandError: If `check`; a `CommandTimeoutError`, which is also a `TimeoutError`, after `timeout`.
             TruncatedError: Output was lost.
             HawseError: `exited` if the shell had ended before (`details["exit"]` is the `Exit`) or the session was
                 deleted; `limit_exceeded`, `not_found`, `stale_handle`, `spawn_failed` for a `cwd` that does not exist;
-                what closed the client.
+                the error that closed the client.
         """
         params = SessionExec(
             **self._handle(), command=command, cwd=directory(cwd), env=environment(env), timeout=timeout
@@ -180,7 +180,7 @@ class Session(CreatedHandle):
     # ---- life
 
     async def info(self) -> SessionInfo:
-        """Return the session as it is now, or how it has ended. Raises `not_found`."""
+        """Return the current state of the session, or how it has ended. Raises `not_found`."""
         return await self._request(SessionGet(id=self._handle()["id"]))
 
     async def wait(self) -> Exit:

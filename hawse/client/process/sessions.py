@@ -8,7 +8,7 @@ from hawse.client.process.session import Session
 
 
 class Sessions(SandboxPart):
-    """The sessions of a sandbox. It holds nothing open."""
+    """The sessions of a sandbox. Needs no closing."""
 
     def create(
         self,
@@ -26,10 +26,10 @@ class Sessions(SandboxPart):
             cwd: Its working directory at first.
             env: Is added to its environment; None unsets a variable.
             shell: The path of the shell; None means bash.
-            command_timeout: Seconds after which a command is killed whose `exec` has no `timeout`; None means never.
+            command_timeout: Default time limit of commands, in seconds; None means no limit.
 
         Raises:
-            HawseError: When awaited: `conflict` if there is one of that id, `spawn_failed`, `limit_exceeded`.
+            HawseError: When awaited: `conflict` if the id is taken, `spawn_failed`, `limit_exceeded`.
         """
         return self._handle(
             SessionCreate(
@@ -47,7 +47,7 @@ class Sessions(SandboxPart):
         return self._handle(SessionCreate(id=id), create=False)
 
     async def get(self, id: str) -> SessionInfo:
-        """Return a session as it is now, or how it has ended. Raises `not_found`."""
+        """Return the current state of a session, or how it has ended. Raises `not_found`."""
         return await self._request(SessionGet(id=id))
 
     async def list(self) -> list[SessionInfo]:

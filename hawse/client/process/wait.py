@@ -16,7 +16,7 @@ LONGEST = 86_400.0  # seconds: the protocol's limit of a wait
 
 
 class ProcessWaitCall(ClientCall):
-    """After a lost connection it searches from where it started, for the time that is left."""
+    """After a lost connection, it searches from the same offset again, for the remaining time."""
 
     def __init__(self, params: ProcessWait, *, sandbox: str, timeout: float) -> None:
         """Prepare a call that waits `timeout` seconds at most; the `timeout` of `params` is replaced."""

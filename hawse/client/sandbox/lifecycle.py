@@ -40,7 +40,7 @@ class Lifecycle:
         """End everything that runs in it, and refuse calls until `wake`. Its files remain.
 
         Raises:
-            HawseError: `cleanup_pending` if something has not ended; the gateway goes on trying.
+            HawseError: `cleanup_pending` if something has not ended; the gateway keeps trying.
         """
         from hawse.api.sandboxes import SandboxStop
 
@@ -57,7 +57,7 @@ class Lifecycle:
         return await self._manage(SandboxPause(id=self.id))
 
     async def resume(self) -> "SandboxInfo":
-        """Let a paused sandbox go on."""
+        """Resume a paused sandbox."""
         from hawse.api.sandboxes import SandboxResume
 
         return await self._manage(SandboxResume(id=self.id))
@@ -71,13 +71,13 @@ class Lifecycle:
         idle_timeout: float | None = None,
         keep_alive: bool | None = None,
     ) -> "SandboxInfo":
-        """Change the sandbox. What is not given stays as it is.
+        """Change the sandbox. Omitted settings remain unchanged.
 
         Args:
             env: Variables to set, for programs that are started later; None removes one.
             labels: Labels to set; None removes one.
-            timeout: Seconds from now until it is deleted. An end that is later already is kept.
-            idle_timeout: Seconds without activity after which it sleeps.
+            timeout: Seconds from now until it is deleted. A later end is kept.
+            idle_timeout: Seconds of inactivity until it sleeps.
             keep_alive: Whether it never sleeps. With False, it sleeps after the `idle_timeout` that it had before.
         """
         from hawse.api.sandboxes import SandboxUpdate
@@ -94,7 +94,7 @@ class Lifecycle:
         )
 
     async def snapshot(self, *, name: str | None = None, ttl: float | None = None) -> "BackupInfo":
-        """Make a backup of the workspace, from which `hw.sandboxes.create(snapshot=…)` creates others.
+        """Back up the workspace. `hw.sandboxes.create(snapshot=…)` creates other sandboxes from it.
 
         Args:
             name: A name for people.
@@ -111,7 +111,7 @@ class Lifecycle:
         """End everything that runs in it, and remove its files.
 
         Raises:
-            HawseError: `not_found`; `cleanup_pending` if something has not ended; the gateway goes on trying.
+            HawseError: `not_found`; `cleanup_pending` if something has not ended; the gateway keeps trying.
         """
         from hawse.api.sandboxes import SandboxDelete
 

@@ -1,4 +1,4 @@
-"""Sandboxes that are created, or found, when they are awaited or entered; also with a connection of their own."""
+"""Objects that create or find a sandbox when awaited or entered, optionally with a separate connection."""
 
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from types import TracebackType
@@ -17,19 +17,19 @@ class SandboxOptions(TypedDict, total=False):
     """How a sandbox is created: the keyword arguments of `Sandboxes.create` and `Sandbox.create`.
 
     Args:
-        provider: The name of the provider; by default that of the gateway.
+        provider: The name of the provider; by default the gateway's.
         template: The name of a template of the gateway.
         image: The image whose files it sees.
         image_command: Whether the command of the image is started, as the process `image`.
         env: The environment of all programs in it.
         snapshot: The id of a snapshot, or of another backup, whose content its workspace gets.
-        labels: Labels, by which `list` selects.
-        limits: What it may use.
-        network: What it can connect to.
-        egress: What the network `filtered` lets through; by default nothing.
+        labels: Labels, for the selection of `list`.
+        limits: Its resource limits.
+        network: The network that it can reach.
+        egress: The rules of the network `filtered`; by default nothing is allowed.
         ports: Ports that have a preview from the start: numbers, or `SandboxPort` for a name or a token.
         timeout: Seconds until it is deleted; by default never.
-        idle_timeout: Seconds without activity after which it sleeps; by default as the gateway is configured.
+        idle_timeout: Seconds of inactivity until it sleeps; by default the gateway's setting.
         keep_alive: Whether it never sleeps.
     """
 
@@ -61,13 +61,13 @@ def create_params(id: str, options: SandboxOptions) -> SandboxCreate:
 
 
 class SandboxOpening:
-    """`box = await Sandbox.get(id)` finds a sandbox; `box.close()` closes the connection, if it has its own.
+    """`box = await Sandbox.get(id)` finds a sandbox; `box.close()` closes its separate connection, if any.
 
     `async with Sandbox.get(id) as box:` does so at the end.
     """
 
     def __init__(self, find: "Callable[[], Awaitable[Sandbox]]") -> None:
-        """Find what is awaited.
+        """Find the sandbox.
 
         Args:
             find: Returns the sandbox.
@@ -89,7 +89,7 @@ class SandboxOpening:
 
 
 class SandboxCreation(SandboxOpening):
-    """`box = await hw.sandboxes.create()` creates a sandbox that stays.
+    """`box = await hw.sandboxes.create()` creates a permanent sandbox.
 
     `async with hw.sandboxes.create() as box:` deletes it at the end, also after an exception.
     """

@@ -1,8 +1,7 @@
-"""A sandbox: its commands, and what it has: processes, sessions, code, terminals, files, watches, ports, git.
+"""A sandbox: its commands, processes, sessions, code, terminals, files, watches, ports and git.
 
-Each property is named after what it holds, and its methods after those of the wire: `process.start` is
-`box.processes.start`. `start`, `create`, `open` and `attach` return handles, `get` and `list` return records.
-`box.exec` alone is a method of the sandbox itself.
+The names of properties and their methods follow the wire: `process.start` is `box.processes.start`. `start`, `create`,
+`open` and `attach` return handles, `get` and `list` return records. Only `box.exec` is a method of the sandbox itself.
 
 If a connection is lost, calls that change something are repeated with a key, so they run once, and streams resume.
 """
@@ -39,15 +38,14 @@ if TYPE_CHECKING:  # each is loaded when it is first used, so that a program sta
 
 
 class Sandbox(Lifecycle, Execution):
-    """A handle to one sandbox: of a client, as `hw.sandbox()`, or with a connection of its own.
+    """A handle to one sandbox: of a client, like `hw.sandbox()`, or with its own connection.
 
     `create`, `get` and `list` are for programs that need one sandbox and no client. Without `client`, they connect to
     the gateway that `connect()` finds.
 
     Attributes:
         id: The id of the sandbox.
-        connection: The client that this handle has connected, and that `close` closes. None means it holds nothing
-            open.
+        connection: The client that this handle has connected and `close` closes; None if it belongs to another client.
     """
 
     connection: "Client | None" = None
@@ -73,12 +71,12 @@ class Sandbox(Lifecycle, Execution):
     ) -> "SandboxCreation":
         """Create a sandbox and start it.
 
-        `box = await Sandbox.create()` creates one that stays. `async with Sandbox.create() as box:` deletes it at the
-        end, and closes the connection.
+        `box = await Sandbox.create()` creates a permanent one. `async with Sandbox.create() as box:` deletes it at the
+        end and closes the connection.
 
         Args:
             id: The id; None means a random one.
-            client: The client to use. None means a connection of its own, until `close`.
+            client: The client to use. None opens a separate connection, until `close`.
             options: As for `hw.sandboxes.create`: see `SandboxOptions`.
 
         Raises:
@@ -99,7 +97,7 @@ class Sandbox(Lifecycle, Execution):
 
         Args:
             id: The id.
-            client: The client to use. None means a connection of its own, until `close`.
+            client: The client to use. None opens a separate connection, until `close`.
 
         Raises:
             HawseError: When awaited: `not_found`; as `connect()`.
@@ -120,7 +118,7 @@ class Sandbox(Lifecycle, Execution):
 
         Args:
             labels: Labels that a sandbox must have.
-            client: The client to use. None means a connection that is closed before this returns.
+            client: The client to use. None opens a connection and closes it before returning.
         """
         if client is not None:
             return await client.sandboxes.list(labels=labels)
@@ -130,7 +128,7 @@ class Sandbox(Lifecycle, Execution):
             return await own.sandboxes.list(labels=labels)
 
     async def close(self) -> None:
-        """Close the connection that `create` or `get` has made, in the same task. The sandbox remains.
+        """Close the connection that `create` or `get` has opened, in the same task. The sandbox remains.
 
         Does nothing for a sandbox of a client, and the second time.
         """
@@ -193,7 +191,7 @@ class Sandbox(Lifecycle, Execution):
 
     @property
     def backups(self) -> "SandboxBackups":
-        """Its backups: `create`, `restore`, `list`, `get`, `delete`. `hw.backups` has those of all sandboxes."""
+        """Its backups: `create`, `restore`, `list`, `get`, `delete`. `hw.backups` has the backups of all sandboxes."""
         from hawse.client.backups import SandboxBackups
 
         return SandboxBackups(self._calls, self.id)
@@ -207,7 +205,7 @@ class Sandbox(Lifecycle, Execution):
 
     @property
     def egress(self) -> "Egress":
-        """What its programs may reach, if its network is `filtered`: `get`, `set`, `watch`."""
+        """Its egress rules, if its network is `filtered`: `get`, `set`, `watch`."""
         from hawse.client.egress import Egress
 
         return Egress(self._calls, self.id)
@@ -228,7 +226,7 @@ class Sandbox(Lifecycle, Execution):
 
     @property
     def ports(self) -> "Ports":
-        """Open ports: `list` and `watch` them, make previews with `expose`, connect with `connect`."""
+        """Open ports: `list` and `watch` them, create previews with `expose`, connect with `connect`."""
         from hawse.client.ports import Ports
 
         return Ports(self._calls, self.id, gateway=self._gateway, window=self._window)

@@ -92,7 +92,7 @@ class _Creator:
     def __init__(
         self, calls: CallTable, handle: Callable[[str], Sandbox], id: str | None, options: SandboxOptions
     ) -> None:
-        # Without an id, one is chosen here, so that a repeated call makes one sandbox.
+        # Without an id, one is chosen here, so that a repeated call creates only one sandbox.
         self._calls = calls
         self._handle = handle
         self._random = id is None
@@ -113,7 +113,7 @@ class _Creator:
     async def _create(self) -> Sandbox:
         id = self._params.id
         assert id is not None
-        # Nobody else knows a random id, so what may have been created with it is deleted after a failure.
+        # No other client knows a random id, so a sandbox that may have been created with it is deleted after a failure.
         undo = SandboxDelete(id=id) if self._random else None
         try:
             await self._calls.request(self._params, sandbox=None, undo=undo)
@@ -129,7 +129,7 @@ def _random_id(prefix: str) -> str:
 
 
 class Sandboxes:
-    """All sandboxes of the gateway. It holds nothing open."""
+    """All sandboxes of the gateway. Needs no closing."""
 
     def __init__(self, calls: CallTable, options: Options, *, gateway: str) -> None:
         """Create a handle.
@@ -154,9 +154,9 @@ class Sandboxes:
 
         Raises:
             HawseError: When awaited: `conflict` for an id that was created with other arguments, `capacity_exceeded`,
-                `cleanup_pending`, `invalid_params`, `unavailable`, `forbidden` if the caller may create none,
-                `limit_exceeded` if it has as many as it may have. `details["sandbox"]` is the id. After an error or a
-                cancellation, a sandbox with a random id is deleted if it may exist.
+                `cleanup_pending`, `invalid_params`, `unavailable`, `forbidden` if the caller may not create any,
+                `limit_exceeded` if it has reached its limit. `details["sandbox"]` is the id. After an error or a
+                cancellation, a sandbox with a random id that may exist is deleted.
         """
         return SandboxCreation(_Creator(self._calls, self._handle, id, options).create)
 
@@ -167,8 +167,8 @@ class Sandboxes:
     async def list(self, *, labels: Mapping[str, str] | None = None) -> list[SandboxInfo]:
         """Return the sandboxes that have all of the labels. None is started.
 
-        There may be more than one answer has room for: then there are several calls, and a sandbox that is created or
-        deleted in the meantime may be among the sandboxes or not.
+        Long lists take several calls, so a sandbox that is created or deleted in the meantime may or may not be
+        included.
         """
         found: builtins.list[SandboxInfo] = []
         after = None

@@ -1,7 +1,7 @@
-"""`terminal.attach`: the state of one viewer, and how it resumes at the exact byte (docs/wire.md section 9).
+"""`terminal.attach`: the state of one viewer, which resumes at the exact byte (docs/wire.md section 9).
 
-Turns frames and events into `TerminalEvent`s in order. A snapshot replaces missing output when it is complete: a
-connection that is lost before resumes from the output before the snapshot.
+Turns frames and events into `TerminalEvent`s in order. A snapshot replaces missing output when it is complete: if the
+connection is lost earlier, the viewer resumes from the output before the snapshot.
 """
 
 import msgspec
@@ -38,7 +38,7 @@ class TerminalAttachCall(ClientCall):
         Args:
             params: The terminal, and as what to attach; with a `viewer` that has a key.
             sandbox: The sandbox of the terminal.
-            since: The offset to start at; None means all that is kept.
+            since: The offset to start at; None means all kept output.
             window: Bytes that the server may send before they are read.
         """
         super().__init__(params, sandbox=sandbox, repeats=True)
@@ -129,7 +129,7 @@ class TerminalAttachCall(ClientCall):
     def receive_data(self, data: Data) -> None:
         if data.kind is Kind.SCREEN and self._assembly:
             self._assembly.add(data.offset, data.payload)
-            self.spend(len(data.payload))  # the length of a snapshot is bounded by itself, not by the window
+            self.spend(len(data.payload))  # snapshots have their own size limit, instead of the window
             self._complete_snapshot()
         elif data.kind is Kind.OUTPUT and self._cursor and not self._assembly:
             new = self._cursor.accept(data.offset, data.payload)
@@ -168,7 +168,7 @@ class TerminalAttachCall(ClientCall):
         return self._put(Answers(answers), cost)
 
     def _put(self, item: TerminalEvent, cost: int = 0) -> int:
-        """Buffer an item with its cost; return the cost that is left to give back."""
+        """Buffer an item with its cost; return the remaining cost, to be returned."""
         self.receive_buffer.put(LANE, item, cost)
         return 0
 

@@ -56,7 +56,7 @@ class Automation:
     _calls: CallTable
     _sandbox: str
     _call: TerminalAttachCall
-    _mark: int | None = None  # offset at which the next `expect` starts; None means the end of the output at the attach
+    _mark: int | None = None  # offset where the next `expect` starts; None means the end of the output at the attach
 
     async def screen(
         self, *, format: Literal["text", "ansi", "html"] = "text", scrollback: int = 0
@@ -70,7 +70,7 @@ class Automation:
         """Type into the terminal, exactly once and in one piece, or not at all.
 
         Args:
-            text: Is typed first, as it is.
+            text: Literal text to type first.
             paste: Is typed next, as pasted text: bracketed if the program has asked for that.
             keys: Are pressed last, by name, such as `["ctrl+c", "up"]`.
 
@@ -93,17 +93,17 @@ class Automation:
         since: int | None = None,
         timeout: float = 30.0,
     ) -> OutputMatch:
-        r"""Wait until `pattern` matches the output after the last match or `send`, without the echo of what was typed.
+        r"""Wait until `pattern` matches the output after the last match or `send`, without the echo of typed text.
 
-        It may match before all output has arrived, so include what follows: `(\d+) files`. Wait for the prompt of a
-        program before you type: not every program lets the echo of what was typed ahead be recognized.
+        It can match before all output has arrived, so include the text that follows: `(\d+) files`. Wait for the prompt
+        of a program before you type: the echo of text that was typed ahead cannot be recognized in every program.
 
         Args:
             pattern: A regular expression in RE2's syntax, for the text without escape sequences; `^` and `$` match at
                 every line.
             literal: Whether `pattern` is text, not a regular expression.
             on: Whether to match the output, or the visible screen, which always contains the echo.
-            echo: Whether to match the echo of what was typed as well.
+            echo: Whether to match the echo of typed text as well.
             since: The offset to search from.
             timeout: Seconds.
 
@@ -147,7 +147,7 @@ class Automation:
                 a line or Ctrl-C was typed last.
             exit: Whether to wait for the end of the program.
             since: The offset of the first byte of output that counts; None means after the last match or `send`.
-            timeout: Seconds, after which the `event` is `timeout`.
+            timeout: Time limit in seconds; then, the `event` is `timeout`.
 
         Raises:
             HawseError: `invalid_params`, `too_large` if the output from `since` on is no longer kept.
@@ -174,14 +174,14 @@ class Automation:
     async def run(self, command: str, *, timeout: float = 3600.0, max_output: int = OUTPUT_LIMIT) -> RunResult:
         """Wait for the prompt, type a command line, wait until it has ended, and return its exit code and its output.
 
-        The terminal needs a shell that reports its commands (bash, zsh, or any that prints OSC 133). A command that
-        still runs is waited for, also one that was just interrupted. Input of another viewer at the same moment may be
-        mistaken for the command: see `take`.
+        The terminal needs a shell that reports its commands (bash, zsh, or any that prints OSC 133). It waits for a
+        command that is still running, even one that was just interrupted. Input of another viewer at the same moment
+        can be mistaken for the command: see `take`.
 
         Args:
             command: One line.
-            timeout: Seconds, after which this raises `deadline_exceeded`. Its `admitted` is `yes` if the command keeps
-                running, and `no` if nothing was typed, because the shell was not at its prompt.
+            timeout: Time limit in seconds; then, this raises `deadline_exceeded`. Its `admitted` is `yes` if the
+                command keeps running, and `no` if nothing was typed, because the shell was not at its prompt.
             max_output: The number of bytes, the last ones, that `RunResult.output` keeps.
 
         Raises:
@@ -240,7 +240,7 @@ class Automation:
         return {"id": self._call.attach.id, "instance": self._call.attach.instance or ""}
 
     async def _get(self) -> TerminalInfo:
-        """Return the terminal as it is now; `terminal.get` takes no `instance`."""
+        """Return the current state of the terminal; `terminal.get` takes no `instance`."""
         return await self._request(TerminalGet(id=self._call.attach.id))
 
     async def _request(self, params: Params[R]) -> R:

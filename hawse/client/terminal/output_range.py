@@ -1,4 +1,4 @@
-"""The complete output of a terminal between two offsets: what a command printed."""
+"""The complete output of a terminal between two offsets, such as the output of a command."""
 
 import asyncio
 
@@ -11,7 +11,7 @@ from hawse.client.calls.call import ClientCall, event_cost
 from hawse.client.calls.offset_cursor import OffsetCursor
 from hawse.wire import Data, Event, HawseError, Kind, RemoteProtocolError
 
-WINDOW = 1 << 20  # bytes that the server may send ahead; what arrives is taken at once
+WINDOW = 1 << 20  # bytes that the server can send ahead; output is taken as soon as it arrives
 
 
 class OutputRange(ClientCall):
@@ -25,7 +25,7 @@ class OutputRange(ClientCall):
             id: The id of the terminal.
             instance: Its instance.
             since: The offset to start at.
-            viewer_key: The key of the viewer on whose behalf this is, so that the others see no new one.
+            viewer_key: The key of the viewer that requests it, so that the others see no new viewer.
             limit: The number of bytes to keep.
         """
         viewer = ViewerProfile(key=viewer_key)

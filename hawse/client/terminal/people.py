@@ -1,6 +1,6 @@
 """The participants of a terminal and its writer lease, as one viewer knows them (docs/wire.md section 9).
 
-Turns events into items, and what a reattach reports into those that were missed. It knows no channel.
+Converts events to items, and the report of a reattach to the missed items. It does not depend on channels.
 """
 
 import msgspec

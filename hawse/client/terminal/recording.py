@@ -13,11 +13,11 @@ from hawse.api.recordings import (
 from hawse.client.calls.call_table import CallTable, R
 from hawse.client.files.transfer_streams import FileReader, ReadCall
 
-WINDOW = 512 << 10  # bytes that the server may send ahead
+WINDOW = 512 << 10  # bytes that the server can send ahead
 
 
 class Recording:
-    """A handle to one recording. It holds nothing open: it continues until `stop`, or the terminal or desktop ends."""
+    """A handle to a recording, which continues until `stop` or the end of the terminal or desktop. Needs no closing."""
 
     def __init__(self, calls: CallTable, sandbox: str, id: str, *, window: int = WINDOW) -> None:
         self.id = id
@@ -33,7 +33,7 @@ class Recording:
         return await self._request(RecordingGet(id=self.id))
 
     async def stop(self) -> RecordingInfo:
-        """End it; return when all of it is on the disk. A recording that has ended is not an error."""
+        """End it; return when it is completely on disk. A recording that has already ended is not an error."""
         return await self._request(RecordingStop(id=self.id))
 
     async def mark(self, label: str = "") -> None:

@@ -9,22 +9,22 @@ from hawse.client.terminal.recording import Recording
 
 
 class Recordings(SandboxPart):
-    """The recordings of a sandbox. It holds nothing open."""
+    """The recordings of a sandbox. Needs no closing."""
 
     def attach(self, id: str) -> Recording:
         """Return a handle to a recording, running or finished. Nothing is sent."""
         return Recording(self._calls, self._sandbox, id, window=self._window)
 
     async def get(self, id: str) -> RecordingInfo:
-        """Return a recording as it is now. Raises `not_found`."""
+        """Return the current state of a recording. Raises `not_found`."""
         return await self._request(RecordingGet(id=id))
 
     async def list(self, *, terminal: str | None = None) -> builtins.list[RecordingInfo]:
-        """Return all recordings, or those of one terminal, the newest first."""
+        """Return all recordings, or one terminal's, newest first."""
         return (await self._request(RecordingList(terminal=terminal))).recordings
 
     def watch(self, *, terminal: str | None = None) -> StateStream[builtins.list[RecordingInfo]]:
-        """Return a context manager and iterator of the running recordings: those of now, and after every change."""
+        """Return a context manager and iterator of the running recordings, now and after every change."""
         call = StateStreamCall(RecordingWatch(terminal=terminal), sandbox=self._sandbox, window=self._window)
         return StateStream(self._calls, call, _recordings_of)
 

@@ -89,7 +89,7 @@ class Terminal(Automation):
 
     @property
     def instance(self) -> str:
-        """Distinguishes terminals of the same id: new for each that is started."""
+        """Distinguishes terminals with the same id: new for each start."""
         return self._call.attach.instance or ""
 
     @property
@@ -129,7 +129,7 @@ class Terminal(Automation):
 
     @property
     def lease(self) -> WriterLease:
-        """Who may type: the viewer with the id `holder`, or all viewers if it is None."""
+        """The writer lease: the viewer with the id `holder` may type, or all viewers if it is None."""
         return self._call.people.lease
 
     async def take(self, *, over: bool = True) -> WriterLease:
@@ -188,14 +188,14 @@ class Terminal(Automation):
         scroll: int | None = None,
         view: str | None = None,
     ) -> None:
-        """Change what the other viewers see of this one; None leaves a value as it is.
+        """Change how this viewer appears to the others; None keeps a value.
 
         Args:
             name: The name to show.
             focus: Whether the terminal has the focus.
             at: The position of the pointer: column and row, from 0.
             scroll: The number of rows that the user has scrolled back.
-            view: What the user looks at, in a notation that the clients share, such as the web app's
+            view: The object that the user is looking at, in a notation shared by the clients, such as the web app's
                 `terminal~id~main`; at most 200 characters.
         """
         pointer = UNSET if at is None else PointerPosition(x=at[0], y=at[1])
@@ -227,13 +227,13 @@ class Terminal(Automation):
     ) -> AsyncIterator[str]:
         """Iterate over the lines of the output, without their ends (LF or CR LF). The last one need not have an end.
 
-        A line of more than 1 MiB is yielded in parts. Of a line that is overwritten with CR, all versions are yielded
-        in one string. Output from before the first snapshot of an attachment is not yielded.
+        A line of more than 1 MiB is yielded in parts. All versions of a line that is overwritten with CR are yielded in
+        one string. Output before the first snapshot of an attachment is not yielded.
 
         Args:
             escapes: Whether the lines contain escape sequences and control characters as they are.
             encoding: The encoding of the text.
-            errors: What is done with bytes that are not valid, as for `bytes.decode`.
+            errors: Handling of invalid bytes, as for `bytes.decode`.
 
         Raises:
             TruncatedError: Output is missing, because it was read too slowly without `lossless`. Iterating again
@@ -330,7 +330,7 @@ class Terminal(Automation):
         await self._request(TerminalSignal(id=self.id, signal=signal))
 
     async def kill(self, *, grace: float | None = None) -> Exit:
-        """Send HUP to everything in it, and KILL after `grace` seconds (2); return how it ended."""
+        """Send HUP to all processes in it, and KILL after `grace` seconds (2); return its exit."""
         return (await self._request(TerminalKill(id=self.id, grace=grace))).exit
 
     async def wait(self) -> Exit:
@@ -339,8 +339,8 @@ class Terminal(Automation):
         With `lossless`, a program that prints more than is read ends later, since it waits for the reader up to 30 s.
 
         Raises:
-            HawseError: The error that ended the attachment, and what closed the client. `stale_handle` or `not_found`
-                if it ended so long ago that how it ended is no longer kept.
+            HawseError: The error that ended the attachment or closed the client. `stale_handle` or `not_found` if it
+                ended so long ago that its exit is no longer kept.
         """
         while not self._call.settled:
             waiting = TerminalWaitCall(TerminalWait(**self._handle(), exit=True), sandbox=self._sandbox, timeout=DAY)
@@ -360,7 +360,7 @@ class Terminal(Automation):
         """Record it from now on, as asciicast v3.
 
         Args:
-            input: Whether to record what is typed too, passwords included.
+            input: Whether to record input as well, including passwords.
             title: The title of the recording.
 
         Raises:

@@ -26,7 +26,7 @@ class ViewerOptions(TypedDict, total=False):
 
     Args:
         read_only: Whether this viewer cannot type.
-        lossless: Whether the program waits for this viewer instead of a snapshot replacing output: up to 30 s while
+        lossless: Whether the program waits for this viewer, instead of replacing output by a snapshot: up to 30 s while
             the viewer makes no progress or has no connection.
         emulator: Whether this viewer's emulator can answer a program's queries: see `Terminal.answers`.
         name: The name that other viewers see.
@@ -41,7 +41,7 @@ class ViewerOptions(TypedDict, total=False):
 
 
 class Terminals(SandboxPart):
-    """The terminals of a sandbox. It holds nothing open."""
+    """The terminals of a sandbox. Needs no closing."""
 
     def open(
         self,
@@ -56,7 +56,7 @@ class Terminals(SandboxPart):
         record: RecordOptions | bool = False,
         **viewer: Unpack[ViewerOptions],
     ) -> Terminal:
-        """Attach to the terminal of that id, which is created unless it runs.
+        """Attach to the terminal with this id, which is created unless it is running.
 
         Await the result, and `close` it, or use it in `async with`, which closes it at the end. The terminal remains.
 
@@ -68,8 +68,8 @@ class Terminals(SandboxPart):
             cols: Columns of a new terminal.
             rows: Rows of a new terminal.
             integration: Whether a new bash or zsh reports its directory and its commands, as `terminal.run` needs.
-            record: Whether a new terminal is recorded from its first byte; `RecordOptions(input=True)`: what is typed
-                too, passwords included.
+            record: Whether to record a new terminal from its first byte; `RecordOptions(input=True)` includes input,
+                even passwords.
             viewer: `read_only`, `lossless`, `emulator`, `name`, `kind`: see `ViewerOptions`.
 
         Raises:
@@ -95,7 +95,7 @@ class Terminals(SandboxPart):
         Args:
             id: The id of the terminal.
             instance: The instance of that id; None means any.
-            since: The offset to start at; None means everything that is kept is replayed.
+            since: The offset to start at; None replays all kept output.
             viewer: `read_only`, `lossless`, `emulator`, `name`, `kind`: see `ViewerOptions`.
 
         Raises:
@@ -105,7 +105,7 @@ class Terminals(SandboxPart):
         return self._handle(_attachment(id, instance, **declared(viewer, ViewerOptions, "attach")), since, None)
 
     async def get(self, id: str) -> TerminalInfo:
-        """Return a terminal as it is now, running or exited. Raises `not_found`."""
+        """Return the current state of a terminal, running or exited. Raises `not_found`."""
         return await self._request(TerminalGet(id=id))
 
     async def list(self) -> list[TerminalInfo]:

@@ -12,7 +12,7 @@ WINDOW = 64 << 10  # bytes of events; there is one
 
 
 class TerminalWaitCall(ClientCall):
-    """After a lost connection it waits on from where it started, for the time that is left."""
+    """After a lost connection, it continues from the same offset, for the remaining time."""
 
     def __init__(self, params: TerminalWait, *, sandbox: str, timeout: float) -> None:
         """Prepare a call that waits `timeout` seconds at most; the `timeout` of `params` is replaced."""

@@ -927,7 +927,7 @@ export interface DesktopSize {
 }
 
 /**
- * Start a desktop: a virtual screen with a window manager. If one with this id is running, it is returned unchanged.
+ * Start a desktop: a virtual screen with a window manager. A running one with this id is returned unchanged.
  *
  * The sandbox needs the programs `Xvnc` (of TigerVNC) and `openbox`: the error `unavailable` explains how to install them. No network port is opened. `conflict`: it is already starting. At most 4 desktops run (`limit_exceeded`), each with at most 8,294,400 pixels.
  */
