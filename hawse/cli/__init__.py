@@ -30,8 +30,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def open_closed_streams() -> None:
     """Let /dev/null take the descriptors of standard streams that are closed, as after `<&-` in a shell.
 
-    Otherwise the next file or socket would get them. Standard input is empty then. The others stay None in `sys`: what
-    cannot be printed is an error.
+    Otherwise the next file or socket would get them. Standard input is then empty. The others remain None in `sys`, so
+    that printing is an error.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is not None:

@@ -1,4 +1,4 @@
-"""What completion offers for an id: those of the gateway, with a description. Without a gateway it offers nothing."""
+"""Completion of ids, with a description from the gateway. Without a gateway, nothing is offered."""
 
 import re
 from collections.abc import Awaitable, Callable, Iterable
@@ -60,7 +60,7 @@ async def terminals(_: Client, box: Sandbox) -> Iterable[tuple[str, str]]:
 
 
 async def processes(_: Client, box: Sandbox) -> Iterable[tuple[str, str]]:
-    """The processes, also those that have ended."""
+    """The processes, including ended ones."""
     return [(each.id, " ".join(each.argv)) for each in await box.processes.list()]
 
 

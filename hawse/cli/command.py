@@ -1,4 +1,4 @@
-"""The `hawse` command. Each sub-command has a module of its own, which is imported when the sub-command is used."""
+"""The `hawse` command. Each sub-command has its own module, which is imported when the sub-command is used."""
 
 import gc
 import importlib
@@ -34,12 +34,12 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
     ),
     **_entries("commands.sandboxes", sandbox="Create, list, stop, start and delete sandboxes."),
     **_entries("commands.backups", backup="Create, list, restore and delete backups of directories."),
-    **_entries("commands.egress", egress="Show, change and watch what the programs of a sandbox may reach."),
+    **_entries("commands.egress", egress="Show, change and watch the egress rules of a sandbox."),
     **_entries("commands.mounts", mount="Mount buckets and directories in a sandbox."),
     **_entries("commands.images", image="List, pull and remove images."),
-    **_entries("commands.exec", exec="Run a command in a sandbox, with its exit code."),
+    **_entries("commands.exec", exec="Run a command in a sandbox, and return its exit code."),
     **_entries("commands.code", code="Run code with rich results, from a file or line by line."),
-    **_entries("commands.shell", shell="Open a terminal in a sandbox.", attach="Attach to a terminal that runs."),
+    **_entries("commands.shell", shell="Open a terminal in a sandbox.", attach="Attach to a running terminal."),
     **_entries("commands.terminals", terminals="List the terminals of a sandbox."),
     **_entries(
         "commands.processes",
@@ -52,7 +52,7 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
         ls="List a directory.",
         cat="Print files.",
         edit="Edit a file in the local editor.",
-        extract="Unpack an archive that is in a sandbox.",
+        extract="Unpack an archive in a sandbox.",
     ),
     **_entries("commands.copy", cp="Copy files and directories to and from a sandbox."),
     **_entries("commands.watch", watch="Print changes of files as they happen."),
@@ -62,7 +62,7 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
     **_entries(
         "commands.recordings", record="Record a terminal.", play="Play a recording.", recordings="List recordings."
     ),
-    **_entries("commands.top", top="Show what a sandbox does, live."),
+    **_entries("commands.top", top="Show the activity of a sandbox, live."),
     **_entries(
         "commands.access", token="Create, list and revoke tokens.", share="Create, list and revoke share links."
     ),
@@ -88,7 +88,7 @@ class LazyGroup(Group):
             return None
         command: click.Command = getattr(importlib.import_module(entry.module), entry.attribute)
         defer(*RARE)  # once more, for packages that were imported in the meantime
-        gc.freeze()  # what is loaded stays: the collector need not look at it again
+        gc.freeze()  # loaded objects are permanent: the collector need not scan them again
         gc.enable()
         return command
 
@@ -100,7 +100,7 @@ class LazyGroup(Group):
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="The gateway is that of --url or HAWSE_URL, of `hawse login`, or the one that runs on this machine.",
+    epilog="The gateway is selected by --url or HAWSE_URL, by `hawse login`, or is the one that runs on this machine.",
 )
 @click.version_option(__version__, message=f"hawse %(version)s ({BUILD})")
 def hawse() -> None:
@@ -142,7 +142,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _failed(error: OSError) -> int:
     """Report that output cannot be written, or another failure of this machine. Return the exit code."""
     sys.stdout = open(os.devnull, "w")  # noqa: SIM115  # the interpreter flushes it when it ends
-    if isinstance(error, BrokenPipeError):  # of `hawse ls | head`: that of a program that SIGPIPE ends
+    if isinstance(error, BrokenPipeError):  # of `hawse ls | head`: as if SIGPIPE had ended the program
         return 141
     click.ClickException(str(error)).show()
     return 1

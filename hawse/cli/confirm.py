@@ -12,18 +12,18 @@ yes_option: Final[Callable[[Callable[..., Any]], Callable[..., Any]]] = click.op
 
 
 def confirm(question: str, *, yes: bool) -> None:
-    """Ask a person whether to go on.
+    """Ask for confirmation.
 
     Args:
-        question: What will be removed.
+        question: The objects that will be removed.
         yes: The answer was given with the command: ask nothing.
 
     Raises:
-        click.UsageError: Standard input is not a terminal: a script has to say `--yes`.
+        click.UsageError: Standard input is not a terminal: a script must pass `--yes`.
         click.Abort: The answer is no.
     """
     if yes:
         return
     if not sys.stdin.isatty():
-        raise click.UsageError(f"{question} Standard input is no terminal to ask at: pass --yes")
+        raise click.UsageError(f"{question} Standard input is not a terminal: pass --yes")
     click.confirm(question, abort=True, err=True)

@@ -1,8 +1,9 @@
-"""Modules that are imported for a case that hardly occurs: they are loaded when something of them is used.
+"""Modules that are only needed in rare cases: they are loaded on the first use of an attribute.
 
 websockets imports `importlib.metadata`, for versions that are not released, and `urllib.request`, for proxies. Both
-bring modules for mail and archives: a seventh of the time until `hawse shell` has a prompt (docs/decisions/0194). The
-others are for tracebacks, help and descriptions of types. `ssl` is none of them: asyncio uses it for each connection.
+import modules for mail and archives, which take a seventh of the time until `hawse shell` has a prompt
+(docs/decisions/0194). The others are for tracebacks, help and descriptions of types. `ssl` is not among them, because
+asyncio uses it for each connection.
 """
 
 import importlib
@@ -34,7 +35,7 @@ def defer(*names: str) -> None:
     attribute for the module.
 
     Args:
-        names: Modules. Those that are loaded already stay as they are.
+        names: Modules. Loaded ones remain unchanged.
     """
     for name in names:
         module = sys.modules.setdefault(name, DeferredModule(name))

@@ -20,14 +20,14 @@ def for_each(
 
     Args:
         target: The gateway and the sandbox.
-        names: What the command was given.
+        names: The arguments of the command.
         action: An async function.
 
     Returns:
         The results of the names that did not fail, and the exit code: 1 if a name failed.
 
     Raises:
-        click.ClickException: There is no connection, or it was lost and could not be established again.
+        click.ClickException: The gateway cannot be reached, or the connection was lost for good.
     """
 
     async def work(client: Client, box: Sandbox) -> tuple[list[T], int]:

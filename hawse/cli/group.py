@@ -4,7 +4,7 @@ from typing import Final
 
 import click
 
-# What may be typed instead of the name of an action. Help, completion and the manual page do not show it.
+# Aliases of actions. Help, completion and the manual page do not show them.
 SYNONYMS: Final = {"list": ("ls",), "delete": ("rm", "revoke"), "remove": ("rm", "revoke"), "rm": ("revoke",)}
 
 
@@ -18,7 +18,7 @@ class Group(click.Group):
         return None
 
     def named(self, ctx: click.Context, name: str) -> click.Command | None:
-        """Return the sub-command of exactly this name, if there is one."""
+        """Return the sub-command with exactly this name, if any."""
         return super().get_command(ctx, name)
 
     def resolve_command(

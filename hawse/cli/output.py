@@ -1,4 +1,4 @@
-"""What sub-commands print: tables on a terminal, plain columns in a pipe, JSON on request."""
+"""Output of sub-commands: tables on a terminal, plain columns in a pipe, JSON on request."""
 
 import base64
 import codecs
@@ -22,7 +22,7 @@ json_option: Final[Callable[[Callable[..., Any]], Callable[..., Any]]] = click.o
 
 
 def examples(*lines: str) -> str:
-    """Return the epilog that shows how a command is used. `lines`: what is typed, one line each."""
+    """Return the epilog with examples of a command, one per line."""
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)  # \b: click keeps the lines
 
 
@@ -45,7 +45,7 @@ def encoded(output: Mapping[str, bytes | bytearray], *, truncated: bool = False)
 
     Args:
         output: The streams by name.
-        truncated: Whether they may end within a character, which is left out then.
+        truncated: Whether they can end within a character, which is then omitted.
     """
     try:
         texts = {name: _utf8().decode(data, final=not truncated) for name, data in output.items()}
@@ -55,12 +55,12 @@ def encoded(output: Mapping[str, bytes | bytearray], *, truncated: bool = False)
 
 
 def is_terminal(stream: TextIO | None) -> bool:
-    """Return whether a standard stream is a terminal. It is None if it is closed."""
+    """Return whether a standard stream is a terminal. A closed one is None."""
     return stream is not None and stream.isatty()
 
 
 def write_bytes(data: bytes, stream: TextIO | None = None) -> None:
-    """Write `data` as it is to a stream, standard output by default, at once. Raises `OSError`."""
+    """Write `data` unchanged and unbuffered to a stream, by default standard output. Raises `OSError`."""
     stream = stream or sys.stdout
     if stream is None:  # Python was started without it
         raise OSError(errno.EBADF, "standard output or standard error is closed")
@@ -70,7 +70,7 @@ def write_bytes(data: bytes, stream: TextIO | None = None) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print rows below their headings. No cell is cut: the terminal wraps a line that is too long for it.
+    """Print rows below their headings. Cells are never cut: the terminal wraps long lines.
 
     Args:
         columns: The headings.
@@ -82,7 +82,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Non
         from rich.cells import cell_len as width_of  # 15 ms, which a program that reads our output need not wait for
 
     cells = [["" if cell is None else printable(str(cell)) for cell in row] for row in rows]
-    # Not that of the last column, which may have a command of many kilobytes.
+    # Except for the last column, which can contain a command of many kilobytes.
     widths = [max(map(width_of, column)) for column in zip(columns[:-1], *(row[:-1] for row in cells), strict=True)]
     for number, line in enumerate((columns, *cells)):
         padded = [cell + " " * (width - width_of(cell)) for cell, width in zip(line, widths, strict=False)]

@@ -1,4 +1,4 @@
-"""How signals end a sub-command: it cleans up, the terminal gets its modes back, and the signal ends the process.
+"""Signals end a sub-command: it cleans up, the modes of the terminal are restored, and the signal ends the process.
 
 `hawse.client.run` does this for asynchronous work. Elsewhere, such as while a token is typed, an exception does.
 """
@@ -53,7 +53,7 @@ def _raise(number: int, _: FrameType | None) -> None:
 
 
 def _modes() -> list[Any] | None:
-    """Return the modes of the terminal that is standard input; None if it is none, and on Windows."""
+    """Return the modes of the terminal at standard input; None for other files, and on Windows."""
     if sys.platform != "win32":
         with suppress(termios.error):
             return termios.tcgetattr(0)
@@ -61,7 +61,7 @@ def _modes() -> list[Any] | None:
 
 
 def _restore(modes: list[Any] | None) -> None:
-    """Set the modes of the terminal again, which a line editor in another thread may have changed."""
+    """Restore the modes of the terminal, which a line editor in another thread may have changed."""
     if sys.platform != "win32" and modes is not None:
         with suppress(termios.error):
             termios.tcsetattr(0, termios.TCSANOW, modes)

@@ -1,4 +1,4 @@
-"""What every sub-command shares: the options that select a gateway and a sandbox, the connection, and its errors."""
+"""Shared by all sub-commands: options that select a gateway and a sandbox, the connection, and its errors."""
 
 import asyncio
 import functools
@@ -19,7 +19,7 @@ T = TypeVar("T")
 E = TypeVar("E", bound=BaseException)
 
 DEFAULT_SANDBOX: Final = "local"
-SILENT: Final = 1.0  # s that connecting may take before the user reads what is tried
+SILENT: Final = 1.0  # s of connecting until the user is informed
 HINTS: Final = {
     "unauthenticated": "run `hawse login`, or set HAWSE_TOKEN",
     "stopped": "`hawse sandbox start` starts it",
@@ -59,7 +59,7 @@ class Target:
         ca: The file of the certificates that are trusted; None means see `hawse.client.config`.
         sandbox: The id of the sandbox.
         as_json: Whether results are printed as JSON.
-        patience: Seconds for which a first connection that fails is tried again; 0: one attempt.
+        patience: Seconds to retry a failed first connection; 0 means a single attempt.
     """
 
     url: str | None = None
@@ -70,10 +70,10 @@ class Target:
     patience: float = 0.0
 
     def client(self) -> Client:
-        """Return a client that is not yet connected. Raises `click.ClickException` if there is no valid address.
+        """Return a client that is not connected yet. Raises `click.ClickException` without a valid address.
 
-        A command that cannot reach the gateway fails with the first attempt, unless `patience` permits more. A
-        connection that is lost later is established again for as long as it takes.
+        A command that cannot reach the gateway fails after the first attempt, unless `patience` permits more. A
+        connection that is lost later is retried indefinitely.
         """
         try:
             gateway = find_gateway(self.url, self.token, self.ca)
@@ -98,7 +98,7 @@ class Target:
             timeout: Seconds for all of this; None means no limit.
 
         Raises:
-            click.ClickException: The gateway refused, or a call failed; the message says which.
+            click.ClickException: The gateway refused, or a call failed, as stated in the message.
             TimeoutError: It takes longer than `timeout`.
         """
 
@@ -134,11 +134,11 @@ class Target:
             print_table(columns, map(row, found))
 
     def print_result(self, work: Callable[[Client, Sandbox], Awaitable[T]], text: Callable[[T], str]) -> None:
-        """Print what `work` returns: as the line that `text` makes of it, or as JSON if that was asked for.
+        """Print the result of `work`: as the line returned by `text`, or as JSON if requested.
 
         Args:
             work: An async function, as for `run`.
-            text: Returns what a person needs of the result.
+            text: Formats the result for people.
 
         Raises:
             click.ClickException: As `run`.
@@ -151,7 +151,7 @@ class Target:
 
 
 class ConnectionReport:
-    """Prints on standard error what is tried, if the first connection is not made at once.
+    """Reports attempts on standard error if the first connection is not established at once.
 
     Args:
         url: The address of the gateway.
@@ -186,7 +186,7 @@ class ConnectionReport:
 
 
 def hint_for(error: HawseError) -> str | None:
-    """Return what a person can do about `error`."""
+    """Return a suggestion for people on how to solve `error`."""
     if isinstance(error, GaveUpError):
         return NOT_REACHED
     if error.code == "not_found" and error.message.startswith(UNKNOWN_SANDBOX):
@@ -209,7 +209,7 @@ def first(errors: BaseExceptionGroup[E]) -> E:
 
 
 def gateway_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --url, --token, --ca, --connect-timeout and --json to a sub-command that is not for one sandbox.
+    """Add --url, --token, --ca, --connect-timeout and --json to a sub-command that does not need a sandbox.
 
     It gets a `Target` as its first argument.
     """
@@ -255,7 +255,7 @@ def sandbox_option(text: str, *, default: str | None = None) -> Callable[[Callab
 
 
 def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --sandbox and what `gateway_options` adds to a sub-command, which gets a `Target` as its first argument."""
+    """Add --sandbox and the options of `gateway_options` to a sub-command. Its first argument is a `Target`."""
 
     @sandbox_option("the sandbox", default=DEFAULT_SANDBOX)
     @gateway_options

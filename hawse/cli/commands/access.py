@@ -51,13 +51,13 @@ def token() -> None:
         "hawse token create --user ada --own",
     ),
 )
-@click.option("--name", default="", help="what it is for")
+@click.option("--name", default="", help="its purpose")
 @click.option("--role", type=click.Choice(get_args(Role)), default="operator", show_default=True)
 @click.option(
-    "--only", "sandboxes", multiple=True, metavar="ID", help="a sandbox that it is for; may be repeated (all)"
+    "--only", "sandboxes", multiple=True, metavar="ID", help="a sandbox that it is limited to; repeatable (all)"
 )
 @click.option("--own", is_flag=True, help="only for the sandboxes that its user creates")
-@click.option("--user", metavar="ID", help="whom it identifies (the present user)")
+@click.option("--user", metavar="ID", help="the user that it identifies (the current one)")
 @EXPIRES
 @gateway_options
 def create_token(
@@ -104,7 +104,7 @@ def _token_row(one: TokenInfo) -> list[object]:
 @yes_option
 @gateway_options
 def revoke_token(target: Target, ids: tuple[str, ...], yes: bool) -> int:
-    """Revoke tokens, and what was created with them."""
+    """Revoke tokens, and all tokens and links that were created with them."""
     confirm(f"Revoke {listed(ids)}, and the tokens and links that were created with them?", yes=yes)
 
     async def end(client: Client, _: Sandbox, id: str) -> None:

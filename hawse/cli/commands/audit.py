@@ -23,11 +23,11 @@ FOLLOWED: Final = 10_000  # entries that are printed for one request: a bound on
     )
 )
 @click.option("--since", type=Lifetime(), metavar="DURATION", help="only the last DURATION, such as 8h or 30d")
-@click.option("--user", metavar="ID", help="only what this user did")
-@click.option("--method", metavar="NAME", help="only this method; `token.` selects all that start with it")
+@click.option("--user", metavar="ID", help="only actions of this user")
+@click.option("--method", metavar="NAME", help="only this method; `token.` selects all with this prefix")
 @click.option("--in", "place", metavar="ID", help="only this sandbox")
 @click.option("--outcome", metavar="CODE", help="only this outcome, such as ok or forbidden")
-@click.option("-n", "--limit", type=click.IntRange(1, FOLLOWED), default=100, help="at most so many entries (100)")
+@click.option("-n", "--limit", type=click.IntRange(1, FOLLOWED), default=100, help="maximum number of entries (100)")
 @click.option("-f", "--follow", is_flag=True, help="then print each new entry until Ctrl-C")
 @gateway_options
 def audit(target: Target, since: float | None, place: str | None, limit: int, follow: bool, **filters: Any) -> None:

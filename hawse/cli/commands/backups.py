@@ -16,7 +16,7 @@ from hawse.client import BackupInfo, BackupProgress, BackupRestoreResult, Backup
 
 
 class _ProgressLine:
-    """Shows the progress on one line of stderr, if that is a terminal. Use it in `with`."""
+    """Shows the progress on one line of stderr, if it is a terminal. Use it in `with`."""
 
     def __init__(self, target: Target) -> None:
         self._visible = is_terminal(sys.stderr) and not target.as_json
@@ -48,10 +48,10 @@ def backup() -> None:
 @click.argument("path", default=".")
 @click.option("--name", metavar="TEXT", help="a name for people")
 @click.option("--ttl", type=click.FloatRange(0, 10**9, min_open=True), metavar="S", help="delete it after S seconds")
-@click.option("--exclude", multiple=True, metavar="GLOB", help="leave out what matches; may be repeated")
+@click.option("--exclude", multiple=True, metavar="GLOB", help="exclude matching files; repeatable")
 @click.option("--gitignore", is_flag=True, help="leave out what git ignores")
-@click.option("--compression", type=click.Choice(["none", "gzip", "zstd"]), help="how it is compressed (zstd)")
-@click.option("--overlay", is_flag=True, help="prepare `restore --mode overlay`, of which the first is slow otherwise")
+@click.option("--compression", type=click.Choice(["none", "gzip", "zstd"]), help="the compression (zstd)")
+@click.option("--overlay", is_flag=True, help="prepare `restore --mode overlay`; otherwise, the first one is slow")
 @target_options
 def create(
     target: Target,
@@ -127,12 +127,12 @@ def list_backups(target: Target, everywhere: bool) -> None:
 @yes_option
 @target_options
 def restore(target: Target, backup: str, path: str | None, mode: RestoreMode, yes: bool) -> None:
-    """Make PATH what it was in the backup BACKUP. What it contains now is removed.
+    """Restore PATH from the backup BACKUP. Its current content is removed.
 
-    PATH is in the sandbox of --sandbox; by default it is the directory that the backup was made of. With --mode overlay
-    it is at once what it was, and `hawse mount rm` removes it with all changes.
+    PATH is in the sandbox of --sandbox; by default, it is the backup's directory. With --mode overlay, it is restored
+    instantly, and `hawse mount rm` removes it with all changes.
     """
-    place = "the directory it was made of" if path is None else printable(path)
+    place = "the directory that it contains" if path is None else printable(path)
     if mode == "copy":
         question = f"Restore {printable(backup)} to {place} in sandbox {printable(target.sandbox)}?"
         confirm(f"{question} What is there now is removed.", yes=yes)
@@ -147,7 +147,7 @@ def restore(target: Target, backup: str, path: str | None, mode: RestoreMode, ye
     elif done.mount is not None:
         click.echo(f"{done.entries:,} entries, mount {done.mount}")
     else:
-        skipped = f", {done.skipped} attributes may not be set here" if done.skipped else ""
+        skipped = f", {done.skipped} attributes cannot be set here" if done.skipped else ""
         click.echo(f"{done.entries:,} entries, {size(done.bytes)}{skipped}")
 
 

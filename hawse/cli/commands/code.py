@@ -91,12 +91,12 @@ def code(
 
 
 def _source(given: str | None, file: BinaryIO | None) -> str:
-    """Return the code: `given`, or that of the file or of standard input."""
+    """Return the code: `given`, or the content of the file or standard input."""
     return given if given is not None else (file or sys.stdin.buffer).read().decode(errors="replace")
 
 
 def _as_json(done: CodeResult) -> dict[str, Any]:
-    """Return a result with its output as text if it is UTF-8."""
+    """Convert a result, with output as text if it is valid UTF-8."""
     fields: dict[str, Any] = msgspec.to_builtins(done)
     return fields | encoded({"stdout": done.stdout, "stderr": done.stderr}, truncated=done.truncated)
 
@@ -135,7 +135,7 @@ def describe(rich: RichResult) -> str:
 
 
 def traceback(error: CodeError) -> str:
-    """Return the traceback of an error, or its name and message if it has none."""
+    """Return the traceback of an error, or otherwise its name and message."""
     return "\n".join(error.traceback) or f"{error.name}: {error.value}"
 
 

@@ -1,7 +1,7 @@
 """`hawse cp`: copy files and directories between this machine and sandboxes.
 
-A path in a sandbox is `SANDBOX:PATH`, or `:PATH` for the sandbox of --sandbox. A copy that was interrupted continues
-when it is made again: each large file after the bytes that have arrived.
+A path in a sandbox is `SANDBOX:PATH`, or `:PATH` for the sandbox of --sandbox. Repeating an interrupted copy continues
+it: each large file after the bytes that have arrived.
 """
 
 import asyncio
@@ -53,11 +53,11 @@ class CopyPlace:
 @click.option("-r", "-R", "-a", "-p", "ignored", is_flag=True, help="for those who know cp(1): it always does this")
 @target_options
 def cp(target: Target, source: str, destination: str, quiet: bool, ignored: bool) -> int:
-    """Copy the file or directory SOURCE to DESTINATION. One of them, or both, are in a sandbox: SANDBOX:PATH or :PATH.
+    """Copy the file or directory SOURCE to DESTINATION. At least one of them is in a sandbox: SANDBOX:PATH or :PATH.
 
-    A destination that is a directory, or ends with a slash, gets SOURCE below its own name; SOURCE/. is what is in
-    SOURCE. Modes, times, holes and symlinks are kept. FIFOs, sockets and devices are named and not copied. A file that
-    cannot be copied is named, the others are copied, and the exit code is 1. `-` is standard input or output.
+    If DESTINATION is a directory or ends with a slash, SOURCE is copied into it; SOURCE/. is the content of SOURCE.
+    Modes, times, holes and symlinks are preserved. FIFOs, sockets and devices are reported and skipped. A file that
+    cannot be copied is reported, the others are copied, and the exit code is 1. `-` is standard input or output.
 
     The same command again continues a copy that was interrupted.
     """
@@ -91,7 +91,7 @@ def cp(target: Target, source: str, destination: str, quiet: bool, ignored: bool
 
 
 def summary(copied: TreeResult) -> str:
-    """Return in a line what was copied."""
+    """Summarize the copy in one line."""
     links = f", {copied.links} {'symlink' if copied.links == 1 else 'symlinks'}" if copied.links else ""
     failed = f", {len(copied.failed)} not" if copied.failed else ""
     return f"{copied.files} {'file' if copied.files == 1 else 'files'}{links} copied{failed}"
@@ -113,7 +113,7 @@ def _place(client: Client, target: Target, text: str) -> CopyPlace:
 
 
 async def _copy(begin: CopyPlace, end: CopyPlace, shown: bool) -> TreeResult:
-    into = begin.path.endswith("/.")  # as with cp(1): what is in the directory, not the directory
+    into = begin.path.endswith("/.")  # as with cp(1): the content of the directory, not the directory
     source = LocalPlace(Path(begin.path)) if begin.box is None else RemotePlace(begin.box.files, begin.path)
     name = "" if into else _name(begin)
     target: LocalPlace | RemotePlace
@@ -133,7 +133,7 @@ def _name(begin: CopyPlace) -> str:
 
 
 def _report(path: str, error: Exception) -> None:
-    """Name what is not copied."""
+    """Report skipped files."""
     if isinstance(error, HawseError):
         why = f"{error.code}: {error.message}"
     else:
@@ -142,14 +142,14 @@ def _report(path: str, error: Exception) -> None:
 
 
 async def remote_destination(files: Files, destination: str, name: str) -> str:
-    """Return the path that gets the source: below a directory, or a path with a final slash, its `name` is added."""
+    """Return the destination of the source: if the path is a directory or ends with a slash, `name` is appended."""
     if destination.endswith("/") or await _is_directory(files, destination):
         return str(PurePosixPath(destination) / name)
     return destination
 
 
 def local_destination(destination: str, name: str) -> Path:
-    """Return the path that gets the source: below a directory, or a path with a final slash, its `name` is added."""
+    """Return the destination of the source: if the path is a directory or ends with a slash, `name` is appended."""
     target = Path(destination)
     return target / name if destination.endswith("/") or target.is_dir() else target
 
@@ -192,7 +192,7 @@ async def _counted(chunks: AsyncIterable[bytes], advance: Advance) -> AsyncItera
 
 @dataclass(frozen=True)
 class Bar:
-    """What moves a progress bar: by a number of bytes, or to a number of bytes of a total."""
+    """Functions that move a progress bar: by a number of bytes, or to a number of bytes of a total."""
 
     advance: Advance
     progress: Progress
@@ -200,7 +200,7 @@ class Bar:
 
 @contextmanager
 def progress(total: int | None, *, shown: bool) -> Iterator[Bar]:
-    """Show a progress bar on standard error, if that is a terminal; yields what moves it.
+    """Show a progress bar on standard error, if it is a terminal; yields the functions that move it.
 
     Args:
         total: How many bytes there are; None means unknown.

@@ -1,4 +1,4 @@
-"""`hawse egress`: show, change and watch what the programs of a sandbox may reach."""
+"""`hawse egress`: show, change and watch the egress rules of a sandbox."""
 
 import time
 
@@ -13,13 +13,13 @@ from hawse.client import Client, Sandbox
 
 @click.group(cls=Group)
 def egress() -> None:
-    """Show, change and watch what the programs of a sandbox with the network `filtered` may reach."""
+    """Show, change and watch the egress rules of a sandbox with the network `filtered`."""
 
 
 @egress.command(epilog=examples("hawse egress show -s build"))
 @target_options
 def show(target: Target) -> None:
-    """Show the rules of a sandbox, what its proxy has done, and what was refused last."""
+    """Show the rules of a sandbox, statistics of its proxy, and the latest refusals."""
 
     async def work(_: Client, box: Sandbox) -> EgressInfo:
         return await box.egress.get()
@@ -34,10 +34,10 @@ def show(target: Target) -> None:
         "hawse egress set --allow 'GET,HEAD api.example.org' --deny example.org",
     ),
 )
-@click.option("--allow", multiple=True, metavar="RULE", help="a host that may be reached; may be repeated")
-@click.option("--deny", multiple=True, metavar="RULE", help="a host that may not, whatever else; may be repeated")
-@click.option("--secret", multiple=True, metavar="NAME", help="a secret that requests get; may be repeated")
-@click.option("--no-secrets", is_flag=True, help="requests get no secret; without this and --secret, those of now")
+@click.option("--allow", multiple=True, metavar="RULE", help="an allowed host; repeatable")
+@click.option("--deny", multiple=True, metavar="RULE", help="a denied host, despite other rules; repeatable")
+@click.option("--secret", multiple=True, metavar="NAME", help="a secret that requests get; repeatable")
+@click.option("--no-secrets", is_flag=True, help="requests get no secrets (by default, they are unchanged)")
 @target_options
 def set_(
     target: Target, allow: tuple[str, ...], deny: tuple[str, ...], secret: tuple[str, ...], no_secrets: bool
@@ -59,7 +59,7 @@ def set_(
 @click.option("-a", "--allowed", is_flag=True, help="show requests that are passed on as well")
 @target_options
 def watch(target: Target, allowed: bool) -> None:
-    """Show what was refused last, and then each refusal, until Ctrl-C."""
+    """Show the latest refusals, then each new one, until Ctrl-C."""
 
     async def work(_: Client, box: Sandbox) -> None:
         async with box.egress.watch(allowed=allowed) as requests:

@@ -18,11 +18,11 @@ from hawse.client.process.program import OUTPUT_LIMIT
 from hawse.wire import HawseError
 
 READ_SIZE = 256 << 10  # bytes of one read of standard input
-LINE = re.compile(r"[\s|&;<>$`*]")  # what the name of a program hardly contains
+LINE = re.compile(r"[\s|&;<>$`*]")  # characters that the name of a program rarely contains
 
 
 class NotRun(click.ClickException):
-    """The command was not run, or its end is not known. The exit code is that of ssh(1) in this case."""
+    """The command was not run, or its end is unknown. The exit code is the same as ssh(1)'s in this case."""
 
     exit_code = 255
 
@@ -41,7 +41,7 @@ class NotRun(click.ClickException):
     "--stdin/--no-stdin",
     "with_stdin",
     default=None,
-    help="pass standard input on, or not; by default if it is a pipe or a file, and not if it is a terminal",
+    help="pass standard input on, or not; by default only if it is a pipe or a file",
 )
 @click.option("-t", "--tty", is_flag=True, help="run the command in a terminal, as `hawse shell` does")
 @click.option("-c", "--shell", "in_shell", is_flag=True, help="COMMAND is one text for the shell")
@@ -64,9 +64,9 @@ def exec(
 ) -> int:
     """Run COMMAND in a sandbox and return its exit code.
 
-    Standard output and standard error stay separate. Standard input is passed on unless it is a terminal: in a loop
-    such as `while read`, which has its own, pass -n. 124: the time limit; 128 + N: signal N; 255: the gateway could
-    not run it. Ctrl-C ends the command.
+    Standard output and standard error remain separate. Standard input is passed on unless it is a terminal: pass -n in
+    a loop such as `while read`, which reads from it. Exit codes: 124 for the time limit, 128 + N for signal N, 255 if
+    the gateway could not run it. Ctrl-C ends the command.
     """
     if in_shell and len(command) != 1:
         raise click.UsageError("--shell takes one text, such as: hawse exec -c 'ls | wc -l'")
@@ -119,7 +119,7 @@ class Kept:
         self.truncated = False  # there was more
 
     def add(self, stream: str, data: bytes) -> None:
-        """Keep what is still allowed of `data`."""
+        """Keep as much of `data` as is still allowed."""
         kept = self.data[stream]
         fits = data[: OUTPUT_LIMIT - len(kept)]
         kept += fits

@@ -27,7 +27,7 @@ TYPE_BITS = {"file": stat.S_IFREG, "directory": stat.S_IFDIR, "symlink": stat.S_
 
 @dataclass(frozen=True)
 class Edited:
-    """What `hawse edit` did: whether the file has changed, and its size in bytes."""
+    """The result of `hawse edit`: whether the file has changed, and its size in bytes."""
 
     saved: bool
     bytes: int
@@ -40,7 +40,7 @@ class Edited:
 @click.argument("path", default=".", type=SandboxPath())
 @click.option("-l", "--long", is_flag=True, help="with mode, size and time")
 @click.option("-a", "--all", "hidden", is_flag=True, help="also names that start with a dot")
-@click.option("-R", "--recursive", is_flag=True, help="also what is in directories below")
+@click.option("-R", "--recursive", is_flag=True, help="include subdirectories")
 @target_options
 def ls(target: Target, path: str, long: bool, hidden: bool, recursive: bool) -> None:
     """List the directory PATH, by name. A relative path starts in the workspace."""
@@ -63,7 +63,7 @@ def ls(target: Target, path: str, long: bool, hidden: bool, recursive: bool) -> 
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=SandboxPath())
 @target_options
 def cat(target: Target, paths: tuple[str, ...]) -> int:
-    """Print files, one after the other."""
+    """Print files in order."""
 
     async def show(_: Client, box: Sandbox, path: str) -> None:
         async with box.files.open_read(path) as file:
@@ -77,9 +77,9 @@ def cat(target: Target, paths: tuple[str, ...]) -> int:
 @click.argument("path", type=SandboxPath())
 @target_options
 def edit(target: Target, path: str) -> None:
-    """Edit the file PATH in the editor of this machine (VISUAL or EDITOR), and save it if it has changed.
+    """Edit the file PATH in this machine's editor (VISUAL or EDITOR), and save it if it has changed.
 
-    If the file was changed in the sandbox in the meantime, nothing is overwritten: the edited text stays in a local
+    If the file was changed in the sandbox in the meantime, it is not overwritten: the edited text remains in a local
     file.
     """
 
@@ -106,7 +106,7 @@ def edit(target: Target, path: str) -> None:
 
 
 async def _version(box: Sandbox, path: str) -> str | None:
-    """The version of a file; None if there is none."""
+    """The version of a file, or None if it does not exist."""
     try:
         return (await box.files.stat(path)).version
     except HawseError as error:
@@ -162,9 +162,9 @@ def _row(entry: FileEntry) -> list[object]:
 def extract(
     target: Target, archive: str, directory: str, overwrite: bool, strip: int, max_entries: int, max_bytes: int
 ) -> None:
-    """Unpack ARCHIVE (tar, also with gzip, bzip2, xz or zstd, or zip) into DIRECTORY. Both are in the sandbox.
+    """Unpack ARCHIVE (zip, or tar with optional gzip, bzip2, xz or zstd) into DIRECTORY. Both are in the sandbox.
 
-    Nothing is written outside DIRECTORY. After Ctrl-C, what was unpacked stays.
+    Nothing is written outside DIRECTORY. After Ctrl-C, unpacked files remain.
     """
     visible = is_terminal(sys.stderr) and not target.as_json
 

@@ -13,7 +13,7 @@ from hawse.client import Client, Sandbox
 
 @click.group(cls=Group)
 def image() -> None:
-    """List, pull and remove the images that sandboxes are made from."""
+    """List, pull and remove the container images of sandboxes."""
 
 
 @image.command("ls", epilog=examples("hawse image ls"))
@@ -37,7 +37,7 @@ def list_images(target: Target) -> None:
 @click.argument("names", nargs=-1, required=True, metavar="IMAGE...")
 @gateway_options
 def pull(target: Target, names: tuple[str, ...]) -> int:
-    """Pull images, also newer versions of those that are there. The progress is printed on stderr."""
+    """Pull images, or newer versions of existing ones. Progress is printed on stderr."""
 
     async def fetch(client: Client, _: Sandbox, name: str) -> ImageInfo:
         return await client.images.pull(name, on_progress=show)
@@ -57,7 +57,7 @@ def pull(target: Target, names: tuple[str, ...]) -> int:
 @yes_option
 @gateway_options
 def rm(target: Target, names: tuple[str, ...], yes: bool) -> int:
-    """Remove images. One that a sandbox uses stays."""
+    """Remove images. Images that a sandbox uses are kept."""
     confirm(f"Remove {listed(names)}?", yes=yes)
 
     async def remove(client: Client, _: Sandbox, name: str) -> None:

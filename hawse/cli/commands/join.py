@@ -30,7 +30,7 @@ LEAVE_TIMEOUT: Final = 5.0  # s for the last calls, also if the gateway does not
 
 @dataclass(frozen=True)
 class JoinPlace:
-    """What the machine joins.
+    """The sandbox that the machine joins.
 
     Attributes:
         sandbox: The sandbox; None means the one of the token.
@@ -69,7 +69,7 @@ def join(target: Target, gateway: str | None, directory: Path, share: Access | N
     """Make this machine a sandbox of the gateway at URL, until Ctrl-C.
 
     The machine connects to the gateway: it needs no open port. With a token of the role `joiner`, it becomes the
-    sandbox of that token. Otherwise it becomes the sandbox of --sandbox, or a new one that is deleted at the end.
+    token's sandbox. Otherwise it becomes the sandbox of --sandbox, or a new one that is deleted at the end.
     """
     require_server("hawse join")
     run_join(target, gateway, sandbox, directory, share)
@@ -79,11 +79,11 @@ def run_join(target: Target, url: str | None, sandbox: str | None, directory: Pa
     """Join a gateway until Ctrl-C, or until the gateway ends it.
 
     Args:
-        target: The gateway, if `url` does not say.
+        target: The gateway, unless `url` names one.
         url: The address of the gateway.
-        sandbox: The id of the sandbox. None means that of the token, or a new one.
+        sandbox: The id of the sandbox. None means the token's, or a new one.
         directory: The directory that programs start in.
-        share: What a link allows. None means no link is made.
+        share: Rights of a link. None creates no link.
 
     Raises:
         click.ClickException: The gateway refuses, or the runtime does not start.
@@ -119,7 +119,7 @@ async def _place(client: Client, sandbox: str | None, share: Access | None) -> J
     """Return the sandbox to join, which is created if the token may do so. Raises `HawseError`."""
     if client.welcome is not None and client.welcome.role == "joiner":
         if share is not None:
-            raise HawseError("forbidden", "a token of the role joiner cannot make links: leave out --share")
+            raise HawseError("forbidden", "a token of the role joiner cannot create links: omit --share")
         return JoinPlace(sandbox)
     created = False
     if sandbox is None or not any(one.id == sandbox for one in await client.sandboxes.list()):
@@ -147,7 +147,7 @@ async def _create(client: Client, name: str, *, chosen: bool) -> str:
 
 
 async def _leave(target: Target, url: str, place: JoinPlace) -> None:
-    """Delete a sandbox that was created for this, with its links, or else revoke the link. What fails remains."""
+    """If this command created the sandbox, delete it and its links; otherwise revoke the link. Failures are ignored."""
     if place.sandbox is None or not (place.created or place.link):
         return
     what = f"sandbox {place.sandbox}" if place.created else "the link"
@@ -169,7 +169,7 @@ def _plain(name: str) -> str:
 
 
 class JoinReport:
-    """Prints what is shared, and what happens to the connection.
+    """Prints the shared directory, and changes of the connection.
 
     Args:
         url: The address of the gateway.

@@ -67,12 +67,12 @@ def logout(as_json: bool) -> None:
 
 
 def _ask(*, err: bool) -> str:
-    """Ask for the token, or read it from standard input if that is no terminal. Raises `click.ClickException`."""
+    """Ask for the token, or read it from standard input if it is not a terminal. Raises `click.ClickException`."""
     if sys.stdin.isatty():
         return str(click.prompt("Token", hide_input=True, err=err))
     token = "" if sys.stdin is None else sys.stdin.readline().strip()
     if not token:
-        raise click.ClickException("there is no token: pass --token, or the address with #token=…, or standard input")
+        raise click.ClickException("no token: pass --token, an address with #token=…, or the token on standard input")
     return token
 
 

@@ -25,12 +25,12 @@ def mount() -> None:
 )
 @click.argument("bucket")
 @click.argument("path")
-@click.option("--prefix", default="", metavar="PREFIX", help="make only what is below PREFIX visible")
+@click.option("--prefix", default="", metavar="PREFIX", help="mount only files below PREFIX")
 @click.option("--read-only", is_flag=True, help="let nothing be written")
 @click.option(
     "--endpoint",
     metavar="URL",
-    help="the store of a bucket that is not one of the gateway's; the credentials are those of AWS_ACCESS_KEY_ID, "
+    help="the store of a bucket that is not one of the gateway's; the credentials come from AWS_ACCESS_KEY_ID, "
     "AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN here",
 )
 @click.option("--own-credentials", is_flag=True, help="as --endpoint, at Amazon S3")
@@ -92,17 +92,17 @@ def list_mounts(target: Target) -> None:
 
 @mount.command(epilog=examples("hawse mount rm -s build m-3f9c"))
 @click.argument("mount", shell_complete=offer(mounted))
-@click.option("--in-use", is_flag=True, help="also while programs use files of it")
-@click.option("--discard", is_flag=True, help="lose what is not uploaded yet")
+@click.option("--in-use", is_flag=True, help="even while programs use its files")
+@click.option("--discard", is_flag=True, help="discard changes that are not uploaded yet")
 @click.option("--wait", type=click.FloatRange(0, 3600), default=60.0, metavar="S", help="seconds for uploads (60)")
 @yes_option
 @target_options
 def rm(target: Target, mount: str, in_use: bool, discard: bool, wait: float, yes: bool) -> None:
-    """Remove a mount, when all that was written is uploaded. The content of the bucket stays.
+    """Remove a mount when all changes are uploaded. The content of the bucket remains.
 
-    Of an overlay of a backup, what was changed is deleted, and the backup stays.
+    Changes in an overlay of a backup are deleted, and the backup remains.
     """
-    lost = " What is not uploaded yet is lost." if discard else ""
+    lost = " Changes that are not uploaded yet are lost." if discard else ""
     confirm(f"Remove mount {printable(mount)} from sandbox {printable(target.sandbox)}?{lost}", yes=yes)
 
     async def work(client: Client, box: Sandbox) -> None:

@@ -1,4 +1,4 @@
-"""`hawse port`: the ports of a sandbox, previews of them, and local ports that lead to them."""
+"""`hawse port`: the ports of a sandbox, their previews, and forwarding from and to local ports."""
 
 import asyncio
 import os
@@ -86,10 +86,10 @@ def unexpose(target: Target, number: int) -> None:
 )
 @target_options
 def forward(target: Target, mapping: str, bind: str, reverse: bool) -> None:
-    """Lead a local port to a sandbox, or one of it to here.
+    """Forward a local port to a sandbox, or a port of the sandbox to this machine.
 
-    Each connection to LOCAL is passed to PORT of the sandbox, until Ctrl-C. LOCAL 0 is a free port. Open it in a
-    browser under the name that is printed: under the name of the page, the program would get the page's cookies.
+    Each connection to LOCAL is forwarded to PORT of the sandbox, until Ctrl-C. LOCAL 0 is a free port. Open it in a
+    browser under the printed host name: under the page's host name, the program would get the page's cookies.
 
     With -R it is the other way round: programs of the sandbox that connect to REMOTE reach PORT of this machine, at the
     address of --bind. REMOTE is 1024 or above; 0 is a free port.
@@ -110,7 +110,7 @@ def forward(target: Target, mapping: str, bind: str, reverse: bool) -> None:
             else:
                 click.echo(f"{name}:{number} leads to port {remote} of sandbox {box.id}")
 
-        await box.info()  # else an unknown sandbox would be reported only to those that connect
+        await box.info()  # otherwise only a connection would report an unknown sandbox
         await forward_port(box, bind, local, remote, announce)
 
     try:
@@ -216,7 +216,7 @@ async def forward_port_back(box: Sandbox, inside: int, bind: str, local: int, an
 
 
 async def _pass(stream: PortConnection, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Pass bytes both ways. The end of one direction is passed on; the other one goes on."""
+    """Pass bytes both ways. The end of one direction is passed on, and the other one continues."""
     async with stream, asyncio.TaskGroup() as tasks:
 
         async def upstream() -> None:

@@ -51,7 +51,7 @@ def _row(info: ProcessInfo) -> list[object]:
     )
 )
 @click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=offer(processes))
-@click.option("-t", "--terminal", is_flag=True, help="the IDs are those of terminals")
+@click.option("-t", "--terminal", is_flag=True, help="the IDs are ids of terminals")
 @click.option("--grace", type=click.FloatRange(min=0), default=GRACE, show_default=True, help="seconds until SIGKILL")
 @target_options
 def kill(target: Target, ids: tuple[str, ...], terminal: bool, grace: float) -> int:
@@ -85,7 +85,7 @@ def kill(target: Target, ids: tuple[str, ...], terminal: bool, grace: float) -> 
     )
 )
 @click.argument("id", shell_complete=offer(processes))
-@click.option("-f", "--follow", is_flag=True, help="go on until the process ends, and return its exit code")
+@click.option("-f", "--follow", is_flag=True, help="follow until the process ends, and return its exit code")
 @target_options
 def logs(target: Target, id: str, follow: bool) -> int:
     """Print the output of the process ID that the sandbox keeps: standard output and standard error, separately."""
@@ -109,7 +109,7 @@ def logs(target: Target, id: str, follow: bool) -> int:
 
 
 class _Output:
-    """Prints output as it is."""
+    """Prints output unchanged."""
 
     def add(self, stream: StreamName, data: bytes) -> None:
         """Print what follows in a stream."""
@@ -120,7 +120,7 @@ class _Output:
 
 
 class _JsonOutput(_Output):
-    """Prints output as JSON. A character may start in one part of a stream and end in the next."""
+    """Prints output as JSON. A character can start in one part of a stream and end in the next."""
 
     def __init__(self) -> None:
         decoder = codecs.getincrementaldecoder("utf-8")

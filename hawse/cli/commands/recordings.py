@@ -1,4 +1,4 @@
-"""`hawse record`, `hawse play` and `hawse recordings`: recordings, those of terminals as asciicast v3."""
+"""`hawse record`, `hawse play` and `hawse recordings`: recordings, in the form of asciicast v3 for terminals."""
 
 import asyncio
 import json
@@ -38,7 +38,7 @@ class CastEvent(NamedTuple):
     multiple=True,
     metavar="ID",
     shell_complete=offer(recorded),
-    help="delete this recording instead; may be repeated",
+    help="delete this recording instead; repeatable",
 )
 @yes_option
 @target_options
@@ -67,7 +67,7 @@ def _row(each: RecordingInfo) -> list[object]:
 @click.command(epilog=examples("hawse record main --title demo", "hawse record main --stop"))
 @click.argument("terminal", shell_complete=offer(terminals))
 @click.option("--title", help="the title of the recording")
-@click.option("--input", "with_input", is_flag=True, help="record what is typed too, passwords included")
+@click.option("--input", "with_input", is_flag=True, help="record input as well, including passwords")
 @click.option("--stop", is_flag=True, help="stop all recordings of the terminal that are in progress")
 @target_options
 def record(target: Target, terminal: str, title: str | None, with_input: bool, stop: bool) -> None:
@@ -123,7 +123,7 @@ def play(target: Target, recording: str, speed: float, idle_limit: float, output
                 await asyncio.to_thread(file.write, line + b"\n")
 
     if "/" in recording and not Path(recording).is_file():
-        raise click.ClickException(f"{recording}: there is no such file, and an id of a recording contains no slash")
+        raise click.ClickException(f"{recording}: no such file, and the id of a recording contains no slash")
     try:
         if output is None and Path(recording).is_file():
             run(_play(_local_lines(Path(recording)), speed, idle_limit))
@@ -134,13 +134,13 @@ def play(target: Target, recording: str, speed: float, idle_limit: float, output
 
 
 async def events(lines: AsyncIterator[bytes]) -> AsyncIterator[CastEvent]:
-    """Parse an asciicast (v2 or v3). A last line that is cut off ends it.
+    """Parse an asciicast (v2 or v3). A truncated last line ends it.
 
     Args:
         lines: The lines, without their line feeds.
 
     Raises:
-        ValueError: A line is not what the format says.
+        ValueError: A line does not follow the format.
     """
     version, before = 0, 0.0
     async for line in lines:

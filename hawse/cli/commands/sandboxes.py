@@ -50,17 +50,17 @@ def sandbox() -> None:
 @click.option("--template", metavar="NAME", help="a template of the gateway")
 @click.option("--image", metavar="IMAGE", help="the image whose files it sees")
 @click.option("--image-command", is_flag=True, help="start the command of the image, as the process `image`")
-@click.option("-e", "--env", type=Pair(), multiple=True, help="a variable for all programs in it; may be repeated")
+@click.option("-e", "--env", type=Pair(), multiple=True, help="a variable for all programs in it; repeatable")
 @click.option("--snapshot", metavar="ID", help="give its workspace the content of a snapshot or another backup")
-@click.option("-l", "--label", type=Pair(), multiple=True, help="a label; may be repeated")
-@click.option("--network", type=click.Choice(["none", "private", "filtered", "host"]), help="what it can connect to")
+@click.option("-l", "--label", type=Pair(), multiple=True, help="a label; repeatable")
+@click.option("--network", type=click.Choice(["none", "private", "filtered", "host"]), help="the reachable network")
 @click.option(
     "--allow", multiple=True, metavar="RULE", help="with --network filtered: HOST[:PORT], *.HOST, or 'GET,HEAD HOST'"
 )
-@click.option("--deny", multiple=True, metavar="RULE", help="what --allow does not allow; both may be repeated")
+@click.option("--deny", multiple=True, metavar="RULE", help="exceptions from --allow; both are repeatable")
 @click.option("--secret", multiple=True, metavar="NAME", help="a secret of the gateway that its proxy adds to requests")
 @click.option("--memory", type=Size(), help="memory of all its programs, such as 512m")
-@click.option("--cpus", type=click.FloatRange(min=0, min_open=True), help="processors that it may use, such as 0.5")
+@click.option("--cpus", type=click.FloatRange(min=0, min_open=True), help="number of processors, such as 0.5")
 @click.option("--processes", type=click.IntRange(min=1), help="processes and threads at once")
 @click.option("--disk", type=Size(), help="size of its workspace, such as 2g")
 @click.option("--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="delete it after this time")
@@ -127,7 +127,7 @@ def take_snapshot(target: Target, name: str | None, ttl: float | None) -> None:
 
 
 @sandbox.command("ls", epilog=examples("hawse sandbox ls", "hawse sandbox ls -l team=web --json"))
-@click.option("-l", "--label", type=Pair(), multiple=True, help="only those with this label; may be repeated")
+@click.option("-l", "--label", type=Pair(), multiple=True, help="only sandboxes with this label; repeatable")
 @gateway_options
 def list_sandboxes(target: Target, label: tuple[tuple[str, str], ...]) -> None:
     """List the sandboxes. None is started."""
@@ -157,7 +157,7 @@ def _sandbox_row(info: SandboxInfo) -> list[object]:
 @sandbox.command(epilog=examples("hawse sandbox templates"))
 @gateway_options
 def templates(target: Target) -> None:
-    """List the templates of the gateway, from which `create --template NAME` creates sandboxes."""
+    """List the templates of the gateway for `create --template NAME`."""
 
     async def work(client: Client, _: Sandbox) -> list[TemplateInfo]:
         return await client.sandboxes.templates()

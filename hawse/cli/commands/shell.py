@@ -1,6 +1,6 @@
 """`hawse shell` and `hawse attach`: a terminal of the sandbox in the terminal of this machine.
 
-A lost connection, or a gateway that is started again, loses no byte in either direction: the client resumes both.
+A lost connection or a restart of the gateway loses no byte in either direction: the client resumes both.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ class Detached(Exception):
 
 
 class Continued(Exception):
-    """This process was stopped and continues: the terminal must be shown again."""
+    """This process was stopped and continued: the terminal must be redrawn."""
 
 
 @click.command(
@@ -49,14 +49,14 @@ class Continued(Exception):
 )
 @click.argument("id", required=False, shell_complete=offer(terminals))
 @click.option("--cwd", metavar="DIR", help="the directory of a new terminal")
-@click.option("--read-only", is_flag=True, help="look on without typing")
+@click.option("--read-only", is_flag=True, help="watch without typing")
 @click.option("--detach-key", default=DETACH, show_default=True, metavar="KEY", help="the key that leaves: ctrl-LETTER")
-@click.option("--predict", is_flag=True, help="show what is typed at once, underlined until the program prints it")
+@click.option("--predict", is_flag=True, help="show typed text immediately, underlined until the program prints it")
 @target_options
 def shell(target: Target, id: str | None, cwd: str | None, read_only: bool, detach_key: str, predict: bool) -> int:
-    """Open the terminal ID, which is created if it does not run; without an ID, a new one.
+    """Open the terminal ID, which is created unless it is running; without an ID, a new one.
 
-    A new terminal without an ID ends when you leave; one with an ID goes on.
+    A new terminal without an ID ends when you leave; one with an ID continues.
     """
     name = f"shell-{secrets.token_hex(3)}" if id is None else id
     code, left = _show(target, name, cwd, None, read_only, detach_key, keep=id is not None, predict=predict)
@@ -72,12 +72,12 @@ def shell(target: Target, id: str | None, cwd: str | None, read_only: bool, deta
     )
 )
 @click.argument("id", shell_complete=offer(terminals))
-@click.option("--read-only", is_flag=True, help="look on without typing")
+@click.option("--read-only", is_flag=True, help="watch without typing")
 @click.option("--detach-key", default=DETACH, show_default=True, metavar="KEY", help="the key that leaves: ctrl-LETTER")
-@click.option("--predict", is_flag=True, help="show what is typed at once, underlined until the program prints it")
+@click.option("--predict", is_flag=True, help="show typed text immediately, underlined until the program prints it")
 @target_options
 def attach(target: Target, id: str, read_only: bool, detach_key: str, predict: bool) -> int:
-    """Attach to the terminal ID, which runs. Everything it still holds is shown first."""
+    """Attach to the running terminal ID. All output that is still kept is shown first."""
     code, left = _show(target, id, None, None, read_only, detach_key, keep=True, create=False, predict=predict)
     if left:
         click.echo("detached", err=True)
@@ -85,7 +85,7 @@ def attach(target: Target, id: str, read_only: bool, detach_key: str, predict: b
 
 
 def run_in_terminal(target: Target, argv: Sequence[str], cwd: str | None, detach_key: str = DETACH) -> int:
-    """Run `argv` in a new terminal that is shown here; return its exit code. It ends when the user leaves.
+    """Run `argv` in a new terminal and show it here; return its exit code. The terminal ends when the user leaves.
 
     Args:
         target: The gateway and the sandbox.
@@ -126,7 +126,7 @@ def _show(
     create: bool = True,
     predict: bool = False,
 ) -> tuple[int, bool]:
-    """Show a terminal until it ends or the user leaves; return its exit code, and whether the user left."""
+    """Show a terminal until it ends or the user leaves; return its exit code and whether the user left."""
     detach = key_byte(detach_key)
     if not (sys.stdin.isatty() and is_terminal(sys.stdout)):
         raise click.ClickException("standard input and output must be a terminal; `hawse exec` needs none")
@@ -187,14 +187,14 @@ class _Connection:
         self._detach = detach
         self._read_only = read_only
         self._echo = echo
-        self._turn = asyncio.Lock()  # changes to the predictions are written in the order in which they happen
+        self._turn = asyncio.Lock()  # orders the writes of predictions
 
     async def run(self) -> Exit:
         """Pass keys and output on until the program ends, and return its exit.
 
         Raises:
             Detached: The user left.
-            Continued: The local terminal must be shown again.
+            Continued: The local terminal must be redrawn.
             HawseError: The terminal is lost.
         """
         try:

@@ -14,7 +14,7 @@ from hawse.client import Client, Sandbox
 @click.command(epilog=examples("hawse terminals -s build"))
 @target_options
 def terminals(target: Target) -> None:
-    """List the terminals of a sandbox, those that run and the latest that have ended."""
+    """List the terminals of a sandbox: running ones, and the latest ones that have ended."""
 
     async def work(client: Client, box: Sandbox) -> list[TerminalInfo]:
         return await box.terminals.list()

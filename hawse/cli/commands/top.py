@@ -1,4 +1,4 @@
-"""`hawse top`: what a sandbox does, live."""
+"""`hawse top`: the activity of a sandbox, live."""
 
 import asyncio
 import shlex
@@ -17,15 +17,15 @@ from hawse.cli.target import Target, first, target_options
 from hawse.client import Client, Sandbox
 from hawse.wire import HawseError
 
-INTERVAL: Final = 2.0  # s between two looks
+INTERVAL: Final = 2.0  # s between two samples
 SORTS: Final = {"n": "name", "a": "age", "o": "output", "r": "rate"}  # by key
-QUIT: Final = "q\x03"  # and Ctrl-C, which is no signal in raw mode
+QUIT: Final = "q\x03"  # and Ctrl-C, which does not send a signal in raw mode
 ENTER: Final = b"\x1b[?1049h\x1b[?25l\x1b[?7l"  # the alternate screen, no cursor, and long lines are cut off
 LEAVE: Final = b"\x1b[?7h\x1b[?25h\x1b[?1049l"
 
 
 class Look(NamedTuple):
-    """What a sandbox does at one time."""
+    """A sample of a sandbox's activity."""
 
     at: float  # s since 1970, for ages
     clock: float  # s on a clock that ignores changes of the date, for rates
@@ -41,8 +41,8 @@ class Row(NamedTuple):
     age: float
     output: int
     rate: float
-    cells: str  # what the page shows between the name and these
-    text: str  # what it shows behind them
+    cells: str  # columns between the name and these
+    text: str  # columns behind them
 
 
 class UserQuit(Exception):
@@ -57,7 +57,7 @@ class UserQuit(Exception):
 )
 @target_options
 def top(target: Target, interval: float, once: bool, sort: str) -> None:
-    """Show what a sandbox does, live: terminals and processes with their output, memory and CPU time.
+    """Show the activity of a sandbox, live: terminals and processes with their output, memory and CPU time.
 
     The keys n, a, o and r sort by name, age, output and rate; q quits.
 
@@ -88,7 +88,7 @@ class Page:
     Args:
         box: The sandbox.
         interval: Seconds between two looks.
-        sort: What comes first: one of `SORTS`.
+        sort: The sort order: one of `SORTS`.
     """
 
     def __init__(self, box: Sandbox, interval: float, sort: str) -> None:
@@ -154,10 +154,10 @@ def render(look: Look, before: Look | None, sandbox: str, sort: str = "rate") ->
     """Return the page as text.
 
     Args:
-        look: What to show.
-        before: The look before, for rates. None means there are no rates yet.
+        look: The sample to show.
+        before: The previous sample, for rates. None without rates.
         sandbox: The id of the sandbox.
-        sort: What comes first: one of `SORTS`.
+        sort: The sort order: one of `SORTS`.
     """
     passed = look.clock - before.clock if before else 0.0
     metrics = look.metrics
@@ -178,7 +178,7 @@ def render(look: Look, before: Look | None, sandbox: str, sort: str = "rate") ->
 
 
 def _lines(rows: list[Row], sort: str) -> list[str]:
-    """The rows, the greatest age, output or rate first; those that are equal by name."""
+    """The rows, with the greatest age, output or rate first, and then by name."""
     rows = sorted(rows, key=lambda row: row.name)
     if sort != "name":
         rows.sort(key=lambda row: float(getattr(row, sort)), reverse=True)

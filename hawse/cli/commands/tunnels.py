@@ -48,8 +48,8 @@ def create(
 ) -> None:
     """Give PORT of a sandbox a public address, and print it. Anyone who knows it can connect to the port.
 
-    It stays the same until it expires, is removed, or the sandbox is deleted. With the name of a tunnel of the same
-    port, its expiry is changed.
+    It remains the same until it expires or is removed, or the sandbox is deleted. The name of an existing tunnel of the
+    same port changes its expiry.
     """
 
     async def work(client: Client, box: Sandbox) -> Tunnel:

@@ -13,8 +13,8 @@ from hawse.client import Client, Sandbox, WatchRescan
     )
 )
 @click.argument("path", default=".", type=SandboxPath())
-@click.option("--include", multiple=True, metavar="GLOB", help="report only these; may be repeated")
-@click.option("--exclude", multiple=True, metavar="GLOB", help="do not report these; may be repeated")
+@click.option("--include", multiple=True, metavar="GLOB", help="report only these; repeatable")
+@click.option("--exclude", multiple=True, metavar="GLOB", help="do not report these; repeatable")
 @target_options
 def watch(target: Target, path: str, include: tuple[str, ...], exclude: tuple[str, ...]) -> None:
     """Print changes below the directory PATH as they happen, until Ctrl-C: `added`, `modified` or `deleted`."""

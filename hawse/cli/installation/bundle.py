@@ -1,4 +1,4 @@
-"""`hawse bundle`: write the image with which pods of a cluster start the runtime."""
+"""`hawse bundle`: write the image that starts the runtime in pods of a cluster."""
 
 from importlib import import_module
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`hawse completion`: the script that makes a shell complete the words of `hawse`."""
+"""`hawse completion`: the completion script for a shell."""
 
 import click
 from click.shell_completion import get_completion_class

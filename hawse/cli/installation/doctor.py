@@ -1,4 +1,4 @@
-"""`hawse doctor`: check this machine and the connection to the gateway, and say what to do."""
+"""`hawse doctor`: check this machine and the connection to the gateway, and suggest solutions."""
 
 import platform
 import sys
@@ -84,12 +84,12 @@ async def _backups(client: Client) -> Check:
     try:
         usage = await client.backups.usage()
     except HawseError as error:
-        if error.code in ("unknown_method", "forbidden"):  # an older gateway, or a caller that may make no backups
+        if error.code in ("unknown_method", "forbidden"):  # an older gateway, or a caller that may not create backups
             return Check("backups", "ok", "not available")
         raise
     count = usage.max_backups
     full = usage.bytes >= NEARLY_FULL * usage.max_bytes or (count is not None and usage.backups >= NEARLY_FULL * count)
-    text = usage_text(usage) + ("; `hawse backup rm` makes room" if full else "")
+    text = usage_text(usage) + ("; `hawse backup rm` frees space" if full else "")
     return Check("backups", "warning" if full else "ok", text)
 
 

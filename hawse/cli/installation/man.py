@@ -69,7 +69,7 @@ def _commands(group: click.Group, context: click.Context) -> Iterator[str]:
         yield f".SS {escaped(below.command_path)} {escaped(pieces)}"
         yield from _paragraphs(command.help or "")
         names = [parameter.name for parameter in command.get_params(below)]
-        hidden = ("help", "url", "token", "ca") if "url" in names else ("help",)  # ENVIRONMENT has those of a client
+        hidden = ("help", "url", "token", "ca") if "url" in names else ("help",)  # ENVIRONMENT documents the client's
         for parameter in command.get_params(below):
             record = parameter.get_help_record(below)
             if record is not None and record[1] and parameter.name not in hidden:  # arguments are in the text
@@ -82,14 +82,14 @@ def _paragraphs(text: str) -> Iterator[str]:
     for number, paragraph in enumerate(re.split(r"\n\s*\n", text.strip("\n"))):
         if number:
             yield ".PP"
-        if paragraph.startswith("\b\n"):  # its lines stay as they are, also in `--help`
+        if paragraph.startswith("\b\n"):  # its lines remain unchanged, also in `--help`
             yield from (".nf", *map(escaped, paragraph.splitlines()[1:]), ".fi")
         else:
             yield escaped(" ".join(paragraph.split()))
 
 
 def escaped(text: str) -> str:
-    """Return text that roff prints as it is: it is ASCII with escapes, and no line is a request."""
+    """Escape text for roff: the result is ASCII with escapes, and no line is a request."""
     text = text.replace("\\", r"\e").replace("-", r"\-").replace("\b", "")
     text = "".join(char if char.isascii() else rf"\[u{ord(char):04X}]" for char in text)
     return rf"\&{text}" if text.startswith((".", "'")) else text

@@ -1,4 +1,4 @@
-"""What `hawse doctor` says about the programs and packages that only some abilities need, and how to install them."""
+"""Checks of `hawse doctor` for optional programs and packages, and how to install them."""
 
 import platform
 import shutil
@@ -15,7 +15,7 @@ from hawse.wire import HawseError
 TIMEOUT: Final = 10.0  # s for a command in the sandbox
 SYSTEM: Final = "/usr/sbin:/sbin:/usr/bin:/bin:/usr/local/bin"
 
-# What needs a package of Python, beside the gateway or `hawse`: the package, and the extra that installs it.
+# Features that need a Python package beside the gateway or `hawse`: the package, and the extra that installs it.
 PACKAGES: Final = (
     ("hawse serve and hawse join", "starlette", "server"),
     ("filtered networks", "cryptography", "egress"),
@@ -27,15 +27,15 @@ PACKAGES: Final = (
     ("screenshots as JPEG and WebP", "PIL", "desktop"),
     ("hawse mcp", "mcp", "mcp"),
 )
-# Modules of packages of the extra `server`: those that a gateway or a runtime imports at its start.
+# Modules of the extra `server` that a gateway or a runtime imports at its start.
 SERVER: Final = ("starlette", "uvicorn", "httptools", "h11", "pyghostty", "re2", "uvloop")
-# What needs a program on the machine of the gateway: the program, and how to install it.
+# Features that need a program on the gateway's machine: the program, and how to install it.
 PROGRAMS: Final = (
     ("workspaces of a fixed size", "mkfs.ext4", "apt install e2fsprogs"),
     ("tunnels through Cloudflare", "cloudflared", "see the downloads of Cloudflare Tunnel"),
     ("tunnels through an SSH server", "ssh", "apt install openssh-client"),
 )
-# What needs a program in the sandbox: the program, and its package in Debian.
+# Features that need a program in the sandbox: the program, and its Debian package.
 INSIDE: Final = (("git", "git", "git"),)
 
 
@@ -66,12 +66,12 @@ class Check(NamedTuple):
 
 
 def missing(name: str, install: str) -> Check:
-    """Return the line of an ability that is not available. That is no fault: nobody may need it."""
+    """Return the line of an unavailable feature. This is not a fault, since the feature is optional."""
     return Check(name, "ok", f"not available: {install}")
 
 
 def of_machine() -> Iterator[Check]:
-    """Check what a gateway on this machine could do. Blocks for a moment."""
+    """Check the features of a gateway on this machine. Blocks briefly."""
     for name, package, extra in PACKAGES:
         if find_spec(package) is None:
             yield missing(name, f"pip install 'hawse[{extra}]'")
@@ -99,7 +99,7 @@ def of_machine() -> Iterator[Check]:
 
 
 async def of_sandbox(box: Sandbox) -> list[Check]:
-    """Check what a sandbox can do. It is started. Raises `HawseError`."""
+    """Check the features of a sandbox, which is started for this. Raises `HawseError`."""
     found = [await _desktop(box)]
     names = " ".join(program for _, program, _ in INSIDE)
     command = f"for name in {names}; do command -v $name >/dev/null || echo $name; done"
@@ -124,5 +124,5 @@ async def _desktop(box: Sandbox) -> Check:
     except HawseError as error:
         if error.code != "unknown_method":
             raise
-        why = "the gateway is of an older version"
+        why = "the gateway has an older version"
     return Check("desktop", "ok", "the sandbox has Xvnc and openbox") if why is None else missing("desktop", why)

@@ -1,4 +1,4 @@
-"""Recognizes what an emulator answers to the queries of a program, among the keys that it sends.
+"""Recognizes an emulator's replies to a program's queries among the keys that it sends.
 
 The answers must not reach the program if it did not just ask: while old output is replayed, or while another viewer of
 the same terminal answers.

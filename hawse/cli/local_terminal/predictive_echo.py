@@ -1,12 +1,12 @@
-"""Shows what is typed before the program has printed it, as Mosh does. Pure: takes and returns bytes.
+"""Shows typed text before the program has printed it, as Mosh does. Without I/O: takes and returns bytes.
 
-Only characters and backspaces at the end of a line are predicted, underlined, once the program has echoed one of that
-line: not a password, unless the program stops its echo in the middle of a line. Before output is shown, predictions are
-taken back exactly; those that it confirms are gone, the rest is drawn again behind it. So a wrong prediction lasts
-until the next output.
+Only characters and backspaces at the end of a line are predicted, and underlined, once the program has echoed one
+character of that line. So passwords are not shown, unless the program stops its echo in the middle of a line. Before
+output is shown, predictions are erased exactly; confirmed ones are dropped, and the rest is drawn again behind the
+output. So a wrong prediction lasts until the next output.
 
-The module knows where the cursor is in its row, and that nothing is to the right of it. Where it does not know that
-(after cursor movements, in the alternate screen, with colours, at the margin) it predicts nothing.
+The module tracks the column of the cursor, and whether the row is empty to the right of it. When this is unknown (after
+cursor movements, in the alternate screen, with colours, at the margin), it predicts nothing.
 """
 
 import re
@@ -38,16 +38,16 @@ class PredictiveEcho:
     def __init__(self, cols: int, rows: int) -> None:
         """Create one for a screen of `cols` and `rows`, whose cursor is at the start of an empty row."""
         self._cols, self._rows = cols, rows
-        self._ops: deque[str] = deque()  # typed, and not echoed: characters, and RUBOUT
+        self._ops: deque[str] = deque()  # typed, but not echoed yet: characters, and RUBOUT
         self._line = ""  # typed and echoed in this row, up to the cursor
-        self._column: int | None = 0  # of the cursor, without predictions; None means unknown
-        self._end: int | None = 0  # the column from which on the row is empty; None means unknown
-        self._below = 0  # newlines after which the row is known to be empty
+        self._column: int | None = 0  # column of the cursor, without predictions; None if unknown
+        self._end: int | None = 0  # the row is empty from this column; None if unknown
+        self._below = 0  # number of newlines until the row is known to be empty
         self._plain = True  # characters are printed without colours and styles
         self._alternate = False
-        self._blocked = False  # a key was typed whose effect is unknown: until the next line
+        self._blocked = False  # a key with an unknown effect was typed: until the next line
         self._echoes = False  # a character of this line was echoed
-        self._drawn: tuple[int, str] | None = None  # the length of the part of `_line` that stays, and what follows it
+        self._drawn: tuple[int, str] | None = None  # length of the unchanged part of `_line`, and the text after it
 
     def resize(self, cols: int, rows: int) -> bytes:
         """Note the new size of the screen; return what to print."""
@@ -59,7 +59,7 @@ class PredictiveEcho:
         return shown
 
     def typed(self, data: bytes) -> bytes:
-        """Note what was typed; return what to print."""
+        """Note typed bytes; return the bytes to print."""
         shown = self._undo()
         for key in data.decode("latin-1"):
             rubout = key in "\x7f\x08"
@@ -81,7 +81,7 @@ class PredictiveEcho:
         self._ops.clear()
         return self._undo()
 
-    # ---- what is known
+    # ---- state
 
     @property
     def _possible(self) -> bool:
@@ -208,5 +208,5 @@ def _left(count: int) -> bytes:
 
 
 def _blank(count: int) -> bytes:
-    """Erase characters from the cursor on, which stays (ECH)."""
+    """Erase characters from the cursor on, without moving it (ECH)."""
     return b"\x1b[%dX" % count if count > 0 else b""

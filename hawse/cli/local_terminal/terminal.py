@@ -16,11 +16,11 @@ if sys.platform != "win32":
     import tty
 
 READ_SIZE: Final = 64 << 10  # bytes of one read of keys
-LEAVE_TIMEOUT: Final = 1.0  # seconds that leaving waits for a terminal that accepts no output
-# What a program may have changed in the emulator and what a shell does not expect: the alternate screen, the cursor
-# keys, mouse and focus reports, bracketed paste, synchronized output, the pen, wrapping, a hidden cursor, the keyboard
-# protocols of xterm and kitty, and the scrolling region. The cursor stays where it is: setting the region moves it, so
-# it is saved before (DECSC) and restored (DECRC).
+LEAVE_TIMEOUT: Final = 1.0  # seconds to wait, on leaving, for a terminal that accepts no output
+# Resets modes that a program may have set in the emulator and that a shell does not expect: the alternate screen, the
+# cursor keys, mouse and focus reports, bracketed paste, synchronized output, the pen, wrapping, a hidden cursor, the
+# keyboard protocols of xterm and kitty, and the scrolling region. Setting the region moves the cursor, so it is saved
+# (DECSC) and restored (DECRC).
 RESET: Final = (
     b"\x1b[?1047l\x1b[?1l\x1b>\x1b[?9;1000;1002;1003;1005;1006;1015;1016l\x1b[?1004l\x1b[?2004l\x1b[?2026l"
     b"\x1b[0m\x1b[?7h\x1b[?25h\x1b[>4;0m\x1b[=0u\x1b7\x1b[r\x1b8"
@@ -116,7 +116,7 @@ class LocalTerminal:
             await self._resized.wait()
 
     async def input(self) -> AsyncIterator[bytes]:
-        """Iterate over what is typed, until the terminal is closed."""
+        """Iterate over typed bytes, until the terminal is closed."""
         loop = asyncio.get_running_loop()
         while True:
             readable: asyncio.Future[None] = loop.create_future()

@@ -41,7 +41,7 @@ def test_the_token_is_read_from_a_pipe(stack: Stack, monkeypatch: pytest.MonkeyP
     assert saved.token == stack.token
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
     assert main(["login", stack.base]) == 1
-    assert "there is no token: pass --token" in capsys.readouterr().err
+    assert "no token: pass --token" in capsys.readouterr().err
 
 
 def test_an_invalid_address_is_reported(capsys: pytest.CaptureFixture[str]) -> None:

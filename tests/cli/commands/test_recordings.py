@@ -95,4 +95,4 @@ def test_anything_else_is_refused(text: bytes) -> None:
 
 def test_a_file_that_does_not_exist_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["play", "/no/such.cast"]) == 1
-    assert "/no/such.cast: there is no such file" in capsys.readouterr().err
+    assert "/no/such.cast: no such file" in capsys.readouterr().err
