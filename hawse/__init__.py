@@ -1,8 +1,7 @@
 """hawse: terminals, commands and files of a sandbox over one WebSocket.
 
-The public names are those of the Python client. They are loaded when they are first used, so that a program such as
-`hawse shell` starts without what it does not use, and a runtime, which needs only `hawse.wire` and `hawse.api`, never
-loads the client.
+Exports the public names of the Python client. They are loaded on first use, so that a program such as `hawse shell`
+only loads the modules it needs, and a runtime, which only needs `hawse.wire` and `hawse.api`, never loads the client.
 """
 
 import importlib
@@ -10,8 +9,8 @@ from typing import Any, Final
 
 __version__ = "0.1.0"
 
-# The module of each public name of `hawse`, which are also those of `hawse.client`. `make generate` writes them for
-# type checkers into `__init__.pyi` of both packages.
+# The module of each public name of `hawse` and `hawse.client`. `make generate` writes them for type checkers into
+# `__init__.pyi` of both packages.
 EXPORTS: Final = {
     "hawse.api.backups": "BackupInfo BackupProgress BackupRestoreResult BackupUsageResult",
     "hawse.api.mounts": "MountCredentials MountInfo",

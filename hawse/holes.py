@@ -24,7 +24,7 @@ def write_sparse(fd: int, data: bytes | memoryview, at: int) -> None:
         OSError: They cannot be written.
     """
     view, end = memoryview(data), os.fstat(fd).st_size
-    start = 0  # of what is not written yet
+    start = 0  # of the part that is not written yet
     position = min(-at % BLOCK, len(view))
     while position + BLOCK <= len(view):
         if at + position < end or view[position : position + BLOCK] != _ZEROS:

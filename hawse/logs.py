@@ -14,20 +14,20 @@ Form = Literal["text", "json"]
 
 FORMS: Final = ("text", "json")
 TEXT: Final = "%(asctime)s %(levelname)s %(name)s %(message)s"
-# The `traceparent` of the call that is being handled: its trace and span are in each line that is logged for it.
+# The `traceparent` of the current call: its trace and span are part of each of its log lines.
 TRACE: Final[ContextVar[str | None]] = ContextVar("hawse_trace", default=None)
 # The fields that a log call may add with `extra=`. Other attributes of a record, which libraries add, are not written.
 FIELDS: Final = ("peer", "role", "sandbox", "code", "runtime")
 
 
 def trace_fields() -> dict[str, str]:
-    """Return `trace_id` and `request`, the span of the call that is being handled; nothing if there is none."""
+    """Return `trace_id` and `request`, the span of the current call; empty outside of a call."""
     parts = (TRACE.get() or "").split("-")
     return {"trace_id": parts[1], "request": parts[2]} if len(parts) == 4 else {}
 
 
 class TextLines(logging.Formatter):
-    """Formats a line of text, which ends with the id of the call that is being handled."""
+    """Formats a line of text, which ends with the id of the current call."""
 
     def __init__(self) -> None:
         super().__init__(TEXT)

@@ -1,4 +1,4 @@
-"""For classes whose instances are referenced weakly, and whose modules may be compiled."""
+"""Marks classes of compiled modules whose instances are referenced weakly."""
 
 from typing import TypeVar
 
@@ -8,7 +8,7 @@ T = TypeVar("T")
 def referable(cls: type[T]) -> type[T]:
     """Return the class unchanged.
 
-    An instance of a compiled class cannot be referenced weakly. mypyc makes a usual class, with compiled methods, of
-    one that has a decorator.
+    An instance of a compiled class cannot be referenced weakly. mypyc turns a decorated class into a regular class with
+    compiled methods.
     """
     return cls

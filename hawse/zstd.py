@@ -1,6 +1,6 @@
 """zstd (RFC 8878), with the interface of `lzma`: of the standard library from Python 3.14 on, else of backports.zstd.
 
-It is loaded when it is first used. Without either of them, everything else works.
+It is loaded on first use. Everything else works without either of them.
 """
 
 import sys
@@ -45,7 +45,7 @@ class Compressor:
 
 
 class Decompressor:
-    """Decompresses one frame, as `lzma.LZMADecompressor` does. What is damaged is `ValueError`.
+    """Decompresses one frame, like `lzma.LZMADecompressor`. Damaged data raises `ValueError`.
 
     Raises:
         HawseError: `unavailable` without a library.

@@ -19,15 +19,15 @@ TIMEOUT = 30 * 60  # s for a command, unless the agent names a time
 class Backend(BaseSandbox):
     """The backend of an agent: `create_deep_agent(backend=Backend(box))`.
 
-    The image of the sandbox needs Python 3, with which deepagents reads and edits files. Methods may be called from any
-    thread; their asynchronous forms run in threads.
+    The image of the sandbox needs Python 3, because deepagents uses it to read and edit files. Methods can be called
+    from any thread; their asynchronous forms run in threads.
     """
 
     def __init__(self, box: hawse.sync.Sandbox) -> None:
         """Create a backend.
 
         Args:
-            box: The sandbox, of a client of `hawse.sync` that is open as long as the agent works.
+            box: The sandbox, of a client of `hawse.sync` that remains open while the agent works.
         """
         self._box = box
 
@@ -37,7 +37,7 @@ class Backend(BaseSandbox):
         return self._box.id
 
     def execute(self, command: str, *, timeout: int | None = None) -> ExecuteResponse:
-        """Run a shell command. A command that takes longer than `timeout` seconds is ended with what it has started."""
+        """Run a shell command. After `timeout` seconds, it is ended with all processes that it has started."""
         limit = TIMEOUT if timeout is None else timeout or None  # 0: without a limit
         done = self._box.exec(command, timeout=limit, max_output=OUTPUT_MAX)
         output = done.text + done.stderr_text

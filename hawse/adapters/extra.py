@@ -8,9 +8,9 @@ __all__ = ["extra"]
 
 @contextmanager
 def extra(name: str) -> Iterator[None]:
-    """Import the packages of an extra in this block: if one is missing, the error says what installs it.
+    """Import the packages of an extra in this block: if one is missing, the error explains how to install it.
 
-    Packages have other names than their modules: `agents` is of the package openai-agents.
+    Packages and modules have different names: `agents` belongs to the package openai-agents.
 
     Args:
         name: The name of the extra.

@@ -1,7 +1,7 @@
 """Sandboxes for evaluations with Inspect (`inspect_ai`): `sandbox="hawse"`, a new sandbox for each sample.
 
-The gateway is that which `hawse.connect()` finds: by HAWSE_URL, or by `hawse login`. `sandbox=("hawse", "NAME")` takes
-the template NAME. Inspect finds this module by the entry point of the package.
+The gateway is found by `hawse.connect()`, from HAWSE_URL or `hawse login`. `sandbox=("hawse", "NAME")` selects the
+template NAME. Inspect finds this module through the entry point of the package.
 """
 
 import signal as signals
@@ -91,13 +91,14 @@ class HawseSandbox(SandboxEnvironment):
         timeout_retry: bool = True,
         concurrency: bool = True,
     ) -> ExecResult[str]:
-        """Run a command: see Inspect. One that takes too long is ended with what it has started, and is not repeated.
+        """Run a command: see Inspect. After its timeout, it is ended with all processes that it has started, and not
+        repeated.
 
         Raises:
             SandboxUserUnsupportedError: There is a `user`: programs in a sandbox have one user.
             SandboxUnavailableError: The sandbox does not run.
             OutputLimitExceededError: There was more output than Inspect accepts.
-            PermissionError: The program may not be executed.
+            PermissionError: The program is not executable.
             TimeoutError: It took longer than `timeout` seconds.
         """
         if user is not None:
@@ -146,7 +147,7 @@ class HawseSandbox(SandboxEnvironment):
         return SandboxConnection(type="hawse", command=f"hawse shell --sandbox {self.box.id}")
 
     async def _not_started(self, program: str, error: SpawnFailedError) -> ExecResult[str]:
-        """Return what a shell returns for a program that does not exist. Raises PermissionError if it exists."""
+        """Return a shell's result for a program that does not exist. Raises PermissionError if it exists."""
         if "/" in program and await self._in_thread(lambda: self.box.files.exists(program)):
             raise PermissionError(error.message) from error
         return ExecResult(success=False, returncode=NOT_FOUND, stdout="", stderr=error.message)
@@ -178,7 +179,7 @@ def _number(signal: Any) -> int:
 
 @contextmanager
 def _os_errors(file: str) -> Iterator[None]:
-    """Turn errors of file calls into those that Inspect expects."""
+    """Convert errors of file calls to the errors that Inspect expects."""
     try:
         yield
     except NotFoundError as error:

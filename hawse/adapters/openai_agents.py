@@ -1,4 +1,4 @@
-"""Tools of a sandbox for the OpenAI Agents SDK: its shell and its editor, and those of `hawse mcp` as functions."""
+"""Tools of a sandbox for the OpenAI Agents SDK: its shell and its editor, and the tools of `hawse mcp` as functions."""
 
 import json
 from collections.abc import Collection
@@ -29,7 +29,7 @@ TIMEOUT = 120.0  # s for a command, unless the model names a time
 
 
 def shell_tool(box: Sandbox, **options: Any) -> ShellTool:
-    """Return the SDK's shell, whose commands run in a sandbox. Each command has a shell of its own.
+    """Return the SDK's shell, whose commands run in a sandbox. Each command has its own shell.
 
     Args:
         box: The sandbox, of an open client of this event loop.
@@ -114,7 +114,7 @@ def function_tools(box: Sandbox, names: Collection[str] | None = None) -> list[F
         names: The names of the wanted tools; None means all.
 
     Raises:
-        ValueError: There is no tool of such a name.
+        ValueError: A name is not a tool's.
     """
     return [_function_tool(tool) for tool in bound_tools(box, names)]
 

@@ -20,7 +20,7 @@ class BoundTool:
 
     Attributes:
         name: Its name, such as `exec`.
-        description: What a model reads about it.
+        description: Its description for a model.
         schema: The JSON Schema of its arguments.
         safe: Whether it changes nothing.
     """
@@ -50,13 +50,13 @@ def bound_tools(box: Sandbox, names: Collection[str] | None = None, *, limit: in
     Args:
         box: The sandbox, of an open client of this event loop.
         names: The names of the wanted tools; None means all.
-        limit: Bytes of text that an answer may have; of a longer one, the start and the end remain.
+        limit: Maximum number of bytes of text in an answer; a longer one is reduced to its start and its end.
 
     Raises:
-        ValueError: There is no tool of such a name.
+        ValueError: A name is not a tool's.
     """
     unknown = sorted(set(names or ()) - TOOLS.keys())
     if unknown:
-        raise ValueError(f"there is no tool {unknown[0]!r}; there are {', '.join(sorted(TOOLS))}")
+        raise ValueError(f"no tool {unknown[0]!r}; the tools are {', '.join(sorted(TOOLS))}")
     chosen = [tool for name, tool in TOOLS.items() if names is None or name in names]
     return [BoundTool(tool.name, tool.description, tool.schema(), tool.safe, tool, box, limit) for tool in chosen]

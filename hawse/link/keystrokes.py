@@ -1,18 +1,18 @@
-"""Typing goes first: while somebody types, output is moved in small portions, so that a key waits for little of it."""
+"""Typing has priority: while a person types, output is moved in small pieces, so that a key does not wait long."""
 
 import time
 from collections.abc import Callable
 from typing import Final
 
-KEY: Final = 1 << 10  # bytes: a longer input was not typed by a person
-TYPING = 0.1  # seconds after a key in which the next one is expected
-SMALL: Final = 16 << 10  # bytes of output that a key waits for at most, each time that it waits
-LEAST: Final = 4 << 10  # bytes of output that each reader gets at least: one read of a PTY
-REST = 0.002  # seconds for which a reader of much output rests; viewers are notified no more often anyway
+KEY: Final = 1 << 10  # bytes; a longer input was not typed by a person
+TYPING = 0.1  # seconds after a key during which another one is expected
+SMALL: Final = 16 << 10  # maximum number of bytes of output that a key waits for, at each step
+LEAST: Final = 4 << 10  # minimum number of bytes of output for each reader: one read of a PTY
+REST = 0.002  # seconds that a reader of much output pauses; viewers are not notified more often anyway
 
 
 class Keystrokes:
-    """Knows whether somebody types. A process has one, which all that choose the size of portions ask."""
+    """Tracks whether a person is typing. A process has one instance, which determines the size of pieces."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         """`clock` returns seconds."""
@@ -38,7 +38,7 @@ class Keystrokes:
     def turn(self, size: int) -> int:
         """Return how many bytes of output one of several readers may read now; then call `took`.
 
-        While somebody types, all of them read about SMALL bytes in REST seconds, but each of them at least LEAST at a
+        While a person types, all readers share about SMALL bytes in REST seconds, but each gets at least LEAST at a
         time. Otherwise it is `size`.
         """
         now = self._clock()

@@ -1,4 +1,4 @@
-"""Unix sockets: whether one accepts connections, and addresses of those with a long path.
+"""Unix sockets: checks whether one accepts connections, and addresses for long paths.
 
 A path can be longer than the kernel accepts in an address (unix(7)), such as one below a long --state.
 """
@@ -17,10 +17,10 @@ LONGEST: Final = 107  # bytes, of sockaddr_un.sun_path less its final NUL
 def socket_address(path: Path) -> Iterator[str]:
     """Yield an address to bind or to connect a Unix socket at `path`, valid within the block.
 
-    It is the path itself, or a path through a descriptor of its directory if that is too long.
+    This is the path itself, or a path through a descriptor of its directory if it is too long.
 
     Raises:
-        OSError: The directory does not exist, or there is no free descriptor; or the name itself is too long.
+        OSError: The directory does not exist, no descriptor is free, or the name itself is too long.
     """
     if len(os.fsencode(path)) <= LONGEST:
         yield str(path)
@@ -33,7 +33,7 @@ def socket_address(path: Path) -> Iterator[str]:
 
 
 def accepts_connections(path: Path) -> bool:
-    """Whether a process listens on the Unix socket `path`. Not for a symbolic link: a sandbox may make one."""
+    """Whether a process listens on the Unix socket `path`. False for a symbolic link, which a sandbox can create."""
     if not path.exists() or path.is_symlink():
         return False
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:

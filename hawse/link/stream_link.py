@@ -27,11 +27,11 @@ from hawse.wire import (
 
 log = logging.getLogger(__name__)
 
-WRITE_BUFFER = 128 * 1024  # bytes that the transport may buffer; with more, every channel would wait behind them
+WRITE_BUFFER = 128 * 1024  # bytes that the transport can buffer; every channel waits behind them
 BATCH = 64 * 1024  # bytes taken per turn of the writer
-CONGESTED = 1 << 20  # bytes of answers that wait to be written, above which a server reads no further calls
-STALL_TIMEOUT = 30.0  # seconds that a congested server waits for its client to read something
-CLOSE_TIMEOUT = 5.0  # seconds the other end has to read the last messages; else it could keep the link open
+CONGESTED = 1 << 20  # bytes of unwritten answers; above it, a server stops reading calls
+STALL_TIMEOUT = 30.0  # seconds that a congested server waits for its client to read
+CLOSE_TIMEOUT = 5.0  # seconds for the other end to read the last messages; otherwise it could keep the link open
 
 
 class PeerCredentials(NamedTuple):
@@ -56,12 +56,12 @@ class LinkReceiver(Protocol):
         ...
 
     def link_lost(self, link: "StreamLink", error: Exception | None) -> None:
-        """Handle the end of the link: with the `error` that ended it, or None. Called once if it was connected."""
+        """Handle the end of the link, with the `error` that ended it, if any. Called once if it was connected."""
         ...
 
 
 def credentials(transport: asyncio.BaseTransport) -> PeerCredentials | None:
-    """Return the process at the other end of a transport. None if it is no Unix socket."""
+    """Return the process at the other end of a transport. None unless it is a Unix socket."""
     end = transport.get_extra_info("socket")
     if end is None or end.family != socket.AF_UNIX:
         return None
@@ -86,7 +86,7 @@ class StreamLink(asyncio.Protocol):
         Args:
             connection: The protocol state of this end.
             receiver: Gets what arrives.
-            stall_timeout: Seconds after which a server aborts a link whose client reads none of its answers.
+            stall_timeout: Seconds until a server aborts a link whose client reads none of its answers.
             close_timeout: Seconds that the other end has to read the last messages.
             keystrokes: While somebody types, little is written at once and in flight.
         """
@@ -102,7 +102,7 @@ class StreamLink(asyncio.Protocol):
         self._receiver = receiver
         self._keystrokes = keystrokes or Keystrokes()
         self._batch = BATCH  # bytes taken at the last turn of the writer
-        self._send_buffer = 0  # bytes: the size of the kernel's buffer while nobody types; 0: unknown
+        self._send_buffer = 0  # bytes; the size of the kernel's buffer while nobody types; 0 if unknown
         self._decoder = StreamDecoder(connection.limits)
         self._transport: asyncio.Transport | None = None
         self._paused = False
@@ -114,18 +114,18 @@ class StreamLink(asyncio.Protocol):
 
     @property
     def congested(self) -> bool:
-        """Whether so many bytes of answers wait that a result should wait for its turn."""
+        """Whether so many bytes of answers are waiting that a result should wait for its turn."""
         return self.connection.pending + self.held > CONGESTED
 
     @property
     def transport(self) -> asyncio.Transport:
-        """What carries the bytes. The link must have been connected."""
+        """The transport of the bytes. The link must have been connected."""
         assert self._transport is not None
         return self._transport
 
     @property
     def peer(self) -> PeerCredentials | None:
-        """The process at the other end. None if it is connected over TCP, or not connected."""
+        """The process at the other end. None if it is not connected, or connected over TCP."""
         return None if self._transport is None else credentials(self._transport)
 
     # ---- for the owner
@@ -169,7 +169,7 @@ class StreamLink(asyncio.Protocol):
             self.abort(RemoteProtocolError(message, code="backlog", close_code=4429))
 
     def _portion(self, transport: asyncio.Transport) -> int:
-        """Return how many bytes to take. While somebody types they are few, and no more wait to be read."""
+        """Return the number of bytes to take: few while a person types, so that few wait to be read."""
         size = self._keystrokes.portion(BATCH)
         if size != self._batch:
             self._batch = size
@@ -177,7 +177,7 @@ class StreamLink(asyncio.Protocol):
             end = transport.get_extra_info("socket")
             if end is not None and end.family == socket.AF_UNIX:
                 if not self._send_buffer:
-                    # The kernel returns twice what is set, for what it needs itself (socket(7)).
+                    # The kernel doubles the value, for its own bookkeeping (socket(7)).
                     self._send_buffer = end.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) // 2
                 end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, self._send_buffer if size == BATCH else size)
         return size
@@ -206,7 +206,7 @@ class StreamLink(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)  # uvloop's transports are not a subclass
         self._transport.set_write_buffer_limits(high=WRITE_BUFFER)
-        if self._closing:  # closed before the connection was made
+        if self._closing:  # closed before the connection was established
             self._write_and_close(self._transport)
         self.flush()
 

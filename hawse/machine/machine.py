@@ -1,6 +1,6 @@
 """Makes this machine a sandbox of a gateway, and keeps it one: connects, and connects again when the network was cut.
 
-The runtime outlives every connection. So what runs goes on, and clients resume at exactly the byte where they were.
+The runtime outlives every connection, so programs keep running, and clients resume at the exact byte.
 """
 
 import asyncio
@@ -27,13 +27,13 @@ from hawse.wire.join import JOIN_PATH, JOIN_SUBPROTOCOL, Quit, Refused
 
 T = TypeVar("T")
 
-RESTARTS: Final = 5  # of a runtime that ends by itself, after which the machine gives up
+RESTARTS: Final = 5  # restarts of a runtime that keeps ending, until the machine gives up
 ENDED: Final = "the user of the machine has ended it"
-LEAVE_TIMEOUT: Final = 5.0  # s to tell the gateway that the machine leaves
+LEAVE_TIMEOUT: Final = 5.0  # s to notify the gateway that the machine leaves
 
 
 class MachineState(Enum):
-    """What a machine does."""
+    """The state of a machine."""
 
     CONNECTING = "connecting"
     JOINED = "joined"
@@ -44,7 +44,7 @@ StateCallback = Callable[[MachineState, str], None]
 
 
 class Machine:
-    """This machine as a sandbox. `run` may be used once."""
+    """This machine as a sandbox. `run` can be used once."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class Machine:
             token: A token with the right to join the sandbox.
             sandbox: The sandbox. None means the only one that the token is for.
             directory: The directory that programs start in.
-            ca: The certificates that are trusted; None means those of the system.
+            ca: The trusted certificates; None means the system's.
             state: The directory of the runtime's own files. None means one for this gateway, sandbox and directory.
             options: The pauses between attempts to connect.
             on_state: Is called with each state: `JOINED` with the id of the sandbox, `WAITING` with a reason.
@@ -102,7 +102,7 @@ class Machine:
             await self._runtime.stop()
 
     def stop(self) -> None:
-        """Let `run` end everything in the sandbox, tell the gateway, and return."""
+        """Make `run` end everything in the sandbox, notify the gateway, and return."""
         self._stop.set()
 
     async def _stay(self) -> str:
@@ -130,7 +130,7 @@ class Machine:
         return ENDED
 
     async def _connect_once(self) -> str | Quit:
-        """Connect, and carry bytes until the connection ends. Returns why; a `Quit` if that is for good."""
+        """Connect, and carry bytes until the connection ends. Returns the reason; a `Quit` is final."""
         options = self._options
         try:
             attempt = dial(
@@ -164,7 +164,7 @@ class Machine:
         return order or "the connection was lost"
 
     async def _carry(self, relay: Relay) -> Quit | Refused | None:
-        """Carry bytes until the connection ends. If that is for good, everything in the sandbox has ended."""
+        """Carry bytes until the connection ends. If this is final, everything in the sandbox has ended."""
         order: Quit | Refused | HawseError | None
         async with asyncio.TaskGroup() as tasks:
             stopping = tasks.create_task(self._end_when_stopped(relay))
@@ -216,7 +216,7 @@ async def _outcome(work: Awaitable[T]) -> tuple[T | None, Exception | None]:
 
 
 def _again(refused: Refused) -> str:
-    """Return why the machine has to connect again. Raises `RefusedError` if that is useless."""
+    """Return why the machine must connect again. Raises `RefusedError` if this is futile."""
     if not refused.retryable:
         raise RefusedError(refused.code, refused.message)
     return refused.message
@@ -226,7 +226,7 @@ def state_directory(key: str) -> Path:
     """Return the directory of the runtime's own files: below XDG_STATE_HOME, or ~/.local/state.
 
     Args:
-        key: What it is for. It may contain a token: only its digest is used.
+        key: Identifies its purpose. It can contain a token: only its digest is used.
     """
     base = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
     return Path(base).expanduser() / "hawse" / "join" / hashlib.sha256(key.encode()).hexdigest()[:24]

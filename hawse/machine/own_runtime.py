@@ -1,7 +1,7 @@
-"""The runtime on this machine: a process of its own that serves one directory, and ends with this process.
+"""The runtime on this machine: a separate process that serves one directory, and ends with this process.
 
-It reads a pipe that this process holds open. So it also ends everything that was started in the sandbox when this
-process is killed. If both are killed, the next runtime with the same state directory ends what was left.
+It reads a pipe that this process holds open, so it ends everything in the sandbox even when this process is killed. If
+both are killed, the next runtime with the same state directory ends the remaining processes.
 """
 
 import asyncio
@@ -17,22 +17,22 @@ from hawse.link.sockets import socket_address
 from hawse.wire import HawseError
 
 START_TIMEOUT: Final = 30.0  # s
-STOP_TIMEOUT: Final = 15.0  # s for everything to end, after which the runtime is killed
-ALREADY_RUNNING: Final = 3  # the exit code of a runtime whose directory another one uses
-LOG_MAX: Final = 1 << 20  # bytes of the log, above which the next start starts a new one
-LOG_TAIL: Final = 2000  # bytes of it that an error repeats
+STOP_TIMEOUT: Final = 15.0  # s for everything to end until the runtime is killed
+ALREADY_RUNNING: Final = 3  # exit code of a runtime whose directory another one uses
+LOG_MAX: Final = 1 << 20  # bytes of the log; above it, the next start creates a new one
+LOG_TAIL: Final = 2000  # bytes of it that an error quotes
 CHUNK: Final = 64 << 10  # bytes of one read
 SOCKET: Final = "runtime.sock"
 LOG: Final = "runtime.log"
 
 
 class OwnRuntime:
-    """The runtime. `start` and `stop` may be repeated; each start has an id of its own.
+    """The runtime. `start` and `stop` can be repeated; each start has its own id.
 
     Args:
-        state: The directory of its own files, which no other runtime uses. It is created.
+        state: The directory for its private files, which no other runtime uses. It is created if missing.
         workspace: The directory that programs start in.
-        sandbox: What to call it in the process list.
+        sandbox: Its name in the process list.
     """
 
     def __init__(self, state: Path, workspace: Path, sandbox: str = "joined") -> None:
@@ -126,7 +126,7 @@ class OwnRuntime:
         return [*command, *places, "--id", self.id, "--sandbox", self._sandbox, *pipes]
 
     async def _ready(self, process: Process, ready: int) -> None:
-        """Wait until the runtime writes that it listens. The pipe is at its end if it has not started to."""
+        """Wait until the runtime reports that it listens. If it fails to, the pipe is closed."""
         loop = asyncio.get_running_loop()
         readable = asyncio.Event()
         loop.add_reader(ready, readable.set)

@@ -1,7 +1,7 @@
 """Carries the link between the gateway and the runtime of this machine: from a WebSocket to a Unix socket, and back.
 
-The connection to the runtime is made when the gateway sends the first bytes: the runtime closes one without a `hello`.
-Nobody sends more than the other end reads: each direction waits for room before it reads on.
+The connection to the runtime is opened when the gateway sends the first bytes, because the runtime closes one without a
+`hello`. Neither end is sent more than it reads: each direction waits for free buffer space before it reads on.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from hawse.machine.own_runtime import CHUNK, OwnRuntime
 from hawse.wire import RemoteProtocolError
 from hawse.wire.join import FromGateway, Join, JoinAccepted, Leave, Quit, Refused, encode_join, parse_gateway
 
-ANSWER_TIMEOUT: Final = 40.0  # s until the gateway has answered `join`: another driver's lease may have to expire
+ANSWER_TIMEOUT: Final = 40.0  # s until the gateway has answered `join`: another driver's lease may need to expire
 
 
 class Relay:
@@ -48,7 +48,7 @@ class Relay:
             tasks: The parent of the task that reads from the runtime.
 
         Returns:
-            What the gateway has sent last. None means the connection was lost, or the runtime does not answer.
+            The gateway's last message. None if the connection was lost or the runtime does not respond.
 
         Raises:
             RemoteProtocolError: The gateway has violated the protocol.

@@ -1,1 +1,1 @@
-"""The MCP server (`hawse mcp`): the tools and resources by which an agent works in a sandbox."""
+"""The MCP server (`hawse mcp`): tools and resources for agents that work in a sandbox."""

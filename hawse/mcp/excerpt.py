@@ -1,4 +1,4 @@
-"""Keep the start and the end of an output that may be endless."""
+"""Keeps the start and the end of an output of any length."""
 
 import codecs
 from typing import Final
@@ -7,10 +7,10 @@ CONTINUATION: Final = range(0x80, 0xC0)  # bytes that cannot start a character o
 
 
 class Excerpt:
-    """The first and the last bytes of what was added."""
+    """The first and the last bytes of an output."""
 
     def __init__(self, limit: int) -> None:
-        """`limit`: bytes that are kept; half of them from the start, half from the end."""
+        """`limit`: number of bytes to keep, half from the start and half from the end."""
         self._half = limit // 2
         self._head = bytearray()
         self._tail = bytearray()
@@ -18,7 +18,7 @@ class Excerpt:
 
     @property
     def start(self) -> int:
-        """The offset of the first byte that is left out."""
+        """The offset of the first omitted byte."""
         return len(self._head)
 
     @property
@@ -35,10 +35,10 @@ class Excerpt:
             del self._tail[: -self._half]
 
     def text(self, hint: str = "") -> str:
-        """Return what is kept as text, with a note where bytes are left out; invalid bytes become U+FFFD.
+        """Return the kept bytes as text, with a note where bytes are omitted; invalid bytes become U+FFFD.
 
         Args:
-            hint: What the note says about how to get them.
+            hint: The note's hint on how to get them.
         """
         missing = self.missing
         if not missing:

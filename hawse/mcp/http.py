@@ -1,4 +1,4 @@
-"""MCP over streamable HTTP. Each request brings the token of its user, with which this server calls the gateway."""
+"""MCP over streamable HTTP. This server calls the gateway with the user's token from each request."""
 
 import asyncio
 import hashlib
@@ -22,7 +22,7 @@ from hawse.mcp.tool import ServerOptions
 from hawse.wire import HawseError
 
 PATH: Final = "/mcp"
-CLIENTS_MAX: Final = 64  # connections to the gateway, one for each token; one that is not used makes room
+CLIENTS_MAX: Final = 64  # connections to the gateway, one for each token; an unused one is closed for a new one
 CONNECT_TIME: Final = 10.0  # seconds for the gateway to accept a token
 STATE: Final = "hawse.client"  # where the client is in the scope of a request
 
@@ -43,7 +43,7 @@ class Clients:
 
     @asynccontextmanager
     async def use(self, token: str) -> AsyncIterator[Client]:
-        """Yield the connected client for `token`, which stays open for later requests.
+        """Yield the connected client for `token`, which remains open for later requests.
 
         Raises:
             HawseError: `unauthenticated`, `unavailable`; `limit_exceeded` if all clients are in use.
@@ -143,7 +143,7 @@ async def serve_http(dial: Callable[[str], Client], sandbox: str, host: str, por
         sandbox: The id of the sandbox that the tools work in.
         host: The address to listen on.
         port: The TCP port.
-        options: What the server offers.
+        options: The offered tools, and limits.
     """
     config = uvicorn.Config(
         make_app(dial, sandbox, host, options), host=host, port=port, log_level="warning", lifespan="on"
@@ -166,7 +166,7 @@ def make_app(dial: Callable[[str], Client], sandbox: str, host: str, options: Se
         dial: Returns a client for a token, not yet connected.
         sandbox: The id of the sandbox that the tools work in.
         host: The address that it listens on; for one of this machine, only its own names are accepted as `Host`.
-        options: What the server offers.
+        options: The offered tools, and limits.
     """
     clients = Clients(dial)
 
@@ -200,7 +200,7 @@ def _user(client: Client) -> AuthenticatedUser:
 
 
 def _bearer(scope: Scope) -> str | None:
-    """The bearer token of a request; None if it has none."""
+    """The bearer token of a request, if any."""
     for name, value in scope["headers"]:
         if name == b"authorization":
             scheme, _, token = value.decode("latin-1").partition(" ")

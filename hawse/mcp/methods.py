@@ -1,4 +1,4 @@
-"""Tools that are made from the method table: one method each, with its own parameters and its result as JSON."""
+"""Tools that derive from the method table: one for each method, with its parameters, and its result as JSON."""
 
 from typing import Final
 
@@ -49,7 +49,7 @@ def tool_of(spec: Spec, *, hidden: frozenset[str] = frozenset()) -> Tool:
 
 
 def method_tools(*, every: bool = False) -> dict[str, Tool]:
-    """Return the tools of the curated methods by name, or of all that are no streams."""
+    """Return the tools of the curated methods by name, or of all methods except streams."""
     if every:
         made = [tool_of(spec) for spec in METHODS.values() if not spec.stream]
     else:

@@ -1,7 +1,7 @@
 """Resources: the files and the terminals of a sandbox, by address.
 
-`hawse://SANDBOX/files/PATH` is a file (`files//etc/hosts` an absolute one), `hawse://SANDBOX/terminals/ID` what a
-terminal shows with the rows above it.
+`hawse://SANDBOX/files/PATH` is a file (`files//etc/hosts` an absolute one), `hawse://SANDBOX/terminals/ID` the screen
+of a terminal, with the rows above it.
 """
 
 import mimetypes
@@ -25,7 +25,7 @@ class Listed(NamedTuple):
 
 
 class Content(NamedTuple):
-    """The content of a resource: text if it is UTF-8, else bytes."""
+    """The content of a resource: text if it is valid UTF-8, otherwise bytes."""
 
     mime_type: str
     content: str | bytes
@@ -36,7 +36,7 @@ def templates(sandbox: str) -> list[Listed]:
     base = f"{SCHEME}://{sandbox}"
     return [
         Listed(f"{base}/files/{{+path}}", "file", "A file of the sandbox, relative to its workspace."),
-        Listed(f"{base}/terminals/{{id}}", "terminal", "What a terminal shows, with the rows above it."),
+        Listed(f"{base}/terminals/{{id}}", "terminal", "The screen of a terminal, with the rows above it."),
     ]
 
 
@@ -53,12 +53,12 @@ async def read(box: Sandbox, uri: str) -> Content:
     """Return the content of a resource.
 
     Raises:
-        HawseError: `not_found` if there is none at this address; `too_large`; what the sandbox answers.
+        HawseError: `not_found` for an unknown address; `too_large`; errors of the sandbox.
     """
     base = f"{SCHEME}://{box.id}/"
     kind, separator, rest = uri.removeprefix(base).partition("/")
     if not uri.startswith(base) or not separator or kind not in ("files", "terminals"):
-        raise HawseError("not_found", f"there is no resource at {uri[:200]!r}", admitted="no")
+        raise HawseError("not_found", f"no resource at {uri[:200]!r}", admitted="no")
     name = unquote(rest, errors="surrogateescape")
     if kind == "terminals":
         shown = await box.call("terminal.screen", {"id": name, "format": "text", "scrollback": SCROLLBACK})

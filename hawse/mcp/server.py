@@ -20,12 +20,12 @@ from hawse.mcp.tool import TOOLS, Answer, Offered, Report, ServerOptions, Tool, 
 from hawse.wire import HawseError
 
 INSTRUCTIONS: Final = (
-    "Tools that work in a hawse sandbox, a machine of its own: exec runs a command, session_exec one in a shell that "
+    "Tools that work in a hawse sandbox, a separate machine: exec runs a command, session_exec one in a shell that "
     "keeps its state, process_* programs that run on, terminal_* programs that need a terminal, code_run code with "
-    "tables and images, file_* files. People may be in the same sandbox, and see the same terminals and files."
+    "tables and images, file_* files. People can be in the same sandbox, and see the same terminals and files."
 )
-OFFER_TIMEOUT: Final = 5.0  # seconds to ask a sandbox what it has
-PARALLEL: Final = 32  # calls of tools that run at a time; more wait
+OFFER_TIMEOUT: Final = 5.0  # seconds to query the features of a sandbox
+PARALLEL: Final = 32  # concurrent tool calls; further ones wait
 
 T = TypeVar("T")
 Context = ServerRequestContext[Any, Any]
@@ -38,7 +38,7 @@ def all_tools(*, every_method: bool = False) -> dict[str, Tool]:
 
 
 class Handlers:
-    """What the server does for each kind of request."""
+    """The handlers of each kind of request."""
 
     def __init__(self, find_sandbox: FindSandbox, tools: dict[str, Tool], limit: int) -> None:
         """Create the handlers.
@@ -46,7 +46,7 @@ class Handlers:
         Args:
             find_sandbox: Returns the sandbox that a request works in.
             tools: The tools by name.
-            limit: Bytes of text that the answer of a tool may have.
+            limit: Maximum number of bytes of text in the answer of a tool.
         """
         self._find_sandbox = find_sandbox
         self._tools = tools
@@ -60,7 +60,7 @@ class Handlers:
     async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = self._tools.get(params.name)
         if tool is None:
-            raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name[:100]!r}")
+            raise MCPError(types.INVALID_PARAMS, f"no tool {params.name[:100]!r}")
         try:
             given = tool.decode(params.arguments or {})
         except msgspec.ValidationError as error:
@@ -112,7 +112,7 @@ def make_server(find_sandbox: FindSandbox, options: ServerOptions) -> Server[dic
 
     Args:
         find_sandbox: Returns the sandbox that a request works in.
-        options: What it offers.
+        options: The offered tools, and limits.
     """
     handlers = Handlers(find_sandbox, all_tools(every_method=options.every_method), options.limit)
     return Server(
@@ -128,9 +128,9 @@ def make_server(find_sandbox: FindSandbox, options: ServerOptions) -> Server[dic
 
 
 async def _finished(work: Coroutine[Any, Any, T]) -> T:
-    """Await `work` in a task of its own. If the request is cancelled, end it as asyncio does, and wait for that.
+    """Await `work` in a separate task. If the request is cancelled, cancel the task and wait for its end.
 
-    The library cancels each later `await` of a request as well, also those by which a tool ends what it has started.
+    The library also cancels each later `await` of a request, even during the clean-up of a tool.
 
     Raises:
         HawseError: `work` has raised it.
@@ -167,7 +167,7 @@ async def _or_error(work: Coroutine[Any, Any, T]) -> T:
 
 
 async def _offered(box: Sandbox, tools: list[Tool]) -> list[Tool]:
-    """Return the tools that are of use in a sandbox. One that does not answer is assumed to have all."""
+    """Return the tools that are useful in a sandbox. If it does not respond, return all."""
     found: dict[Offered, bool] = {}
     for check in {tool.offered for tool in tools if tool.offered is not None}:
         try:
@@ -186,7 +186,7 @@ def _described(tool: Tool) -> types.Tool:
 
 
 def _reporter(context: Context) -> Report:
-    """Return what sends progress for a request. The library drops it if the client does not want it."""
+    """Return a function that sends progress of a request. The library drops it if the client did not ask for it."""
 
     async def report(done: float, text: str) -> None:
         await context.session.report_progress(done, message=text)

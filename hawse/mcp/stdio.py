@@ -21,7 +21,7 @@ async def serve_stdio(box: Sandbox, options: ServerOptions) -> None:
 
     Args:
         box: The sandbox that the tools work in.
-        options: What the server offers.
+        options: The offered tools, and limits.
     """
     server = make_server(lambda _: box, options)
     # Not the library's reader: a thread, which a signal could not interrupt.

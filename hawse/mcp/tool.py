@@ -1,4 +1,4 @@
-"""How a tool is declared: a struct carries its name, its arguments, their documentation and what it does.
+"""The declaration of tools: a struct carries the arguments of a tool, their documentation and its action.
 
 The modules of `hawse.mcp.tools` know nothing of the MCP library: `hawse.mcp.server` translates.
 """
@@ -21,19 +21,19 @@ PROGRESS_TEXT: Final = 200  # characters of one report
 
 @dataclass(frozen=True, kw_only=True)
 class ServerOptions:
-    """What a server offers.
+    """The tools of a server, and limits.
 
     Attributes:
-        every_method: Whether there is a tool for each method of a sandbox that is no stream.
-        limit: Bytes of text that the answer of a tool may have.
+        every_method: Whether to offer a tool for each method of a sandbox, except streams.
+        limit: Maximum number of bytes of text in the answer of a tool.
     """
 
     every_method: bool = False
     limit: int = OUTPUT_LIMIT
 
 
-Report = Callable[[float, str], Awaitable[None]]  # sends progress: a number that grows, and a text
-Offered = Callable[[Sandbox], Awaitable[bool]]  # whether a sandbox has what a tool is for
+Report = Callable[[float, str], Awaitable[None]]  # sends progress: an increasing number, and a text
+Offered = Callable[[Sandbox], Awaitable[bool]]  # whether a sandbox has the feature that a tool needs
 
 
 class Image(NamedTuple):
@@ -45,13 +45,13 @@ class Image(NamedTuple):
 
 @dataclass(frozen=True)
 class Answer:
-    """What a tool returns.
+    """The result of a tool.
 
     Attributes:
         text: The text that the agent reads.
         images: Images that it sees.
-        data: The same as JSON, for programs; None means nothing more than the text.
-        failed: Whether the tool has failed; `text` says why.
+        data: The same as JSON, for programs; None if the text is complete.
+        failed: Whether the tool has failed, for the reason in `text`.
     """
 
     text: str
@@ -66,8 +66,8 @@ class ToolCall:
 
     Attributes:
         box: The sandbox to work in.
-        limit: Bytes of text that the answer may have.
-        report: Sends progress to the client; None means it wants none.
+        limit: Maximum number of bytes of text in the answer.
+        report: Sends progress to the client; None if it did not ask for it.
     """
 
     box: Sandbox
@@ -84,7 +84,7 @@ class ToolCall:
             await self.report(done, line[-PROGRESS_TEXT:])
 
     async def ensure(self, method: str, **params: str) -> None:
-        """Call a method that creates something, unless it exists. Raises what the call raises but `conflict`."""
+        """Call a method that creates an object, unless it exists. Raises the call's errors except `conflict`."""
         try:
             await self.box.call(method, params)
         except HawseError as error:
@@ -93,10 +93,10 @@ class ToolCall:
 
 
 class Arguments(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
-    """The arguments of a tool. One that is not declared is refused."""
+    """The arguments of a tool. Undeclared ones are refused."""
 
     async def run(self, call: ToolCall) -> Answer:
-        """Do what the tool is for.
+        """Perform the action of the tool.
 
         Raises:
             HawseError: A call to the sandbox failed; the agent gets its code and its message.
@@ -116,9 +116,9 @@ class Tool:
         arguments: The type of its arguments.
         run: Runs it with arguments of this type.
         safe: Whether it changes nothing.
-        destructive: Whether it may change or remove what exists, rather than only add something.
-        idempotent: Whether the same call again has no further effect.
-        offered: Returns whether a sandbox has what the tool is for; None means each has it.
+        destructive: Whether it can change or remove existing objects, rather than only add new ones.
+        idempotent: Whether repeating the call has no further effect.
+        offered: Returns whether a sandbox has the feature that the tool needs; None means that all have it.
         hidden: Parameters that agents do not see.
     """
 
@@ -133,7 +133,7 @@ class Tool:
 
     @property
     def description(self) -> str:
-        """What the agent reads about it: the docstring of the arguments."""
+        """Its description for the agent: the docstring of the arguments."""
         return documentation(self.arguments).text
 
     def schema(self) -> dict[str, Any]:
@@ -174,11 +174,11 @@ def tool(
     idempotent: bool = False,
     offered: Offered | None = None,
 ) -> Callable[[type[A]], type[A]]:
-    """Declare the decorated struct as the arguments of a tool, and its method `run` as what the tool does.
+    """Declare the decorated struct as the arguments of a tool, and its method `run` as the tool's action.
 
     Args:
         name: The name of the tool.
-        safe: Whether it changes nothing, so that a client may run it without asking.
+        safe: Whether it changes nothing, so that a client can run it without asking.
         destructive: See `Tool`; a client asks before it runs such a tool.
         idempotent: See `Tool`.
         offered: See `Tool`.

@@ -27,7 +27,7 @@ class Stream(FrameSource, Protocol):
         ...
 
     def receive_end(self) -> None:
-        """Note that no more input will come."""
+        """Note the end of the input."""
         ...
 
     def detach(self) -> None:
@@ -67,7 +67,7 @@ class ServerCall:
         self.trace = message.trace  # the W3C `traceparent` of the caller
         self.stream: Stream | None = None
         self.timer: asyncio.TimerHandle | None = None
-        self.on_finish: Callable[[int], object] | None = None  # gets the channel's number, once
+        self.on_finish: Callable[[int], object] | None = None  # receives the channel's number, once
         self._on_close: list[Callable[[], object]] = []
         self._link = link
         self._grant = 0  # bytes that are applied and not yet acknowledged
@@ -125,11 +125,11 @@ class ServerCall:
         return more
 
     def wake(self) -> None:
-        """Schedule a call of `pull`: the stream may have something to send."""
+        """Schedule a call of `pull`, since the stream may have data to send."""
         self._link.wake(self.ch)
 
     def applied(self, size: int) -> None:
-        """Acknowledge `size` bytes of input: the client may send as many more.
+        """Acknowledge `size` bytes of input, so that the client may send as many more.
 
         The credit is sent when a quarter of the window has been applied, or after ACK_DELAY seconds, because the client
         may wait for it: it keeps its input until it is acknowledged. If the last credit is longer ago, it is sent with
@@ -157,7 +157,7 @@ class ServerCall:
             self._ack = None
 
     def finish(self) -> None:
-        """Release everything that the call holds: its channel is closed or its link lost. It may be called again."""
+        """Release all resources of the call, whose channel is closed or whose link is lost. Can be repeated."""
         on_finish, self.on_finish = self.on_finish, None
         if on_finish is not None:
             on_finish(self.ch)

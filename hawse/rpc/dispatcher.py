@@ -27,7 +27,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class ServedCall(Protocol):
-    """What the dispatcher needs of a call."""
+    """The interface of a call for the dispatcher."""
 
     @property
     def principal(self) -> Principal:
@@ -52,7 +52,7 @@ class ServedCall(Protocol):
 
     @property
     def timeout(self) -> float | None:
-        """Seconds after which the call ends with `deadline_exceeded`."""
+        """Time limit in seconds; then, the call ends with `deadline_exceeded`."""
         ...
 
     timer: asyncio.TimerHandle | None  # of the deadline; the call cancels it when it ends
@@ -74,9 +74,9 @@ class Handler(NamedTuple):
     """A method as this server runs it."""
 
     spec: Spec
-    run: Callable[..., Any]  # of (params), or for a stream of (call, params)
-    stops: bool = False  # its work is stopped when no call waits for it
-    caller: bool = False  # it also gets the principal of the caller
+    run: Callable[..., Any]  # takes (params), or for a stream (call, params)
+    stops: bool = False  # stops when no call waits for it
+    caller: bool = False  # also takes the principal of the caller
 
 
 def handles(params: type[Params[Any]], *, stops: bool = False, caller: bool = False) -> Callable[[F], F]:
@@ -302,12 +302,12 @@ def decode(params: msgspec.Raw, shape: Any) -> Any:
 
 
 def _names(spec: Spec, params: Any) -> bool:
-    """Whether a call names what it creates, changes or ends, so that calling the method again does no harm."""
+    """Whether a call names the object that it creates, changes or ends, so that repeating it is harmless."""
     return spec.names is not None and getattr(params, spec.names) is not None
 
 
 def _fail_unless_gone(outcome: Outcome, error: HawseError) -> None:
-    """Settle a repeated call that ends something: it is no error if another server has ended that already."""
+    """Settle a repeated call that ends an object: it is not an error if another server has already ended it."""
     if error.code == "not_found":
         outcome.succeed(to_raw(Nothing()))
     else:

@@ -1,4 +1,4 @@
-"""Exceptions of handlers as typed errors that may be sent to a client."""
+"""Converts exceptions of handlers to typed errors that can be sent to a client."""
 
 import errno
 import logging
@@ -30,14 +30,14 @@ _CODES_BY_ERRNO = {
 
 
 def typed(error: Exception, subject: str | None = None) -> HawseError:
-    """Turn any exception into an error that may be sent.
+    """Convert any exception to an error that can be sent.
 
     An exception that is neither a `HawseError` nor an `OSError` is a bug: it is logged, and the client gets `internal`
     without its text.
 
     Args:
         error: The exception.
-        subject: What the call is about, such as its path, as the caller named it: for the message of an `OSError`.
+        subject: The subject of the call, such as the caller's path, for the message of an `OSError`.
     """
     if isinstance(error, HawseError):
         return error

@@ -27,7 +27,7 @@ class IdempotencyLimits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class KeyedCall(Protocol):
-    """What the table needs of a call that serves its key itself."""
+    """The interface of a call that serves its key itself."""
 
     @property
     def method(self) -> str: ...
@@ -43,9 +43,9 @@ class KeyedCall(Protocol):
 
 
 def own_key(principal: Principal, key: str) -> str:
-    """Return the key under which the outcome of a call is kept.
+    """Return the key of a call's outcome in the table.
 
-    It belongs to the caller: a result may contain a secret, so the call of another principal must not join.
+    It includes the caller: a result can contain a secret, so another principal's call must not join.
     """
     return f"{principal.id}\n{key}"
 
@@ -126,8 +126,8 @@ class IdempotencyTable:
         Args:
             key: The key of the call.
             digest: The call's `fingerprint`.
-            age: Seconds since a repeated call was first sent. If it is unknown here, and another server may have run it
-                since, it is not run.
+            age: Seconds since a repeated call was first sent. If the key is unknown here, and another server may have
+                run the call since then, it is not run.
 
         Raises:
             HawseError: `key_conflict` if the key belongs to another call; `outcome_unknown` if the key was used and its
@@ -139,7 +139,7 @@ class IdempotencyTable:
             if key in self._used:
                 raise HawseError("outcome_unknown", "the key was used; its outcome is no longer kept", admitted="yes")
             if age is not None and age >= self._clock() - self._alone_since:
-                text = "another runtime or gateway may have run the call, which this one does not know"
+                text = "another runtime or gateway may have run the call"
                 raise HawseError("outcome_unknown", text, admitted="unknown")
             return None
         if outcome.digest != digest:
@@ -155,12 +155,12 @@ class IdempotencyTable:
 
         Args:
             call: The call. Without a key, work is always started.
-            params: What of the call's parameters decides whether a repeat asks for the same work.
-            start: Starts the work. It gets the outcome that the work has to complete with `succeed` or `fail`.
+            params: The parameters that identify the work, for the comparison with a repeat.
+            start: Starts the work. It receives the outcome, which the work must complete with `succeed` or `fail`.
 
         Raises:
-            HawseError: The error with which the earlier work failed; `key_conflict`, `outcome_unknown`, and what
-                `start` raises: then the key is still unused.
+            HawseError: The error of the earlier work; `key_conflict`, `outcome_unknown`; errors of `start`, which leave
+                the key unused.
         """
         digest = fingerprint(call.method, msgspec.json.encode(params))
         if call.key is None:

@@ -31,7 +31,7 @@ class OutputOnlyStream(ABC):
         """The channel is closed. Called once."""
 
     def wake(self) -> None:
-        """Ask for another `pull`: there may be something to send."""
+        """Request another `pull`, since there may be data to send."""
         self._call.wake()
 
 
@@ -51,7 +51,7 @@ class LatestValueStream(OutputOnlyStream):
 
         Args:
             event: The name of the events.
-            read: Returns the value as it is now; called when it is sent.
+            read: Returns the current value; called when it is sent.
             on_detach: Is called with this stream when the channel is closed.
             changed: Whether the first value is sent at once.
         """

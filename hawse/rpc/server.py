@@ -29,7 +29,7 @@ from hawse.wire.messages import ABILITY_PRINCIPALS
 
 log = logging.getLogger(__name__)
 
-PINGS: Final = 4  # of a link, in the time for which it may be silent
+PINGS: Final = 4  # pings of a link, within the time that it is allowed to be silent
 
 
 class Server:
@@ -49,8 +49,8 @@ class Server:
 
         Args:
             dispatcher: Runs the calls.
-            name: What `welcome` calls the server.
-            token: What `hello` must contain. None if only the gateway can connect to the socket.
+            name: The name of the server in `welcome`.
+            token: The required token in `hello`. None if only the gateway can connect to the socket.
             outside_only: Whether to refuse processes of this PID namespace and those below it.
             limits: The bounds of its links.
             keystrokes: Notes the input of all links.

@@ -1,7 +1,7 @@
-"""The shares of principals in something that is limited, such as connections: others cannot keep the owner out.
+"""Shares of principals in a limited resource, such as connections, so that others cannot lock the owner out.
 
-A principal with every right may use everything that is free. The others together leave a part free for it, and each of
-them leaves a part free for the rest.
+A principal with every right can use all free resources. All other principals leave a part free for it, and each of them
+leaves a part free for the rest.
 """
 
 from collections import Counter
@@ -12,19 +12,19 @@ from typing import Final
 from hawse.api.rights import ALL
 from hawse.wire import HawseError, Principal
 
-RESERVED: Final = 1 / 8  # of the total, which principals without every right leave free
-EACH: Final = 3 / 4  # of the total, which one such principal may hold: many people may share a viewer's token
+RESERVED: Final = 1 / 8  # part of the total that principals without every right leave free
+EACH: Final = 3 / 4  # part of the total for each such principal: many people can share a viewer's token
 
 
 class Shares:
-    """Counts what each principal holds. `held` is the number of all."""
+    """Counts the resources of each principal. `held` is the total."""
 
     def __init__(self, total: int, name: str) -> None:
         """Start with everything free.
 
         Args:
             total: How much there is.
-            name: What is counted, in the plural, for error messages.
+            name: The name of the resource, in the plural, for error messages.
         """
         self.held = 0
         self._total = total
@@ -32,7 +32,7 @@ class Shares:
         self._by_principal: Counter[str] = Counter()  # of principals without every right, by id
 
     def check(self, principal: Principal) -> None:
-        """Raise `HawseError` (`limit_exceeded`) if `principal` may not hold one more."""
+        """Raise `HawseError` (`limit_exceeded`) if `principal` cannot hold another one."""
         if self.held >= self._total:
             raise HawseError("limit_exceeded", f"{self._total} {self._name} are open, which is the limit")
         if ALL in principal.rights:

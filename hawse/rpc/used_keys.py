@@ -1,6 +1,6 @@
-"""The keys whose outcomes are no longer kept, in as little memory as possible: there are many of them.
+"""The many keys whose outcomes are no longer kept, in as little memory as possible.
 
-A server's memory has to become level soon, not when so many keys have been used: the table has its full size at once.
+The table is allocated in full, so that a server's memory levels off soon, not only when the table is full.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ class UsedKeys:
         size = 1 << (2 * max(limit, 1) - 1).bit_length()  # at most half of the slots are used
         self._mask = size - 1
         self._slots = array("Q", bytes(size * _DIGEST))
-        self._ring = array("Q")  # the digests in the order in which they were added, from `_oldest` on
+        self._ring = array("Q")  # the digests in the order of their insertion, starting at `_oldest`
         self._oldest = 0
 
     def __contains__(self, key: str) -> bool:
@@ -30,7 +30,7 @@ class UsedKeys:
         return len(self._ring)
 
     def add(self, key: str) -> None:
-        """Add a key, and forget the oldest one if there are too many. One that is there keeps its place."""
+        """Add a key, and forget the oldest one if there are too many. An existing key keeps its place."""
         if self._limit < 1 or key in self:
             return
         digest = _digest(key)

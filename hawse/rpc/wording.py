@@ -1,4 +1,4 @@
-"""What is allowed in the parameter that is wrong: msgspec names a pattern, and lists no values of a choice."""
+"""Adds the allowed values of an invalid parameter to messages of msgspec, which never list choices."""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ _STEP: Final = re.compile(r"\.([A-Za-z0-9_]+)|(\[[^]]*\])")  # of a path: a fiel
 
 
 def worded(problem: str, shape: Any) -> str:
-    """Return what msgspec says is wrong, with what is allowed.
+    """Return a msgspec error message with the allowed values.
 
     Args:
         problem: The message of msgspec.
@@ -25,7 +25,7 @@ def worded(problem: str, shape: Any) -> str:
 
 
 def _choices(shape: Any, path: str) -> list[str]:
-    """Return the values that the field at a path may have. Empty: it is none of these."""
+    """Return the choices for the field at a path. Empty if it is not a choice."""
     kinds = [types.type_info(shape)]
     for field, _ in _STEP.findall(path):
         kinds = [inner for kind in kinds for inner in _inside(kind, field)]

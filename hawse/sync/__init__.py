@@ -40,7 +40,7 @@ class Sandbox(_CLASSES["Sandbox"]):
     def create(cls, id: str | None = None, *, client: "Client | None" = None, **options: Any) -> "CreatedSandbox":
         """Create a sandbox and start it.
 
-        `box = Sandbox.create()` creates one that stays. `with Sandbox.create() as box:` deletes it at the end, and
+        `box = Sandbox.create()` creates a permanent one. `with Sandbox.create() as box:` deletes it at the end and
         closes the connection.
 
         Args:
@@ -169,7 +169,7 @@ def connect(url: str | None = None, **options: Any) -> Client:
     Raises:
         ValueError: `url` is not the URL of a gateway.
         RefusedError: The gateway refused the connection.
-        GaveUpError: There was no connection within the connect timeout.
+        GaveUpError: No connection within the connect timeout.
     """
     client = Client(DEFAULT.get(), asynchronous.connect(url, **options))
     super(Client, client).__enter__()

@@ -1,4 +1,4 @@
-"""An event loop in a thread of its own, in which the synchronous client runs the asynchronous one."""
+"""An event loop in a separate thread, where the synchronous client runs the asynchronous one."""
 
 import asyncio
 import atexit
@@ -45,7 +45,7 @@ class _Work(Generic[T]):
     # ---- in the loop's thread
 
     def begin(self) -> asyncio.Task[None] | None:
-        """Run the coroutine in a task of the loop that calls this. Returns None if it was cancelled before."""
+        """Run the coroutine in a task of the calling loop. Returns None if it was already cancelled."""
         if self._cancelled:
             self.abandon(CancelledError())
         else:
@@ -59,7 +59,7 @@ class _Work(Generic[T]):
             self._task.cancel()
 
     def abandon(self, error: BaseException) -> None:
-        """Let `wait` raise `error`: nothing runs the coroutine, now or later. Has no effect if it has ended."""
+        """Make `wait` raise `error`; the coroutine never runs. Has no effect if it has ended."""
         if self._running.locked():
             self._coroutine.close()
             self._error = error
@@ -78,14 +78,14 @@ class _Work(Generic[T]):
 
 
 class BackgroundLoop:
-    """An event loop that runs in a daemon thread until `stop`. All methods may be called from any other thread."""
+    """An event loop that runs in a daemon thread until `stop`. All methods can be called from any other thread."""
 
     def __init__(self) -> None:
         self._pid = os.getpid()
         self._loop = asyncio.new_event_loop()
-        self._waited: set[_Work[Any]] = set()  # what threads wait for
-        self._begun: set[asyncio.Task[None]] = set()  # what was started for a thread, which may have been interrupted
-        self._held: dict[asyncio.Task[Any], None] = {}  # the contexts that are entered, in this order
+        self._waited: set[_Work[Any]] = set()  # coroutines that threads wait for
+        self._begun: set[asyncio.Task[None]] = set()  # tasks for a thread, which may have been interrupted
+        self._held: dict[asyncio.Task[Any], None] = {}  # the entered contexts, in order
         self._lock = threading.Lock()
         self._stopped = False
         self._exiting = False  # the program ends
@@ -159,7 +159,7 @@ class BackgroundLoop:
                 self._loop.call_soon_threadsafe(values.clear)
 
     def exit(self) -> None:
-        """As `stop`, at the end of the program: threads that still wait, or call, end with it and get no exception."""
+        """Like `stop`, at the end of the program: threads that still wait or call end with it, without an exception."""
         self._exiting = True
         self.stop()
 
@@ -180,7 +180,7 @@ class BackgroundLoop:
             with self._lock:
                 self._stopped = True
             for work in list(self._waited):
-                work.cancel()  # also what is scheduled and has not started
+                work.cancel()  # including scheduled coroutines that have not started
             self._loop.run_until_complete(self._end())
         finally:
             with self._lock:
@@ -195,8 +195,8 @@ class BackgroundLoop:
             task.add_done_callback(self._begun.discard)
 
     async def _end(self) -> None:
-        """Wait until what was cancelled has ended, and end the rest. Clients are left while they have a connection, so
-        that they can end at the server what was started.
+        """Wait until cancelled tasks have ended, and end the rest. Clients are left while they have a connection, so
+        that they can end their work at the server.
         """
         with suppress(TimeoutError):
             async with asyncio.timeout(EXIT_TIMEOUT):
@@ -285,7 +285,7 @@ class Default:
             return self._loop
 
     def _forget(self) -> None:
-        """In a forked process: the thread does not exist here, and another one may have held the lock."""
+        """Reset in a forked process, where the thread does not exist and another one may have held the lock."""
         self._loop, self._lock = None, threading.Lock()
 
 

@@ -18,11 +18,11 @@ _OVER: Final = "the time of `hawse.sync.timeout` is over"
 
 @contextmanager
 def timeout(seconds: float) -> Iterator[None]:
-    """Limit the time of the calls in this block, all together: `with hawse.sync.timeout(10): box.files.read("f")`.
+    """Limit the total time of the calls in this block: `with hawse.sync.timeout(10): box.files.read("f")`.
 
-    The call that waits when the time is over is cancelled, which ends what it has started. Calls that start later fail
-    at once. Leaving an inner `with` block, such as that of a process, is not limited: it still ends the process. Other
-    threads are not limited.
+    A call that is waiting at the end of this time is cancelled, which ends its work. Later calls fail at once. Leaving
+    an inner `with` block, such as a process's, is not limited: it still ends the process. Other threads are not
+    limited.
 
     Args:
         seconds: The time from the start of the block.

@@ -74,13 +74,13 @@ class SyncIterator(Iterator[Any]):
         self._loop.release([self.__dict__.pop("_items")])
 
     def close(self) -> None:
-        """End the iteration; what it holds is released."""
+        """End the iteration and release its resources."""
         if (close := getattr(self._items, "aclose", None)) is not None:
             self._loop.run(close())
 
 
-_classes: dict[type, type[SyncObject]] = {}  # the synchronous class of each asynchronous one
-_created: set[type] = set()  # those of them that are awaited to get what they create
+_classes: dict[type, type[SyncObject]] = {}  # the synchronous class for each asynchronous one
+_created: set[type] = set()  # classes that are awaited to get the created object
 
 
 def handles() -> dict[str, type]:
@@ -98,11 +98,11 @@ def _is_handle(cls: type) -> bool:
 
 
 def creates(cls: type, made: type[SyncObject]) -> None:
-    """Declare that a call which returns a `cls` returns, in the synchronous client, what awaiting it creates.
+    """Declare that synchronous calls return the object that awaiting a `cls` creates.
 
     Args:
         cls: A class that can be awaited, or entered with `async with`.
-        made: The synchronous class of what is created; it is a context manager.
+        made: The synchronous class of the created object; it is a context manager.
     """
     _classes[cls] = made
     _created.add(cls)
@@ -137,7 +137,7 @@ def synchronous(cls: type) -> Any:
 
 
 def wrap(loop: BackgroundLoop, value: Any) -> Any:
-    """Return what stands for `value` in the synchronous client; most values stand for themselves."""
+    """Convert `value` for the synchronous client; most values remain unchanged."""
     if (made := _classes.get(type(value))) is not None:
         return made(loop, value)
     if isinstance(value, AbstractAsyncContextManager):
@@ -148,7 +148,7 @@ def wrap(loop: BackgroundLoop, value: Any) -> Any:
 
 
 def unwrap(value: Any) -> Any:
-    """Return what is passed to the asynchronous client: an iterator becomes an async iterator."""
+    """Convert an argument for the asynchronous client: an iterator becomes an async iterator."""
     if isinstance(value, SyncObject):
         return value.target
     if isinstance(value, Iterator):

@@ -3,7 +3,7 @@
 Rules (docs/wire.md sections 2 and 4):
 - the client opens a channel with `call`; the server closes it with exactly one `result` or `error`;
 - only the client sends `end` and `cancel`, and after either it sends no more input;
-- the server sends nothing on a closed channel; what the client sends there was in transit and is ignored;
+- the server sends nothing on a closed channel; messages that the client sends there were in transit and are ignored;
 - a step that the table does not contain is a protocol error of its sender.
 """
 

@@ -69,7 +69,7 @@ class ClientSender(DataSender):
             age: of a repeated call with a key, the seconds since it was first sent.
             trace: the W3C `traceparent` of what calls.
             principal: on a link, the caller on whose behalf the gateway calls.
-            window: bytes that the server may send on this channel at first, if more than the connection's window.
+            window: initial window of this channel in bytes, if above the connection's.
 
         Raises:
             HawseError: `limit_exceeded` or `too_large`, if the server would refuse the call; nothing is sent.
@@ -101,14 +101,14 @@ class ClientSender(DataSender):
         return ch
 
     def cancel(self, ch: int) -> None:
-        """Send `cancel`. On a channel that is cancelled or not open it has no effect."""
+        """Send `cancel`. Has no effect on a channel that is cancelled or not open."""
         channel = self.channels.get(ch)
         if channel is not None and channel.state is not ChannelState.CANCELLING:
             self._step_local(channel, Step.CANCEL)
             self._send(Cancel(ch=ch))
 
     def end(self, ch: int) -> None:
-        """Send `end`: no more input will follow on `ch`."""
+        """Send `end`: no more input follows on `ch`."""
         self._step_local(self._sendable(ch), Step.END)
         self._send(End(ch=ch))
 

@@ -83,12 +83,12 @@ class DataSender(ProtocolState):
         return granted
 
     def window(self, ch: int) -> int:
-        """Return how many bytes may be sent on `ch` now; 0 if it is not open."""
+        """Return the number of bytes that can be sent on `ch` now; 0 if it is not open."""
         channel = self.channels.get(ch)
         return max(channel.send_window, 0) if channel else 0
 
     def flow(self, ch: int) -> tuple[int, int]:
-        """Return the bytes of the window of `ch` that were used in total, and how many of them credit has given back.
+        """Return the total numbers of bytes that were used of the window of `ch`, and that credit has returned.
 
         Both are 0 if the channel is not open.
         """

@@ -69,7 +69,7 @@ ERRORS: dict[str, ErrorKind] = {
         "the call needs is missing",
     ),
     "capacity_exceeded": ErrorKind(
-        503, True, "the machine has no room for another sandbox; `details.retry_after` in seconds"
+        503, True, "the machine has no capacity for another sandbox; `details.retry_after` in seconds"
     ),
     "cleanup_pending": ErrorKind(
         409, True, "something of the sandbox has not ended yet, and is being ended; `details.retry_after` in seconds"
@@ -88,7 +88,7 @@ ERRORS: dict[str, ErrorKind] = {
 
 UNKNOWN_KIND = ErrorKind(500, False, "unknown")  # for a code that only a newer version defines
 
-MESSAGE_MAX = 4096  # characters of a message that is sent: it may quote what was received, which may be long
+MESSAGE_MAX = 4096  # characters of a sent message, which can quote long input
 
 
 class LocalProtocolError(Exception):
@@ -101,11 +101,11 @@ class HawseError(Exception):
     Attributes:
         code: a key of `ERRORS`, or a code that a newer version defines.
         message: for people; can be empty.
-        admitted: whether the work of the call was started.
+        admitted: whether the work of the call has started.
         details: any JSON value, by code.
-        retryable: whether the same call may succeed later.
+        retryable: whether the same call can succeed later.
         status: the HTTP status of the code.
-        request: the id of the call in the logs of the gateway; None if it is not known.
+        request: the id of the call in the logs of the gateway; None if unknown.
     """
 
     code: str
@@ -135,7 +135,7 @@ class HawseError(Exception):
 
 
 def sendable(message: str) -> str:
-    """Return a message as it may be sent: at most `MESSAGE_MAX` characters, all of which UTF-8 can encode.
+    """Return a sendable form of a message: at most `MESSAGE_MAX` characters, and valid in UTF-8.
 
     A file name that is not valid UTF-8 (surrogateescape) must not prevent the error from being sent.
     """

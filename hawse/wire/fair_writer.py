@@ -1,4 +1,4 @@
-"""The order in which channels send: control messages first, then the channels with data, round robin.
+"""The order of sending: control messages first, then the channels with data, round robin.
 
 The writer *pulls* a channel's bytes from its `FrameSource` when the carrier can write them and never queues them, so
 the only buffer is the source's own (a journal, a file, a bounded queue). A channel waits for at most one slice of every
@@ -11,7 +11,7 @@ from hawse.wire.connection import Connection
 
 
 class FrameSource(Protocol):
-    """What a channel sends, in order. When it has more to send, it calls `FairWriter.wake`."""
+    """The data of a channel, in order. When there is more to send, it calls `FairWriter.wake`."""
 
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
         """Send at most about `size` bytes through `connection`, within the window of `ch`; may close the channel.

@@ -1,6 +1,6 @@
 """Data frames: `kind u8 | ch u32 | offset u64 | payload`, big-endian (docs/wire.md section 3).
 
-On a link one frame may be for many channels: `4 u8 | kind u8 | count u16 | offset u64 | ch u32 … | payload`.
+On a link, one frame can be for many channels: `4 u8 | kind u8 | count u16 | offset u64 | ch u32 … | payload`.
 """
 
 import struct
@@ -23,11 +23,11 @@ class Kind(IntEnum):
     INPUT = 0
     OUTPUT = 1  # or stdout, or the bytes of a file
     STDERR = 2
-    SCREEN = 3  # the bytes of a snapshot, which are not part of the output
+    SCREEN = 3  # bytes of a snapshot, which are not part of the output
 
 
 class Data:
-    """A data frame as received. `payload` may be a view that is valid only until the next `receive_*`."""
+    """A received data frame. `payload` can be a view that is valid only until the next `receive_*`."""
 
     __slots__ = ("ch", "kind", "offset", "payload")
 

@@ -35,7 +35,7 @@ class Join(JoinMessage, frozen=True, kw_only=True):
     Attributes:
         runtime: The id of its runtime.
         sandbox: The sandbox to join. None means the only one that the token is for.
-        name: What to call the machine, such as `ann@laptop:/home/ann/project`.
+        name: The name of the machine, such as `ann@laptop:/home/ann/project`.
     """
 
     runtime: RuntimeId
@@ -61,7 +61,7 @@ class Refused(JoinMessage, frozen=True, kw_only=True):
     Attributes:
         code: The code of an error of docs/wire.md section 8.
         message: For people.
-        retryable: Whether another attempt may succeed.
+        retryable: Whether another attempt can succeed.
     """
 
     code: str

@@ -15,12 +15,12 @@ Size = Annotated[int, Meta(ge=1)]
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """What a server enforces on one connection. All sizes in bytes, times in seconds."""
+    """Limits that a server enforces on one connection. Sizes are in bytes, times in seconds."""
 
     text: Size = 1 << 20  # one control message; bounds the cost of parsing it
-    payload: Size = 1 << 16  # one frame; the slice after which another channel gets its turn
+    payload: Size = 1 << 16  # one frame; the slice until another channel gets its turn
     channels: Size = 1024  # open at once
     window_max: Size = 4 << 20  # granted on one channel: bandwidth × round trip at 320 Mbit/s and 100 ms
-    input_window: Size = 1 << 18  # unapplied input that a client may send and has to keep for resending
+    input_window: Size = 1 << 18  # unapplied input that a client can send, and must keep for resending
     backlog: Size = 8 << 20  # messages that a client has not read
     hello_timeout: float = 10.0

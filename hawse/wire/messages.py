@@ -1,6 +1,6 @@
 """Control messages: immutable structs whose JSON form is specified in docs/wire.md section 2.
 
-`params` and `value` stay undecoded (`msgspec.Raw`) until they are used, so a gateway forwards them byte for byte.
+`params` and `value` remain undecoded (`msgspec.Raw`) until they are used, so a gateway forwards them byte for byte.
 """
 
 from typing import Annotated, Any
@@ -58,7 +58,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag
 
 
 class Hello(Message, frozen=True, kw_only=True):
-    """The client's first message. `window`: bytes the server may send on each new channel at first."""
+    """The client's first message. `window`: the initial window of each new channel, in bytes."""
 
     protocol: int
     client: Annotated[str, Meta(max_length=256)]
@@ -79,8 +79,8 @@ class Welcome(Message, frozen=True, kw_only=True):
 class Call(Message, frozen=True, kw_only=True):
     """Opens channel `ch`. `timeout` in seconds; `age`, only in a repeat: seconds since the call first went out.
 
-    `trace`: the W3C `traceparent` of what calls; one that is not valid counts as missing.
-    `principal`: the caller, as a gateway describes it to a runtime. A gateway ignores the one that a client sends.
+    `trace`: the W3C `traceparent` of the caller; an invalid one is ignored. `principal`: the gateway's description of
+    the caller for a runtime. A gateway ignores a principal from a client.
     """
 
     ch: ChannelId
@@ -107,7 +107,7 @@ class Result(Message, frozen=True, kw_only=True):
 
 
 class Error(Message, frozen=True, kw_only=True):
-    """Closes channel `ch`, or (without one) gives the reason why the connection is about to be closed.
+    """Closes channel `ch`, or (without one) states why the connection is about to be closed.
 
     `request`: the id of the call in the logs of the gateway.
     """
@@ -152,7 +152,7 @@ class End(Message, frozen=True, kw_only=True):
 
 
 class Credit(Message, frozen=True, kw_only=True):
-    """The receiver of this may send `bytes` more on `ch`."""
+    """Allows the receiver to send `bytes` more on `ch`."""
 
     ch: ChannelId
     bytes: Grant
@@ -191,7 +191,7 @@ def to_raw(value: Any) -> Raw:
 
 
 def _details(error: HawseError) -> Raw:
-    """Encode the details; leave them out if they contain a file name that is not valid UTF-8."""
+    """Encode the details; omit them if they contain a file name that is not valid UTF-8."""
     try:
         return NULL if error.details is None else to_raw(error.details)
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""From the text of a control message to its struct, and the error for a text that is not one (docs/wire.md section 2).
+"""Decodes control messages to structs, and raises the errors for invalid ones (docs/wire.md section 2).
 
 A `call` whose fields are wrong ends only the call, if its channel number can be read. Any other mistake ends the
 connection, because the messages after it cannot be trusted.
@@ -13,7 +13,7 @@ import msgspec
 from hawse.wire.errors import RemoteProtocolError
 from hawse.wire.messages import CHANNEL_MAX, Message
 
-REASON = 256  # characters of a reason: it quotes what was received, which may be long
+REASON = 256  # characters of a reason, which can quote long input
 
 # A surrogate, alone or one of a pair, as JSON escapes it; an even number of backslashes before it is text.
 _SURROGATE = re.compile(r"(?<!\\)((?:\\\\)*)\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
@@ -43,19 +43,19 @@ def parse(text: str | bytes | memoryview, decode: Callable[[str], Message], limi
     Args:
         text: a JSON object, in UTF-8 if it is not a `str`.
         decode: decodes the messages of the other side.
-        limit: the bytes that a message may have.
+        limit: maximum size of a message in bytes.
 
     Raises:
         MalformedCallError: a `call` with a wrong field.
-        RemoteProtocolError: anything else that is not a message of the other side, or is larger than `limit`.
+        RemoteProtocolError: any other text that is not a message of the other side, or is larger than `limit`.
     """
     try:
         # The limit counts bytes. A `str` that is not ASCII has more of them than characters.
         size = len(text.encode()) if isinstance(text, str) and not text.isascii() else len(text)
         if size > limit:
             raise RemoteProtocolError(f"a control message of {size} bytes; {limit} are allowed", close_code=1009)
-        # msgspec does not validate what it leaves undecoded, so all of it must be decoded from UTF-8 first: a gateway
-        # forwards it. Besides, `params` and `value` become views into this text instead of a read buffer.
+        # msgspec does not validate undecoded parts, which a gateway forwards, so the whole text must be decoded from
+        # UTF-8 first. Then, `params` and `value` are views into this text instead of a read buffer.
         text = text if isinstance(text, str) else str(text, "utf-8")
     except ValueError as error:
         raise RemoteProtocolError(str(error)[:REASON], code="invalid_message", close_code=1007) from None
@@ -72,7 +72,7 @@ def parse(text: str | bytes | memoryview, decode: Callable[[str], Message], limi
 def channel_of_call(text: str) -> int | None:
     """Return the channel of a `call` with wrong fields; None if `text` is not a `call`, or its `ch` is not usable."""
     try:
-        # `JSON.stringify` escapes a lone surrogate of a JavaScript string. A decoder refuses it wherever it is.
+        # `JSON.stringify` escapes a lone surrogate of a JavaScript string. A decoder refuses it anywhere.
         ch = _call_channel.decode(_SURROGATE.sub(r"\1\\ufffd", text)).ch
     except (ValueError, RecursionError):
         return None

@@ -18,16 +18,16 @@ class Role(Enum):
 
 
 class ProtocolState:
-    """What sending and receiving share.
+    """State that sending and receiving share.
 
     Attributes:
         role: the side of the connection that this object is.
-        limits: what the server enforces; a client takes them from `welcome`.
+        limits: the limits that the server enforces; a client gets them from `welcome`.
         ready: whether `welcome` was sent or received.
         shares: whether the client accepts frames for many channels.
         channels: the open channels by number.
         last_channel: the highest channel number used.
-        channel_window: bytes that the server may send on each new channel; a server takes it from `hello`.
+        channel_window: bytes that the server can send on each new channel; a server gets it from `hello`.
     """
 
     def __init__(self, role: Role, limits: Limits | None = None, *, window: int = 0) -> None:
@@ -35,8 +35,8 @@ class ProtocolState:
 
         Args:
             role: the side to be.
-            limits: what a server announces and enforces; a client passes None.
-            window: of a client, the bytes that the server may send on each new channel before credit.
+            limits: the limits that a server announces and enforces; a client passes None.
+            window: for a client, the bytes that the server can send on each new channel before credit.
         """
         self.role = role
         self.limits = limits or Limits()
@@ -66,7 +66,7 @@ class ProtocolState:
         return self._out_size
 
     def send_connection_error(self, error: HawseError) -> None:
-        """Queue the `error` without a channel, with the reason why the connection is about to be closed.
+        """Queue the `error` without a channel, which states why the connection is about to be closed.
 
         Only the first call of a server has an effect; a client has no such message.
         """

@@ -31,16 +31,16 @@ from hawse.wire.server_sender import ServerSender
 
 
 class Receiver(ServerSender):
-    """Takes what the carrier receives and makes events of it."""
+    """Converts received data to events."""
 
     def __init__(self, role: Role, limits: Limits | None = None, *, window: int = 0) -> None:
-        """Create one side of a connection. The arguments are those of `ProtocolState`."""
+        """Create one side of a connection. For the arguments see `ProtocolState`."""
         super().__init__(role, limits, window=window)
         self._decode = (from_client if self._server else from_server).decode
         self._events: list[Message | Data] = []
 
     def receive_text(self, text: str | bytes | memoryview) -> None:
-        """Take one control message. The event for it does not refer to `text`, so it may be kept.
+        """Take one control message. Its event does not refer to `text`, so it can be kept.
 
         Raises:
             RemoteProtocolError: the other side violated the protocol. A server has queued the `error` for it.
@@ -67,7 +67,7 @@ class Receiver(ServerSender):
             self._break(error)
 
     def events(self) -> list[Message | Data]:
-        """Take what was received since the previous call."""
+        """Return the events since the previous call."""
         events, self._events = self._events, []
         return events
 

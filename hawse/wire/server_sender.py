@@ -17,13 +17,13 @@ class ServerSender(ClientSender):
     """Answers calls and closes their channels."""
 
     def send_welcome(self, server: str, *, identity: str, role: str, abilities: list[str] | None = None) -> None:
-        """Answer `hello`; from now on the client may call.
+        """Answer `hello`, so that the client may call.
 
         Args:
             server: name and version.
             identity: the `id` of the client's principal.
             role: the role of the client.
-            abilities: what this server supports beyond version 1.
+            abilities: the features of this server beyond version 1.
 
         Raises:
             LocalProtocolError: this is a client, `hello` has not been received, or `welcome` was sent before.
@@ -43,7 +43,7 @@ class ServerSender(ClientSender):
         self.ready = True
 
     def send_event(self, ch: int, name: str, value: Any = None, *, seq: int | None = None) -> None:
-        """Send an event. It needs a window above 0 and may make the window negative.
+        """Send an event. It needs a window above 0 and can make the window negative.
 
         Args:
             ch: an open channel.

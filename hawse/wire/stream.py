@@ -23,7 +23,7 @@ def encode_stream(messages: Iterable[str | bytes]) -> list[bytes]:
 
 
 class StreamDecoder:
-    """Splits a byte stream into messages; copies only a message that is spread over several chunks.
+    """Splits a byte stream into messages; copies only messages that span several chunks.
 
     It buffers at most one incomplete message, which is bounded by the larger of the two limits.
     """

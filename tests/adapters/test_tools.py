@@ -51,5 +51,5 @@ async def test_a_long_answer_is_cut_in_its_middle(box: Sandbox) -> None:
 async def test_all_tools_are_bound_unless_names_are_given(box: Sandbox) -> None:
     names = {tool.name for tool in bound_tools(box)}
     assert {"exec", "session_exec", "file_edit", "terminal_open", "code_run"} <= names
-    with pytest.raises(ValueError, match=r"there is no tool 'nope'; there are backup_create, .*code_"):
+    with pytest.raises(ValueError, match=r"no tool 'nope'; the tools are backup_create, .*code_"):
         bound_tools(box, ["nope"])

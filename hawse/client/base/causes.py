@@ -186,7 +186,7 @@ class UnavailableError(CallError):
 
 
 class CapacityExceededError(CallError):
-    """Code `capacity_exceeded`: the machine has no room for another sandbox; `details.retry_after` in seconds."""
+    """Code `capacity_exceeded`: the machine has no capacity for another sandbox; `details.retry_after` in seconds."""
 
     code = "capacity_exceeded"
 

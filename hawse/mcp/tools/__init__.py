@@ -1,4 +1,4 @@
-"""The tools that are made for agents, by what they work with. Importing the package declares them."""
+"""Tools for agents, grouped by subject. Importing the package declares them."""
 
 from hawse.mcp.tools import (
     backups,

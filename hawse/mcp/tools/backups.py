@@ -25,7 +25,7 @@ class BackupCreateTool(Arguments):
 
     Args:
         path: The directory, relative to the workspace unless it is absolute.
-        name: A name by which to recognize it.
+        name: A name for people.
         exclude: Globs of what to leave out, such as node_modules.
         gitignore: Whether to leave out what git ignores.
     """
@@ -49,13 +49,13 @@ class BackupCreateTool(Arguments):
 
 @tool("backup_restore", idempotent=True)
 class BackupRestoreTool(Arguments):
-    """Make a directory what it was in a backup: all of it or nothing. What it contains now is removed.
+    """Restore a directory from a backup, completely or not at all. Its current content is removed.
 
     Args:
         id: The id of the backup.
-        path: The directory, relative to the workspace unless it is absolute; without it, that of the backup.
-        mode: With overlay, nothing is copied: it is there at once, also if it is large. The directory must be empty or
-            new, and below the workspace.
+        path: The directory, relative to the workspace unless it is absolute; by default, the backup's directory.
+        mode: overlay copies nothing, so it is instant even for large backups. The directory must be empty or new, and
+            below the workspace.
     """
 
     id: Id

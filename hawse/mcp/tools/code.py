@@ -1,4 +1,4 @@
-"""`code_run`: run code whose variables stay, with tables and images in the answer."""
+"""`code_run`: run code with persistent variables, and tables and images in the answer."""
 
 from typing import Annotated, Final
 
@@ -18,17 +18,17 @@ ENDED: Final = "the executor has ended; `restart` starts a new one"
 
 @tool("code_run")
 class CodeRunTool(Arguments):
-    """Run code in a context whose variables, imports and directory stay from run to run, as in a notebook.
+    """Run code in a context that keeps variables, imports and the directory from run to run, as in a notebook.
 
-    Returns what it prints, the value of the last expression, and the images that it shows (matplotlib figures too).
-    The context is made when it is first used, and lives as long as the sandbox; `restart` makes it new.
+    Returns its output, the value of the last expression, and displayed images (including matplotlib figures). The
+    context is created on first use, and lives as long as the sandbox; `restart` replaces it.
 
     Args:
         source: The code.
         language: The language of a new context, such as python, javascript, typescript or bash.
         id: The id of the context; without it, one of the language.
         restart: Whether to forget everything before the run.
-        timeout: Seconds after which the code is interrupted.
+        timeout: Time limit in seconds; then, the code is interrupted.
     """
 
     source: Annotated[str, Meta(max_length=1 << 20)]

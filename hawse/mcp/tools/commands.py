@@ -12,7 +12,7 @@ from hawse.mcp.excerpt import Excerpt
 from hawse.mcp.tool import Answer, Arguments, ToolCall, tool
 from hawse.wire import HawseError
 
-TIMEOUT: Final = 120.0  # seconds that a command may take unless the agent says otherwise
+TIMEOUT: Final = 120.0  # default time limit of a command, in seconds
 DEFAULT_SESSION: Final = "agent"
 
 Command = Annotated[str, Meta(min_length=1, max_length=128 << 10)]
@@ -23,8 +23,8 @@ Timeout = Annotated[float, Meta(gt=0, le=3600)]
 class ExecTool(Arguments):
     """Run a shell command in the sandbox and return its output and its exit code.
 
-    Each command has a shell of its own: to keep variables and the directory, use session_exec. For servers and other
-    programs that run long use process_start; for programs that need a terminal, terminal_open. Of a long output the
+    Each command has its own shell: to keep variables and the directory, use session_exec. For servers and other
+    long-running programs use process_start; for programs that need a terminal, terminal_open. For long output, the
     start and the end are returned, and process_output reads the rest.
 
     Args:
@@ -32,7 +32,7 @@ class ExecTool(Arguments):
         cwd: The working directory, relative to the workspace; null means the workspace.
         env: Variables to add to the environment.
         stdin: The input of the command; null means it has none.
-        timeout: Seconds after which the command is ended with everything that it started.
+        timeout: Time limit in seconds; then, the command and all its processes are ended.
     """
 
     command: Command
@@ -56,13 +56,13 @@ class ExecTool(Arguments):
 class SessionExecTool(Arguments):
     """Run a command in a shell that keeps its variables, functions and directory from call to call.
 
-    The session is made when it is first used, and lives as long as the sandbox. Commands of one session run one after
-    the other. Of a long output the start and the end are returned: redirect it to a file to read all of it.
+    The session is created on first use, and lives as long as the sandbox. Commands of one session run one at a time.
+    For long output, the start and the end are returned: redirect it to a file to read all of it.
 
     Args:
         command: The command.
         id: The session's id.
-        timeout: Seconds after which the command is ended; the session lives.
+        timeout: Time limit in seconds; then, the command is ended, but not the session.
     """
 
     command: Command
@@ -91,7 +91,7 @@ async def _read(process: Process, call: ToolCall, stdin: str | None) -> dict[str
                 await process.write(stdin.encode(errors="replace"))
                 await process.end()
         except HawseError as error:
-            if error.code != "exited":  # a program may end before it has read all
+            if error.code != "exited":  # a program can end before it has read everything
                 raise
 
     try:
@@ -115,15 +115,15 @@ def answer(
     timeout: float,
     notes: list[str] | None = None,
 ) -> Answer:
-    """Return what an agent reads about a command that has ended.
+    """Return the report on an ended command for an agent.
 
     Args:
         exit: How it ended.
         output: Its output, by stream.
         duration: Seconds that it took; None means it is not known.
-        hints: How to read what was left out, by stream.
+        hints: How to read omitted output, by stream.
         timeout: Its time limit in seconds.
-        notes: What else there is to say.
+        notes: Further remarks.
     """
     parts = printed(output, hints)
     parts.append(f"[{'; '.join([ending(exit, timeout), *(notes or [])])}]")
@@ -144,11 +144,11 @@ def excerpts(limit: int) -> dict[str, Excerpt]:
 
 
 def printed(output: Mapping[str, Excerpt], hints: Mapping[str, str]) -> list[str]:
-    """Return what a program has printed as parts of an answer.
+    """Return a program's output as parts of an answer.
 
     Args:
-        output: What it has printed, by stream.
-        hints: How to read what was left out, by stream.
+        output: Its output, by stream.
+        hints: How to read omitted output, by stream.
     """
     parts = []
     if output["stdout"].size:

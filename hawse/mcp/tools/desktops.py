@@ -1,4 +1,4 @@
-"""`desktop_*`: see and drive graphical programs. The desktop is started by the first of them that needs it."""
+"""`desktop_*`: see and drive graphical programs. The first tool that needs the desktop starts it."""
 
 from typing import Annotated, Final
 
@@ -20,7 +20,7 @@ async def _offered(box: Sandbox) -> bool:
 
 
 async def _desktop(call: ToolCall) -> Desktop:
-    """Return the desktop `main`, which is started unless it runs."""
+    """Return the desktop `main`, which is started unless it is running."""
     desktop = call.box.desktop
     if not any(found.id == desktop.id for found in await desktop.list()):
         await desktop.start()

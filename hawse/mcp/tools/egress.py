@@ -29,9 +29,9 @@ async def _offered(box: Sandbox) -> bool:
 
 @tool("egress_refusals", safe=True, offered=_offered)
 class EgressRefusalsTool(Arguments):
-    """Say what this sandbox may reach on the network, and which requests of its programs were refused last, and why.
+    """List the network rules of this sandbox, and the latest refused requests of its programs with the reasons.
 
-    Use it when a program such as curl, pip or git cannot connect, or gets the status 403. It changes no rules.
+    Use it when a program such as curl, pip or git cannot connect, or gets the status 403. It does not change rules.
 
     Args:
         limit: How many refusals are returned, the newest first.

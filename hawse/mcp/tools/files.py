@@ -11,7 +11,7 @@ from hawse.mcp.excerpt import excerpt
 from hawse.mcp.tool import Answer, Arguments, Image, ToolCall, tool
 from hawse.wire import HawseError
 
-READ_MAX: Final = 8 << 20  # bytes of a file that is read
+READ_MAX: Final = 8 << 20  # bytes of a file to read
 IMAGE_MAX: Final = 4 << 20  # bytes of an image
 IMAGES: Final = ("image/png", "image/jpeg", "image/gif", "image/webp")
 ENTRIES: Final = 1000  # entries of a directory in one answer
@@ -23,7 +23,7 @@ Matches = Annotated[int, Meta(ge=1, le=1000)]
 
 @tool("file_read", safe=True)
 class FileReadTool(Arguments):
-    """Return the text of a file or a part of it, or show an image (PNG, JPEG, GIF, WebP).
+    """Return the text of a file, completely or in part, or show an image (PNG, JPEG, GIF, WebP).
 
     Args:
         path: The file, relative to the workspace unless it is absolute.
@@ -57,11 +57,11 @@ class FileReadTool(Arguments):
 
 @tool("file_write", idempotent=True)
 class FileWriteTool(Arguments):
-    """Write a file. It is replaced as a whole; missing directories are made.
+    """Write a file, replacing it as a whole. Missing directories are created.
 
     Args:
         path: The file, relative to the workspace unless it is absolute.
-        content: The text that it has from now on.
+        content: Its new text.
     """
 
     path: Path
@@ -74,13 +74,13 @@ class FileWriteTool(Arguments):
 
 @tool("file_edit")
 class FileEditTool(Arguments):
-    """Replace a text in a file by another. Nothing is changed if the old text is not there, or there several times.
+    """Replace a text in a file by another. Nothing is changed if the old text does not occur, or occurs several times.
 
     Args:
         path: The file, relative to the workspace unless it is absolute.
-        old: The text to replace, exactly as it is in the file, with enough around it to be there only once.
+        old: The text to replace, exactly as in the file, with enough context to occur only once.
         new: The text in its place.
-        all: Whether to replace it wherever it is.
+        all: Whether to replace every occurrence.
     """
 
     path: Path
@@ -148,7 +148,7 @@ class FileListTool(Arguments):
 
     Args:
         path: The directory, relative to the workspace unless it is absolute.
-        recursive: Whether to list what is below as well.
+        recursive: Whether to list subdirectories as well.
         include: Only files that match one of these globs, such as *.py or src/**/*.ts.
         hidden: Whether to list names that start with a dot.
     """
@@ -231,7 +231,7 @@ def _data(done: FileEditResult) -> dict[str, object]:
 
 
 def _refused(error: HawseError) -> str:
-    """What an agent should do about an edit that was refused."""
+    """Return advice on a refused edit."""
     found = (error.details or {}).get("found")
     hints = {None: "read the file again", 0: "read the file, and give the text exactly as it is there"}
     hint = hints.get(found, "give more of the text around it, or all=true for a text")
@@ -239,7 +239,7 @@ def _refused(error: HawseError) -> str:
 
 
 def _fitting(lines: list[str], limit: int) -> int:
-    """The number of the first lines that have at most `limit` bytes together; at least one."""
+    """Return the number of leading lines with a total of at most `limit` bytes; at least one."""
     size = 0
     for count, line in enumerate(lines):
         size += len(line.encode(errors="replace"))

@@ -14,8 +14,8 @@ async def _offered(box: Sandbox) -> bool:
 class MountListTool(Arguments):
     """List the mounts of this sandbox: buckets and directories from outside, with their paths in the workspace.
 
-    What is written in one is uploaded about a second after the file was closed. Nothing can be written in one that is
-    read-only. What is changed in the overlay of a backup stays in the sandbox.
+    Written files are uploaded about a second after they are closed, unless the mount is read-only. Changes in the
+    overlay of a backup remain in the sandbox.
     """
 
     async def run(self, call: ToolCall) -> Answer:

@@ -1,4 +1,4 @@
-"""`port_expose`: an address under which people open what a program of the sandbox serves."""
+"""`port_expose`: an address where people can open a server of the sandbox."""
 
 from typing import Annotated
 
@@ -9,10 +9,10 @@ from hawse.mcp.tool import Answer, Arguments, ToolCall, tool
 
 @tool("port_expose", destructive=False, idempotent=True)
 class PortExposeTool(Arguments):
-    """Return the address of a preview of a port: whoever has it can open what a program serves there, in a browser.
+    """Return the address of a preview of a port. Anyone with the address can open the program's pages in a browser.
 
     Args:
-        port: The TCP port on which a program of the sandbox listens.
+        port: The TCP port that a program of the sandbox listens on.
     """
 
     port: Annotated[int, Meta(ge=1, le=65_535)]

@@ -18,7 +18,7 @@ Port = Annotated[int, Meta(ge=1, le=65_535)]
 
 @tool("process_start")
 class ProcessStartTool(Arguments):
-    """Start a program that runs on, such as a server. process_output reads what it prints, process_wait waits for it,
+    """Start a long-running program, such as a server. process_output reads its output, process_wait waits for it,
     process_kill ends it.
 
     Args:
@@ -41,7 +41,7 @@ class ProcessStartTool(Arguments):
 
 @tool("process_output", safe=True)
 class ProcessOutputTool(Arguments):
-    """Return a part of what a process has printed so far, running or ended.
+    """Return a part of the output of a process, running or ended.
 
     Args:
         id: The id of the process.
@@ -72,12 +72,12 @@ class ProcessOutputTool(Arguments):
 class ProcessWaitTool(Arguments):
     """Wait until a process has printed something, until a port is open, or until the process has ended.
 
-    Give at most one of text, pattern and port; with none of them it waits for the end.
+    Pass at most one of text, pattern and port; without them, it waits for the end.
 
     Args:
         id: The id of the process.
         text: Text that it prints.
-        pattern: A regular expression (RE2) for what it prints.
+        pattern: A regular expression (RE2) for its output.
         port: A TCP port of the sandbox that opens.
         timeout: Seconds to wait.
     """
@@ -106,7 +106,7 @@ class ProcessWaitTool(Arguments):
         except HawseError as error:
             if error.code != "deadline_exceeded":
                 raise
-            return Answer(f"not within {self.timeout:g} s; process_output shows what was printed", failed=True)
+            return Answer(f"not within {self.timeout:g} s; process_output shows the output", failed=True)
         finally:
             process.close()
 

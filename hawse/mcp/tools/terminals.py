@@ -10,7 +10,7 @@ from hawse.mcp.excerpt import excerpt
 from hawse.mcp.tool import Answer, Arguments, ToolCall, tool
 from hawse.mcp.tools.commands import Command
 
-SETTLE = 0.5  # seconds without output after which a screen is taken to be complete
+SETTLE = 0.5  # seconds without output until a screen is considered complete
 
 Wait = Annotated[float, Meta(gt=0, le=600)]
 Keys = Annotated[list[KeyName], Meta(max_length=100)]
@@ -51,7 +51,7 @@ class TerminalSendTool(Arguments):
 
     Args:
         id: The terminal's id.
-        text: Text to type as it is. It needs the key enter to be run.
+        text: Literal text to type. Add the key enter to run it.
         keys: Keys to press after the text, such as enter, ctrl+c, up, escape or f10.
         paste: Text to paste, before the text and the keys: several lines are not run one by one where the program
             knows pasting.
@@ -104,7 +104,7 @@ class TerminalWaitTool(Arguments):
 
 @tool("terminal_screen", safe=True)
 class TerminalScreenTool(Arguments):
-    """Return what a terminal shows now.
+    """Return the current screen of a terminal.
 
     Args:
         id: The terminal's id.

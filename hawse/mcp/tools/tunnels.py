@@ -11,7 +11,7 @@ from hawse.wire import HawseError
 
 
 async def _offered(box: Sandbox) -> bool:
-    """Whether the token may make tunnels."""
+    """Whether the token may create tunnels."""
     try:
         await box.tunnels.list()
     except HawseError as error:
@@ -21,10 +21,10 @@ async def _offered(box: Sandbox) -> bool:
 
 @tool("tunnel_create", destructive=False, offered=_offered)
 class TunnelCreateTool(Arguments):
-    """Give a port a public address that stays the same: anyone who knows it can connect, without a token.
+    """Give a port a permanent public address: anyone who knows it can connect, without a token.
 
     Args:
-        port: The TCP port on which a program of the sandbox listens.
+        port: The TCP port that a program of the sandbox listens on.
         name: A name for the address, 1 to 40 lower-case letters, digits and hyphens, which others may guess; without
             it, one that cannot be guessed.
         kind: http for web sites, with WebSockets. Where the gateway has ports for it: tcp, or tls by name. Without it,
