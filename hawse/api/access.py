@@ -30,7 +30,7 @@ class TokenInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
     Attributes:
         id: Id of the token, or `login-…`, which `token.revoke` takes.
         name: Its purpose, as described by its creator.
-        user: Whom it identifies: the `id` of the principal of its calls.
+        user: The user that it identifies: the `id` of the principal of its calls.
         role: Its rights: `owner`, `operator`, `writer`, `viewer`, or `joiner`, which may make a machine the sandbox.
         created: When it was created, in seconds since 1970.
         sandboxes: The sandboxes that it is limited to. Null means it is for all.
@@ -54,7 +54,7 @@ class TokenCreateResult(Reply, frozen=True, kw_only=True):
     """A new token.
 
     Attributes:
-        token: The secret. It is not stored, so it cannot be read again.
+        token: The secret. It is not stored, so it cannot be retrieved later.
         info: The token without its secret.
     """
 
@@ -66,7 +66,7 @@ class TokenListResult(Reply, frozen=True, kw_only=True):
     """Tokens.
 
     Attributes:
-        tokens: Those that the caller may revoke, in the order of their creation.
+        tokens: The ones that the caller may revoke, in the order of their creation.
     """
 
     tokens: list[TokenInfo]
@@ -89,15 +89,15 @@ class ShareInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
 
     Attributes:
         id: Id of the link, which `share.revoke` takes.
-        name: The name of the guest, as the link's creator chose it; can be empty.
+        name: The name of the guest, chosen by the link's creator; can be empty.
         sandbox: The sandbox that it opens.
         role: Its rights: `writer` or `viewer`.
         created: When it was created, in seconds since 1970.
         terminal: The only terminal that it opens, with its recordings. Null means the whole sandbox.
         expires: When it expires, in seconds since 1970. Null means it does not.
-        uses: How often it was exchanged for a session: once by each browser that opened it.
+        uses: Number of exchanges for a session, one by each browser that opened it.
         max_uses: Its maximum number of uses. Null means no maximum.
-        users: The connections and requests of the link to this gateway now.
+        users: The link's current connections and requests to this gateway.
     """
 
     id: str
@@ -116,7 +116,7 @@ class ShareCreateResult(Reply, frozen=True, kw_only=True):
     """A new share link.
 
     Attributes:
-        token: The secret. It is not stored, so it cannot be read again.
+        token: The secret. It is not stored, so it cannot be retrieved later.
         path: The path, query and fragment of the page that it opens, to be appended to the gateway's address.
         info: The link without its secret.
     """
@@ -130,7 +130,7 @@ class ShareListResult(Reply, frozen=True, kw_only=True):
     """Share links.
 
     Attributes:
-        links: Those that the caller may revoke, in the order of their creation.
+        links: The ones that the caller may revoke, in the order of their creation.
     """
 
     links: list[ShareInfo]
@@ -169,10 +169,10 @@ class AuditEntry(Reply, frozen=True, kw_only=True, omit_defaults=True):
             none.
         address: Address of the client, `HOST:PORT`; empty for calls of the gateway itself.
         request: The id of the call or request, which logs and errors also name.
-        sandbox: The sandbox that the call was for. Null means none.
+        sandbox: The sandbox of the call, if any.
         on: The objects that it acted on: parameters such as `id`, `path` and `terminal`, never values that could be
             secret.
-        position: Where the entry is in the log, for `before` and `after`.
+        position: Position of the entry in the log, for `before` and `after`.
     """
 
     time: float
@@ -194,7 +194,7 @@ class AuditListResult(Reply, frozen=True, kw_only=True):
 
     Attributes:
         entries: The entries, newest first. A page can be empty although there are more.
-        before: The value of `before` for the next page, with older entries. Null means this is the last page.
+        before: The value of `before` for the next page, with older entries. Null on the last page.
     """
 
     entries: list[AuditEntry]
@@ -213,8 +213,8 @@ class TokenCreate(Params[TokenCreateResult], kw_only=True):
         role: Its rights.
         sandboxes: The sandboxes that it is limited to. Null means all that the caller may give access to.
         own: Whether it is limited to the sandboxes that its user creates. Others do not exist for it.
-        user: Whom it identifies. Null means the caller. Only callers with every right in all sandboxes may name
-            another.
+        user: The user that it identifies. Null means the caller. Only callers with every right in all sandboxes may
+            name another.
         expires_in: Seconds until it expires. Null means with the caller's token.
     """
 
@@ -233,7 +233,7 @@ class TokenList(Params[TokenListResult], kw_only=True):
 
 @method("token.revoke", requires=ACCESS, terminal=SELECTED, sandbox=False, names="id", ends=True, raises=("not_found",))
 class TokenRevoke(CredentialTarget, Params[Nothing], kw_only=True):
-    """Revoke a token and what was created with it. Their connections are closed at once."""
+    """Revoke a token and everything that was created with it. Their connections are closed at once."""
 
 
 @method("share.create", requires=ACCESS, terminal=SELECTED, sandbox=False, raises=("forbidden", "limit_exceeded"))
@@ -246,8 +246,8 @@ class ShareCreate(Params[ShareCreateResult], kw_only=True):
         role: Rights of the link: `viewer` or `writer`.
         name: The name of the guest.
         expires_in: Seconds until it expires. Null means with the caller's token.
-        max_uses: How many browsers may open it. It is for browsers only then: its secret counts only in the exchange
-            for a session. Null means any number.
+        max_uses: Maximum number of browsers that can open it. Such a link is limited to browsers: its secret is only
+            valid for the exchange for a session. Null means no maximum.
     """
 
     sandbox: SandboxId = "local"
@@ -260,7 +260,7 @@ class ShareCreate(Params[ShareCreateResult], kw_only=True):
 
 @method("share.list", safe=True, requires=ACCESS, terminal=SELECTED, sandbox=False)
 class ShareList(Params[ShareListResult], kw_only=True):
-    """List the links that the caller may revoke, and which clients use them now."""
+    """List the links that the caller may revoke, and the clients that use them now."""
 
 
 @method("share.revoke", requires=ACCESS, terminal=SELECTED, sandbox=False, names="id", ends=True, raises=("not_found",))

@@ -43,7 +43,7 @@ class BackupInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
         path: The directory that was backed up.
         name: Name for people.
         owner: Id of the user that created it.
-        format: How it is stored: `tar`, `tar.gz` or `tar.zst`.
+        format: Its storage format: `tar`, `tar.gz` or `tar.zst`.
         size: Bytes of the archive.
         sha256: SHA-256 of the archive, in hexadecimal.
         entries: Files, directories and others in it.
@@ -84,7 +84,7 @@ class BackupUsageResult(Reply, frozen=True, kw_only=True):
     """A user's share of the backup store.
 
     Attributes:
-        backups: How many backups.
+        backups: Number of backups.
         bytes: Bytes of their archives, including the space reserved for backups in progress.
         max_backups: Maximum number of backups; null means no limit.
         max_bytes: Maximum number of bytes, if the backups of others leave enough space.
@@ -101,7 +101,7 @@ class BackupRestoreResult(Reply, frozen=True, kw_only=True, omit_defaults=True):
 
     Attributes:
         entries: Files, directories and others that were restored.
-        bytes: Bytes of files that were written: none for an overlay.
+        bytes: Bytes of written files; 0 for an overlay.
         skipped: Attributes that this sandbox is not allowed to set, such as file capabilities.
         mount: Id of the mount, which `mount.delete` removes, if it is an overlay.
     """
@@ -139,8 +139,8 @@ class BackupSource(ParamsValue, kw_only=True):
 
     Attributes:
         path: The directory.
-        exclude: Globs of what to leave out, with everything below it: a name at any depth or, with a slash, a path.
-        gitignore: Whether to leave out what git ignores, if the directory is in a repository.
+        exclude: Globs of files and directories to exclude: a name at any depth or, with a slash, a path.
+        gitignore: Whether to exclude files that git ignores, if the directory is in a repository.
         compression: How the archive is compressed; null means `zstd` if the sandbox has it, otherwise `gzip`.
     """
 
@@ -231,13 +231,13 @@ class SandboxSnapshot(Params[BackupInfo], kw_only=True):
 class BackupRestore(BackupTarget, Params[BackupRestoreResult], kw_only=True):
     """Restore a directory of a sandbox from a backup. Its current content is removed.
 
-    The backup is unpacked beside and its checksum is verified before anything is replaced. A restore that fails or is
-    cancelled changes nothing.
+    The backup is unpacked beside the directory, and its checksum is verified, before anything is replaced. A restore
+    that fails or is cancelled changes nothing.
 
-    With the mode `overlay` nothing is copied: the directory, which must be empty or missing, shows the backup, and what
-    programs change in it is kept in the sandbox. The first time, the backup is converted. It is a mount: `mount.list`
-    has it, it is there again whenever the sandbox starts, and `mount.delete` removes it with all changes. Where nothing
-    can be mounted, the error is `unavailable`.
+    The mode `overlay` copies nothing: the directory, which must be empty or missing, shows the backup, and changes by
+    programs are kept in the sandbox. The backup is converted when this is first used. The overlay is a mount:
+    `mount.list` lists it, it is mounted again whenever the sandbox starts, and `mount.delete` removes it with all
+    changes. If nothing can be mounted, the error is `unavailable`.
 
     Args:
         sandbox: Id of the sandbox, which can be another one; null means the backup's sandbox.
@@ -263,7 +263,7 @@ class BackupList(Params[BackupListResult], kw_only=True):
 
 @method("backup.usage", safe=True, terminal=SELECTED, sandbox=False)
 class BackupUsage(Params[BackupUsageResult], kw_only=True):
-    """Return how much of the store of backups the caller uses, and its limits."""
+    """Return the caller's usage of the backup store, and its limits."""
 
 
 @method("backup.get", safe=True, terminal=SELECTED, sandbox=False, raises=("not_found",))

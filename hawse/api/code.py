@@ -81,7 +81,7 @@ class CodeContextInfo(msgspec.Struct, frozen=True, kw_only=True):
         state: `running` while it has an executor; `exited` after the executor has ended, until `code.restart`.
         running: Id of the run that is in progress; null means none.
         waiting: Number of runs that wait for their turn.
-        restarts: How often the executor was replaced by `code.restart`.
+        restarts: Number of replacements of the executor by `code.restart`.
         exit: How the executor ended; null while it runs.
     """
 
@@ -193,7 +193,7 @@ class CodeRunWaiting(msgspec.Struct, frozen=True, kw_only=True):
     """The run waits for its turn, or for its executor to start.
 
     Attributes:
-        ahead: Number of runs before it, the one in progress included.
+        ahead: Number of runs before it, including the one in progress.
         run: Id of the run.
     """
 
@@ -328,7 +328,7 @@ class CodeLanguage(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         language: Name for `code.create`.
         kernel: Name of the kernel; null means none is installed.
-        title: The kernel's own name for people; empty: none is installed.
+        title: The kernel's display name; empty if none is installed.
         install: How to install a kernel; empty for a kernel that is installed.
     """
 
@@ -371,9 +371,9 @@ START_ERRORS = ("language_unavailable", "spawn_failed", "limit_exceeded")
 class CodeCreate(Params[CodeContextInfo], kw_only=True):
     """Create a context with its own executor, and return when it is ready.
 
-    The executor runs until `code.delete`; its state is shared by all runs of the context and by nothing else. The
-    number of contexts is not limited unless a setting of the runtime does. An id of an existing context is `conflict`.
-    A language without an installed kernel is `language_unavailable`; its message states how to install one.
+    The executor runs until `code.delete`; its state is shared by all runs of the context and nothing else. The number
+    of contexts is unlimited, unless the runtime is configured otherwise. An id of an existing context is `conflict`. A
+    language without an installed kernel is `language_unavailable`; its message states how to install one.
 
     Args:
         id: Id of the context; null means the server chooses one.
@@ -420,7 +420,7 @@ class CodeRun(Params[CodeRunResult], kw_only=True):
         source: The code.
         timeout: Time limit of the run in seconds, from its turn; null means the context's.
         store_history: Whether the run counts, and is kept in the executor's history; null means true.
-        stdin: Whether the code may ask for input, with the event `input`; null or false: asking is an error.
+        stdin: Whether the code may ask for input, with the event `input`; if null or false, asking is an error.
         since: Where to continue the streams of a repeated call; null means from their start.
     """
 
@@ -490,7 +490,7 @@ class CodeAnswer(Params[Nothing], kw_only=True):
 class CodeInterrupt(Params[Nothing], kw_only=True):
     """Interrupt the run in progress, as Ctrl-C does. Waiting runs are not affected.
 
-    If no run is in progress, or another one than `run`, it does nothing. At least one of `context` and `run` is
+    It does nothing if no run is in progress, or a run other than `run`. At least one of `context` and `run` is
     required.
 
     Args:

@@ -13,7 +13,7 @@ _VALUE = re.compile(r"(size|idle|memory)=(\d{1,15})([KMG]?)")
 class PoolLimits(msgspec.Struct, frozen=True, kw_only=True):
     """The executors of one language that wait for a context."""
 
-    size: int = 2  # executors that wait; 0: each context starts its own
+    size: int = 2  # waiting executors; 0 makes each context start its own
     idle: float = 600.0  # seconds without a new context or run until the waiting executors are ended
     memory: int = 512 << 20  # bytes of resident memory of all waiting executors in total
 
@@ -32,7 +32,7 @@ def parse_pools(texts: Iterable[str]) -> tuple[PoolLimits, Mapping[str, PoolLimi
     for text in texts:
         language, _, values = text.rpartition(":")
         if language in given:
-            raise ValueError(f"{text!r}: there is another value for {language or 'all languages'}")
+            raise ValueError(f"{text!r}: there are two values for {language or 'all languages'}")
         given[language] = dict(_value(part, text) for part in values.split(","))
     common = msgspec.structs.replace(PoolLimits(), **given.pop("", {}))
     return common, {language.lower(): msgspec.structs.replace(common, **values) for language, values in given.items()}

@@ -74,8 +74,8 @@ class DesktopInfo(Reply, frozen=True, kw_only=True):
         xauthority: Value of `XAUTHORITY` for them: the file with the secret that the display asks for.
         started: When it was started, in seconds since 1970.
         viewers: Number of attached channels.
-        window_manager: Whether its window manager is ready. One that ends is started again, at most 5 times in a
-            minute; without it, windows have no frames and cannot be moved.
+        window_manager: Whether its window manager is ready. It is restarted when it ends, at most 5 times per minute;
+            without it, windows have no frames and cannot be moved.
     """
 
     id: str
@@ -104,7 +104,7 @@ class DesktopListResult(Reply, frozen=True, kw_only=True):
     """Desktops.
 
     Attributes:
-        desktops: Those that run.
+        desktops: The running desktops.
         problem: Why none can be started, and how to install missing programs; null if one can be started.
     """
 
@@ -176,7 +176,7 @@ class DesktopWindow(Reply, frozen=True, kw_only=True):
     Attributes:
         id: Number of the window at the X server.
         title: Its title, up to 256 characters.
-        name: Name of the program, from `WM_CLASS`; empty: none.
+        name: Name of the program, from `WM_CLASS`; can be empty.
         pid: Process id, as the program sees it; null if unknown.
         x: Pixels from the left edge of the desktop to its content.
         y: Pixels from the top edge.
@@ -223,7 +223,7 @@ class Input(ParamsValue, kw_only=True):
 
     Args:
         id: Id of the desktop.
-        viewer: Key of the viewer that the caller is; it matters if a viewer holds the writer lease. Null means none.
+        viewer: Key of the viewer that the caller is; required while a viewer holds the writer lease. Null means none.
     """
 
     id: Id = DESKTOP
@@ -300,7 +300,7 @@ class DesktopAttach(Params[DesktopAttachResult], kw_only=True):
     Args:
         id: Id of the desktop.
         instance: Instance that the call is for, otherwise `stale_handle`; null means the current one.
-        viewer: How the viewer introduces itself; null means as a new viewer.
+        viewer: How the viewer introduces itself; null means a new viewer.
         read_only: Whether to drop input even if the caller may send it.
     """
 
@@ -312,7 +312,7 @@ class DesktopAttach(Params[DesktopAttachResult], kw_only=True):
 
 @method("desktop.lease", requires=WRITE, raises=("not_found", "conflict", "forbidden"))
 class DesktopLease(Params[WriterLease], kw_only=True):
-    """Change which viewers may send input to a desktop, as `terminal.lease` does for a terminal.
+    """Change the viewers that may send input to a desktop, like `terminal.lease` for a terminal.
 
     Args:
         id: Id of the desktop.
@@ -390,7 +390,7 @@ class DesktopClick(Input, Params[Nothing], kw_only=True):
         x: Pixels from the left edge.
         y: Pixels from the top edge.
         button: The button.
-        count: How often: 2 is a double click.
+        count: Number of clicks: 2 is a double click.
         hold: Keys that are held down during it, in the notation of `desktop.key`; can be empty.
     """
 
@@ -421,8 +421,8 @@ class DesktopScroll(Input, Params[Nothing], kw_only=True):
     Args:
         x: Pixels from the left edge.
         y: Pixels from the top edge.
-        dx: Steps to the right; negative: to the left.
-        dy: Steps down; negative: up.
+        dx: Steps to the right, or to the left if negative.
+        dy: Steps down, or up if negative.
     """
 
     x: Position
@@ -451,7 +451,7 @@ class DesktopKey(Input, Params[Nothing], kw_only=True):
 
     Args:
         keys: The names, joined by `+`; the key `+` itself is named `plus`.
-        count: How often.
+        count: Number of times.
     """
 
     keys: KeyNames

@@ -75,7 +75,7 @@ class EgressLost(Reply, frozen=True, kw_only=True):
     """Requests that a watch did not get, since its client was too slow.
 
     Attributes:
-        count: How many, since the event before.
+        count: Number of missed refusals since the previous event.
     """
 
     count: int
@@ -91,7 +91,7 @@ class EgressInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
         deny: Rules that decide before these.
         secrets: Names of secrets that requests get.
         withheld: Names of secrets of its policy that it no longer gets, because its user may not use them.
-        running: Whether its proxy runs. If not, what follows is empty.
+        running: Whether its proxy runs. Otherwise, the following fields are empty.
         connections: Connections of programs to the proxy, at this moment.
         requests: Requests that were passed on.
         refused: Requests that were refused.
@@ -132,7 +132,7 @@ class EgressGet(Params[EgressInfo], kw_only=True):
 
 @method("egress.set", sandbox=False, target="id", names="id", raises=("not_found", "forbidden"))
 class EgressSet(Params[EgressInfo], kw_only=True):
-    """Replace the rules of a sandbox with the network `filtered`, also while it runs.
+    """Replace the rules of a sandbox with the network `filtered`, even while it runs.
 
     New connections are decided by the new rules when this returns, and connections that they do not allow are closed.
     If the sandbox runs and its proxy cannot be reached, the error is `unavailable`; the rules are stored then.

@@ -24,10 +24,10 @@ ArchiveFormat = Literal["tar", "tar.gz", "zip"]
 class FileTarget(ParamsValue, kw_only=True):
     """The path of a file method.
 
-    With `root`, a path that leaves it, also through `..` or a symlink, is `permission_denied`.
+    With `root`, a path that leaves it, for example through `..` or a symlink, is `permission_denied`.
 
     Args:
-        path: The file or directory. A relative path starts in `root`, or else in the workspace.
+        path: The file or directory. A relative path starts in `root` if given, otherwise in the workspace.
         root: Directory that the call cannot leave; null means the runtime's own root, if it has one.
         session: Id of a session. Relative paths start in its current directory instead of the workspace; one that has
             ended is `exited`. Null means none.
@@ -87,7 +87,7 @@ class FileEntry(Reply, frozen=True, kw_only=True):
         mtime: Time of the last modification, in seconds since 1970.
         uid: Id of the owner.
         gid: Id of the owning group.
-        target: Target of a symlink that was not followed; null for all else.
+        target: Target of a symlink that was not followed; null otherwise.
         mtime_ns: Time of the last modification, exactly, in nanoseconds since 1970.
         allocated: Bytes on the disk; fewer than `size` for a file with holes. Null from a server that does not know.
     """
@@ -109,9 +109,9 @@ class FileStatResult(FileEntry, frozen=True, kw_only=True):
 
     Attributes:
         version: Identifies the content of the file.
-        mime: Type of the content, such as `image/png`, with `detect`; by the name, or else by the content. Null for
-            anything but a file.
-        binary: Whether the content is not text in UTF-8, with `detect`; null for anything but a file.
+        mime: Type of the content, such as `image/png`, with `detect`, from the name or otherwise from the content. Null
+            unless it is a file.
+        binary: Whether the content is not text in UTF-8, with `detect`; null unless it is a file.
     """
 
     version: str | None = None
@@ -383,8 +383,8 @@ class FileWrite(FileTarget, Params[FileTransferResult], kw_only=True):
     The file appears when all input has been received; until then the old one remains. It keeps its permission bits
     unless `mode` is given, and its owner where permitted. The target of a symlink is replaced.
 
-    With an idempotency key, an upload whose connection was lost waits 30 seconds for a call that continues it; a call
-    that is replaced in this way ends with `interrupted`, and one that was given up with `cancelled`.
+    With an idempotency key, an upload whose connection was lost waits 30 seconds for a call that continues it. The
+    replaced call ends with `interrupted`, an abandoned one with `cancelled`.
 
     Args:
         input: Id of the stream of input, the same for each call that continues the upload.
@@ -455,10 +455,10 @@ class FileList(FileTarget, Params[FileListResult], kw_only=True):
 
     Args:
         recursive: Whether to list the directories below as well.
-        depth: Number of levels to list with `recursive`, at most; null means all.
+        depth: Maximum number of levels to list with `recursive`; null means all.
         hidden: Whether to include names that start with a dot.
-        include: Globs of what to include: a name at any depth or, with a slash, a path. Null means everything.
-        exclude: Globs of what to exclude, with everything below it. Null means nothing.
+        include: Globs of files to include: a name at any depth or, with a slash, a path. Null means all.
+        exclude: Globs of files and directories to exclude. Null means none.
     """
 
     recursive: bool = False
@@ -476,7 +476,7 @@ class FileMkdir(FileTarget, Params[FileMkdirResult], kw_only=True):
 
     Args:
         parents: Whether missing parent directories are created, and an existing directory is not an error.
-        mode: Permission bits; null means those that the umask leaves.
+        mode: Permission bits; null means 0777 without the umask.
     """
 
     parents: bool = False
@@ -601,8 +601,8 @@ class FileSearch(FileTarget, Params[FileSearchResult], kw_only=True):
         hidden: Whether to include names that start with a dot.
         words: Texts that the path of a file must all contain, in any order and in upper or lower case. Null means any
             path.
-        include: Globs of what to include: a name at any depth or, with a slash, a path. Null means everything.
-        exclude: Globs of what to exclude, with everything below it. Null means nothing.
+        include: Globs of files to include: a name at any depth or, with a slash, a path. Null means all.
+        exclude: Globs of files and directories to exclude. Null means none.
         limit: Maximum number of matches.
     """
 
@@ -631,8 +631,8 @@ class FileArchive(FileTarget, Params[FileArchiveResult], kw_only=True):
 
     Args:
         format: Format of the archive.
-        include: Globs of what to include: a name at any depth or, with a slash, a path. Null means everything.
-        exclude: Globs of what to exclude, with everything below it. Null means nothing.
+        include: Globs of files to include: a name at any depth or, with a slash, a path. Null means all.
+        exclude: Globs of files and directories to exclude. Null means none.
     """
 
     format: ArchiveFormat = "tar.gz"
@@ -679,7 +679,7 @@ class FileExtract(FileTarget, Params[FileExtractResult], kw_only=True):
     Args:
         to: The directory to extract to, which is created if it is missing; resolved like `path`.
         overwrite: Whether existing files are replaced; otherwise one is `conflict`.
-        strip: Number of leading components to remove from each name; entries without another one are left out.
+        strip: Number of leading components to remove from each name; entries with no further component are skipped.
         max_entries: Maximum number of entries; more are `too_large`.
         max_bytes: Maximum number of unpacked bytes; more are `too_large`.
     """

@@ -97,7 +97,7 @@ class GitHead(msgspec.Struct, kw_only=True):
     Attributes:
         path: The directory, absolute.
         commit: Hash of the commit; null before the first one.
-        branch: Name of the branch; null if none is checked out.
+        branch: Name of the branch; null with a detached HEAD.
     """
 
     path: str
@@ -128,7 +128,7 @@ class GitStatusResult(msgspec.Struct, kw_only=True):
     """The state of a repository.
 
     Attributes:
-        branch: Name of the branch; null if none is checked out.
+        branch: Name of the branch; null with a detached HEAD.
         commit: Hash of the commit; null before the first one.
         upstream: Name of the upstream branch; null means none.
         ahead: Number of commits that the upstream does not have; null if unknown.
@@ -180,7 +180,7 @@ class GitBranchResult(msgspec.Struct, kw_only=True):
     """The branches of a repository.
 
     Attributes:
-        current: Name of the branch that is checked out; null means none.
+        current: Name of the current branch; null with a detached HEAD.
         branches: The branches, local and remote-tracking.
         truncated: Whether there are more branches.
     """
@@ -322,7 +322,7 @@ class GitDiff(GitRepository, Params[GitDiffResult], kw_only=True):
         base: Commit to compare with; null means the index.
         target: Commit to compare `base` with; null means the working tree.
         paths: Paths, taken literally; null means all.
-        limit: Size of the patch, at most, in bytes.
+        limit: Maximum size of the patch in bytes.
     """
 
     staged: bool = False
@@ -338,7 +338,7 @@ class GitAdd(GitRepository, Params[Nothing], kw_only=True):
 
     Args:
         paths: Paths to stage, taken literally.
-        all: Whether to stage everything that differs, deletions included.
+        all: Whether to stage all changes, including deletions.
     """
 
     paths: Paths | None = None
@@ -373,7 +373,7 @@ class GitBranch(GitRepository, Params[GitBranchResult], kw_only=True):
     Args:
         create: Name of a branch to create; null means none.
         delete: Name of a branch to delete; null means none.
-        start: Commit of the created branch; null means the one that is checked out.
+        start: Commit of the created branch; null means the current one.
         force: Whether to move an existing branch, or delete an unmerged one.
     """
 
@@ -393,7 +393,7 @@ class GitCheckout(GitRepository, Params[GitHead], kw_only=True):
     Args:
         ref: Branch or commit, or the name of the branch to create; required without `paths`.
         create: Whether to create the branch `ref`.
-        start: Commit of the created branch; null means the one that is checked out.
+        start: Commit of the created branch; null means the current one.
         paths: Paths, taken literally; null means switch to `ref`.
     """
 
@@ -408,9 +408,9 @@ class GitLog(GitRepository, Params[GitLogResult], kw_only=True):
     """List commits, the latest first.
 
     Args:
-        ref: Branch or commit to start at; null means the one that is checked out.
-        limit: Number of commits, at most.
-        skip: Number of commits to leave out before.
+        ref: Branch or commit to start at; null means the current one.
+        limit: Maximum number of commits.
+        skip: Number of commits to skip first.
         paths: Only commits that changed these paths; null means all.
     """
 
@@ -451,7 +451,7 @@ class GitPush(GitRepository, Params[GitPushResult], kw_only=True):
 
     Args:
         remote: Name of the remote.
-        branch: Name of the branch; null means the one that is checked out.
+        branch: Name of the branch; null means the current one.
         force: Whether to overwrite the remote's branch, if it has not changed since it was last fetched.
         set_upstream: Whether the remote's branch becomes the upstream.
         credentials: Credentials for the host of the remote; null means none.

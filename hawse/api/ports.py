@@ -87,7 +87,7 @@ class PortConnectOpened(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PortConnectEnd(msgspec.Struct, frozen=True, kw_only=True):
-    """The program has closed its half of the connection; it may still read.
+    """The program has closed its half of the connection; it can still read.
 
     Attributes:
         offset: Number of bytes that it sent.
@@ -239,7 +239,7 @@ class PortListen(Params[Nothing], kw_only=True):
     `conflict`: the port is in use. `limit_exceeded`: 64 ports are open.
 
     Args:
-        port: Number of the port, 1,024 or above; 0: a free one.
+        port: Number of the port, 1,024 or above; 0 means a free one.
     """
 
     port: Annotated[int, Meta(ge=0, le=65_535)] = 0
@@ -266,7 +266,7 @@ class PortAccept(Params[PortConnectResult], kw_only=True):
 
 
 def preview_digest(token: str) -> str:
-    """Return what identifies the token of a preview without revealing it: half of its SHA-256, in hexadecimal."""
+    """Return an identifier of a preview's token that does not reveal it: half of its SHA-256, in hexadecimal."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 

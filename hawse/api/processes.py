@@ -42,7 +42,7 @@ class Program(ParamsValue, kw_only=True):
         command: A command line for a shell: bash, or /bin/sh if bash is missing.
         cwd: Directory to start in, relative to the workspace; null means the workspace.
         env: Variables to add to the environment; a null value removes one. Null means none.
-        stdin: Whether stdin takes input; null or false: it is /dev/null.
+        stdin: Whether stdin takes input; if null or false, it is /dev/null.
         timeout: Seconds until all its processes are killed; null means never.
     """
 
@@ -67,7 +67,7 @@ class Since(ParamsValue, kw_only=True):
 
 
 class LogCondition(ParamsValue, kw_only=True):
-    """Text or a pattern to search for in the output; exactly one of both.
+    """Text or a pattern to search for in the output; exactly one of them.
 
     Args:
         text: Plain text to search for.
@@ -241,7 +241,7 @@ class ProcessListResult(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         processes: The processes in the order of their start, then the running commands of `exec`.
-        more: Whether there are more processes, which a call with the last id as `after` returns.
+        more: Whether there are more processes. A call with the last id as `after` returns them.
     """
 
     processes: list[ProcessInfo]
@@ -272,7 +272,7 @@ class ProcessWaitResult(msgspec.Struct, frozen=True, kw_only=True):
     """The event that ended a wait.
 
     Attributes:
-        event: Which condition was met first; `timeout` if none was.
+        event: The condition that was met first, or `timeout`.
         exit: How the process ended, for the event `exit`.
         match: The match, for the event `log`.
         status: HTTP status of the answer, for the event `port` with a `path`.
@@ -319,7 +319,7 @@ class ProcessAttach(Params[ProcessAttachResult], kw_only=True):
         id: Id of the process, or of a running command of `exec`.
         instance: Instance that the call is for, otherwise `stale_handle`; null means the current one.
         since: Offset in each stream of the first byte to send; null means 0.
-        input: Id of the stream of input, the same for each reconnect; null means this channel sends none.
+        input: Id of the input stream, the same for each reconnect; null for a channel without input.
         lossless: Whether the process waits 30 s after a lost connection for an attach with this `input`; null means
             false.
     """
@@ -348,9 +348,9 @@ class Exec(Program, Params[ExecResult], kw_only=True):
     stdin ends with the connection.
 
     Args:
-        max_output: Bytes of each stream to send, at most: the first ones. Null means all.
+        max_output: Maximum number of bytes to send of each stream, from its start. Null means all.
         since: Offset in each stream of the first byte to send, for a repeated call; null means 0.
-        input: Id of the stream of input, the same for each repeated call; null means this call sends none.
+        input: Id of the input stream, the same for each repeated call; null without input.
     """
 
     max_output: Length | None = None
@@ -394,7 +394,7 @@ class ProcessKill(Params[ProcessKillResult], kw_only=True):
 
 @method("process.killall", raises=("permission_denied",))
 class ProcessKillall(Params[ProcessKillallResult], kw_only=True):
-    """End all processes that run, also the running commands of `exec`, each with all its descendants.
+    """End all running processes, including commands of `exec`, each with all its descendants.
 
     It returns when all have ended. Sessions, terminals and code contexts continue.
 
@@ -445,7 +445,7 @@ class ProcessList(Params[ProcessListResult], kw_only=True):
 
     Args:
         after: Id of the last process of the page before; null means the first page.
-        limit: Number of processes, at most; null means 1,000.
+        limit: Maximum number of processes; null means 1,000.
         session: Only processes that this session started; null means all.
     """
 

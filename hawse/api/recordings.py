@@ -27,7 +27,7 @@ class RecordingInfo(Reply, frozen=True, kw_only=True):
         desktop: Id of the recorded desktop; null for a terminal.
         instance: Instance of the recorded terminal or desktop.
         title: Title; null means none.
-        input: Whether it contains input, passwords included.
+        input: Whether it contains input, including passwords.
         cols: Columns at its start, or a desktop's width in pixels.
         rows: Rows at its start, or a desktop's height in pixels.
         started: When it was started, in seconds since 1970.
@@ -41,7 +41,7 @@ class RecordingInfo(Reply, frozen=True, kw_only=True):
         index: Size of the index, in bytes.
         markers: Number of markers, at most 1,000.
         lost: Bytes of output that are missing, because the disk did not respond for 30 s.
-        truncated: Whether some of what happened is missing.
+        truncated: Whether a part is missing.
     """
 
     id: str
@@ -172,7 +172,7 @@ class RecordingDelete(Params[Nothing], kw_only=True):
     raises=("not_found", "forbidden", "conflict", "permission_denied", "io_error"),
 )
 class RecordingRead(Params[FileTransferResult], kw_only=True):
-    """Stream the bytes of a recording that are complete by now.
+    """Stream the bytes of a recording that are complete so far.
 
     A recording with input requires the right `operate` (`forbidden`). `conflict`: it was deleted or changed in the
     meantime.

@@ -2,7 +2,7 @@
 
 A right is a name. A gateway lists the rights of the caller in the `principal` of each call that it forwards to a
 runtime, so a finer right is a new constant here and a new value in that list, not a change of the wire format. A right
-may be limited to one terminal: `view@main`. At the gateway it may also be limited to one sandbox, `view/SANDBOX` and
+can be limited to one terminal: `view@main`. At the gateway it can also be limited to one sandbox, `view/SANDBOX` and
 `view/SANDBOX@main`, or to the sandboxes that the caller owns, `operate/~`; a runtime gets the rights in its sandbox.
 """
 
@@ -20,7 +20,7 @@ PREVIEW: Final = "preview"  # connect to a port with the token of its preview
 JOIN: Final = "join"  # make a machine the sandbox, which must be one of the provider `joined`
 ACCESS: Final = "access"  # create and revoke tokens and share links, read the audit log
 
-OWN: Final = "~"  # in the place of a sandbox: those that the caller owns. It is not the id of any sandbox
+OWN: Final = "~"  # stands for the sandboxes that the caller owns; never the id of a sandbox
 
 Role = Literal["owner", "operator", "writer", "viewer", "joiner"]
 
@@ -41,7 +41,7 @@ _NEAREST: Final[tuple[tuple[Role, str], ...]] = (
     ("joiner", JOIN),
 )
 
-# Each right with those that it includes.
+# Each right and the rights that it includes.
 _INCLUDES: Final[Mapping[str, frozenset[str]]] = {
     OPERATE: frozenset((WRITE, VIEW, PREVIEW, JOIN)),
     WRITE: frozenset((VIEW,)),
@@ -53,7 +53,7 @@ class Right(NamedTuple):
     """A right as its parts. Its text is `name[/sandbox][@terminal]`.
 
     Attributes:
-        name: One of the constants above, or one of a later version.
+        name: One of the constants above, or one from a later version.
         sandbox: The only sandbox that it applies to; `OWN` means the caller's sandboxes, None all.
         terminal: The only terminal that it applies to. None means the whole sandbox.
     """
@@ -73,7 +73,7 @@ class Right(NamedTuple):
         return self.name + sandbox + ("" if self.terminal is None else f"@{self.terminal}")
 
     def includes(self, other: "Right") -> bool:
-        """Return whether this right gives all that `other` gives to the same caller."""
+        """Return whether this right includes `other` for the same caller."""
         return (
             _includes(self.name, other.name)
             and self.sandbox in (None, other.sandbox)
@@ -111,7 +111,7 @@ def allows(rights: Collection[str], required: str, terminal: str | None = None) 
     Args:
         rights: The rights of a principal.
         required: The right.
-        terminal: The terminal that is concerned. None means the right is required in the whole sandbox.
+        terminal: The terminal. None requires the right in the whole sandbox.
     """
     return (ALL in rights and required != CONTROL) or covers(rights, str(Right(required, terminal=terminal)))
 
@@ -135,7 +135,7 @@ def check_somewhere(principal: Principal, required: str) -> None:
 
 
 def role_of(rights: Collection[str]) -> Role:
-    """Return the role that is nearest to `rights`, for people: the first that they include anywhere."""
+    """Return the role that is closest to `rights`, for people: the first one that they include anywhere."""
     for role, right in _NEAREST:
         if allows_somewhere(rights, right):
             return role

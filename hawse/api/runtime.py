@@ -21,8 +21,8 @@ class RuntimeInfoResult(Reply, frozen=True, kw_only=True):
         pid: Process id of the runtime.
         version: Version of hawse that the runtime belongs to.
         started: When the runtime was started, in seconds since 1970.
-        terminals: Number of terminals, exited ones that are still listed included.
-        processes: Number of processes and running commands, exited processes that are still listed included.
+        terminals: Number of terminals, including exited ones that are still listed.
+        processes: Number of processes and running commands, including exited processes that are still listed.
         sessions: Number of sessions whose shell runs.
         open_fds: Number of file descriptors that the runtime has open.
         tasks: Number of asyncio tasks in the runtime.
@@ -66,7 +66,7 @@ Counts = Annotated[tuple[Count, ...], Meta(min_length=len(ECHO_BOUNDS) + 1, max_
 
 
 class EchoHistogram(Reply, frozen=True, kw_only=True):
-    """How much time passed from input to the next output of terminals, as a histogram.
+    """Times from input to the next output of terminals, as a histogram.
 
     The upper bounds of the classes are 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500 and 1,000 ms. The last
     class has no upper bound.
@@ -81,7 +81,7 @@ class EchoHistogram(Reply, frozen=True, kw_only=True):
 
 
 class RuntimeMetricsResult(Reply, frozen=True, kw_only=True):
-    """The state of the runtime now, and its counters since it was started.
+    """The current state of the runtime, and its counters since its start.
 
     `cpu`, `output`, `reseeds` and `echo` are counters; the other numbers are current values. See docs/metrics.md.
 
@@ -91,7 +91,7 @@ class RuntimeMetricsResult(Reply, frozen=True, kw_only=True):
         memory: Resident memory of the runtime, in bytes.
         open_fds: Number of file descriptors that the runtime has open.
         terminals: Number of terminals that run.
-        processes: Number of processes that run, commands of `exec` included.
+        processes: Number of running processes, including commands of `exec`.
         sessions: Number of sessions whose shell runs.
         viewers: Number of attached viewers, of all terminals.
         lag: Bytes of output that are still to be sent, for all viewers in total.
@@ -100,7 +100,7 @@ class RuntimeMetricsResult(Reply, frozen=True, kw_only=True):
         snapshots: Bytes of memory that snapshots for viewers use.
         recordings: Number of recordings in progress.
         output: Bytes that programs have written to terminals.
-        reseeds: How often a viewer has been sent a snapshot in place of output.
+        reseeds: Number of snapshots that were sent to viewers in place of output.
         echo: Times from input to the next output.
     """
 
@@ -157,14 +157,13 @@ class RuntimeConfigure(Params[Nothing], kw_only=True):
 
 @method("runtime.activity", requires=CONTROL, passive=True, safe=True)
 class RuntimeActivity(Params[RuntimeActivityResult], kw_only=True):
-    """Return for how long nothing has gone on in the sandbox. Only a gateway can call it.
+    """Return how long the sandbox has been idle. Only a gateway can call it.
 
     A sandbox is active while a call is open that does not only watch, while a process or command runs, or while a
     terminal has a viewer.
 
     Args:
-        sleep_after: Seconds of idleness until the runtime refuses calls, because it will be stopped; null means it
-            refuses none.
+        sleep_after: Seconds of idleness until the runtime refuses calls, because it will be stopped; null means never.
     """
 
     sleep_after: float | None = None

@@ -86,12 +86,12 @@ class SandboxInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
     Attributes:
         id: Id of the sandbox, which calls name as `sandbox`.
         state: `sleeping`: the next call starts it. `stopped`: no call does.
-        isolation: How the sandbox is isolated from the machine, or will be once it runs; null if not known.
+        isolation: How the sandbox is isolated from the machine, also before it runs; null if unknown.
         enforcement: Restrictions for its programs, also before it runs; null if unknown.
         reason: Why it is in this state; null without a particular reason.
         phase: The current step while it is `starting`, such as `pulling`; null if unknown.
         progress: Completed part of the phase, 0 to 1; null if unknown.
-        runtime: Id of the runtime that runs in it, new after each start; null if none runs.
+        runtime: Id of its runtime, new after each start; null while it does not run.
         provider: Name of its provider.
         owner: Id of the user that created it.
         template: Template that it was created from.
@@ -129,7 +129,7 @@ class SandboxListResult(Reply, frozen=True, kw_only=True, omit_defaults=True):
 
     Attributes:
         sandboxes: Sandboxes that have the labels, running or not: `local` first, the others by their ids.
-        after: The value of `after` for the next page. Null means this is the last page.
+        after: The value of `after` for the next page. Null on the last page.
     """
 
     sandboxes: list[SandboxInfo]
@@ -164,7 +164,7 @@ STARTING: Final = "starting"  # the event, of any call to a sandbox, with a `San
 
 
 class TemplateInfo(Reply, frozen=True, kw_only=True, omit_defaults=True):
-    """A template. Its variables are not sent: they may be secrets.
+    """A template. Its variables are not sent: they can be secrets.
 
     Attributes:
         name: Name, which `sandbox.create` takes as `template`.
@@ -240,7 +240,7 @@ class ImageListResult(Reply, frozen=True, kw_only=True):
 
 
 class ImageProgress(Reply, frozen=True, kw_only=True, omit_defaults=True):
-    """How far a pull is.
+    """Progress of a pull.
 
     Attributes:
         message: Details for people.
@@ -305,7 +305,7 @@ class SandboxCreate(Params[SandboxInfo], kw_only=True):
             `egress` allows), or `host`.
         egress: The rules of its filtered network; null means that nothing is allowed.
         ports: Ports whose previews exist from the start.
-        timeout: Seconds from now until it is deleted, however active it is; null means never.
+        timeout: Seconds from now until it is deleted, even if it is active; null means never.
         idle_timeout: Seconds of inactivity until it sleeps; null means the gateway's default.
         keep_alive: Whether it never sleeps.
     """
@@ -341,7 +341,7 @@ class SandboxList(Params[SandboxListResult], kw_only=True):
     Args:
         labels: Labels that a sandbox must have.
         after: Return the next page: only sandboxes after the one with this id, even if it has been deleted.
-        limit: The number of sandboxes that is sufficient; null means as many as an answer has room for.
+        limit: Maximum number of sandboxes; null means as many as fit into a message.
     """
 
     labels: Labels = msgspec.field(default_factory=dict)

@@ -45,7 +45,7 @@ class SessionExecWaiting(msgspec.Struct, frozen=True, kw_only=True):
     """The command waits for its turn.
 
     Attributes:
-        ahead: Number of commands before it, the running one included.
+        ahead: Number of commands before it, including the running one.
     """
 
     ahead: int
@@ -134,9 +134,9 @@ class SessionCreate(Params[SessionInfo], kw_only=True):
 class SessionExec(Params[SessionExecResult], kw_only=True):
     """Run a command in the shell of a session, after the commands that were called before.
 
-    The result comes when the command has ended; what its background processes print from then on is dropped. A call
-    that still waits when it is cancelled or loses its connection runs nothing. A command that runs continues, and a
-    call with its idempotency key joins it.
+    It returns when the command has ended; later output of its background processes is dropped. A call that is still
+    waiting when it is cancelled or loses its connection does not run. A running command continues, and a call with its
+    idempotency key joins it.
 
     At most 64 commands wait (`limit_exceeded`). If the shell ends, waiting and later commands are `exited`. A `cwd`
     that does not exist is `spawn_failed`.
@@ -178,7 +178,7 @@ class SessionCancel(Params[Nothing], kw_only=True):
     Args:
         id: Id of the session.
         instance: Instance that the call is for, otherwise `stale_handle`; null means the current one.
-        key: Idempotency key of the `session.exec` call; null means the command that runs now.
+        key: Idempotency key of the `session.exec` call; null means the running command.
         grace: Seconds from TERM to KILL; null means 5.
     """
 

@@ -29,7 +29,7 @@ class ParamsValue(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True
 
 
 class Params(ParamsValue, Generic[R], kw_only=True):
-    """The parameters of a method whose result is an `R`. A field that is not declared is refused."""
+    """The parameters of a method whose result is an `R`. Undeclared fields are refused."""
 
 
 class Spec(NamedTuple):
@@ -47,8 +47,8 @@ class Spec(NamedTuple):
     requires: str = OPERATE  # the right that a caller needs
     terminal: str | None = None  # where the right may be limited to a terminal: the parameter with its id, or SELECTED
     raises: tuple[str, ...] = ()  # codes of its errors, in addition to EVERY_CALL
-    passive: bool = False  # it only watches, so a sandbox may sleep while a call of it is open
-    safe: bool = False  # it changes nothing, so a client may repeat it without a key (RFC 9110, section 9.2.1)
+    passive: bool = False  # it only watches, so that a sandbox can sleep during a call
+    safe: bool = False  # it changes nothing, so that a client can repeat it without a key (RFC 9110, section 9.2.1)
     audit: bool = True  # whether the audit log gets its calls, if they change something
     target: str | None = None  # for a method of the gateway, the parameter that names its sandbox
     names: str | None = None  # the parameter that names the object to create, change or end, see `method`
@@ -126,7 +126,7 @@ def method(
             the handler itself checks or selects by terminal. None requires the right in the whole sandbox.
         raises: The codes of the method's errors, in addition to `EVERY_CALL`.
         safe: Whether the method changes nothing.
-        passive: Whether the method only watches: a sandbox may sleep while a call of it is open.
+        passive: Whether the method only watches, so that a sandbox can sleep during a call.
         sandbox: False for a method of the gateway itself.
         audit: False for a method that is called often and whose effects do not matter later: input, and streams that
             only read. `safe` and `passive` methods are never audited.

@@ -41,10 +41,10 @@ StartAt = Literal["start", "resume", "snapshot"]
 
 
 class RecordOptions(ParamsValue):
-    """How a terminal is recorded from its start.
+    """Options for recording a terminal from its start.
 
     Args:
-        input: Whether input is recorded as well, passwords included.
+        input: Whether to record input as well, including passwords.
     """
 
     input: bool = False
@@ -153,13 +153,13 @@ class TerminalOpened(TerminalInfo, frozen=True, kw_only=True):
     Attributes:
         start_at: `resume` for output from `since`, `start` for all output, or `snapshot` for a snapshot.
         from_: Offset of the first byte of output to be sent.
-        screen: Length of the snapshot that comes before, in bytes; 0: none.
+        screen: Length of the snapshot that precedes it, in bytes; 0 without one.
         input_offset: Bytes of this input stream that were applied already.
         answers: Whether this viewer's emulator answers the queries of programs.
         read_only: Whether this viewer is not allowed to type.
         viewer: Public id of this viewer.
-        presence: All viewers of the terminal, this one included.
-        lease: Which viewers may type.
+        presence: All viewers of the terminal, including this one.
+        lease: The viewers that may type.
     """
 
     start_at: StartAt
@@ -408,7 +408,7 @@ class TerminalHistoryResult(Reply, frozen=True, kw_only=True):
     """Commands of a terminal.
 
     Attributes:
-        commands: The commands, the oldest first. One that still runs is the last.
+        commands: The commands, oldest first. A running one is the last.
         more: Whether there are older commands.
         reports_commands: Whether the shell reports its commands: it was started to do so, or has done so.
     """
@@ -464,7 +464,7 @@ class TerminalCreate(Params[TerminalCreateResult], kw_only=True):
 class TerminalAttach(Params[TerminalAttachResult], kw_only=True):
     """Follow the output of a terminal and type into it.
 
-    Output is sent from `since` on if the journal still holds it, otherwise a snapshot of the screen comes first. The
+    Output is sent from `since` on if the journal still holds it; otherwise, a snapshot of the screen is sent first. The
     input of the channel is typed. `cancel` detaches, and the terminal continues.
 
     Input ends the channel with `lease_held` if another viewer holds the writer lease, `forbidden` if this viewer is
@@ -507,7 +507,7 @@ class TerminalResize(Params[TerminalSize], kw_only=True):
         cols: Columns.
         rows: Rows.
         viewer: Key of the viewer that the size fits; null means the terminal takes the size at once.
-        claim: Whether `viewer` decides the size from now on, as if it had typed; null means false.
+        claim: Whether `viewer` controls the size from now on, as if it had typed; null means false.
     """
 
     id: Id
@@ -573,9 +573,9 @@ class TerminalGet(Params[TerminalInfo], kw_only=True):
 class TerminalScreen(Params[TerminalScreenResult], kw_only=True):
     """Return a terminal's screen as text, ANSI or HTML.
 
-    `text` has one line for each row, without the blanks at its end. `ansi` has rows with their styles, separated by CR
-    LF. `html` is one `div` with escaped text; links are kept only to http, https, ftp, mailto and file targets.
-    At most 256 screens are rendered for one caller at a time (`limit_exceeded`).
+    `text` has one line for each row, without trailing blanks. `ansi` has rows with their styles, separated by CR LF.
+    `html` is one `div` with escaped text; only links to http, https, ftp, mailto and file targets are kept. At most 256
+    screens are rendered for one caller at a time (`limit_exceeded`).
 
     Args:
         id: Id of the terminal.

@@ -20,11 +20,11 @@ export interface AuditEntry {
   address?: string;
   /** The id of the call or request, which logs and errors also name. */
   request?: string;
-  /** The sandbox that the call was for. Null means none. */
+  /** The sandbox of the call, if any. */
   sandbox?: string | null;
   /** The objects that it acted on: parameters such as `id`, `path` and `terminal`, never values that could be secret. */
   on?: Record<string, string>;
-  /** Where the entry is in the log, for `before` and `after`. */
+  /** Position of the entry in the log, for `before` and `after`. */
   position?: string;
 }
 
@@ -58,7 +58,7 @@ export interface AuditList {
 export interface AuditListResult {
   /** The entries, newest first. A page can be empty although there are more. */
   entries: AuditEntry[];
-  /** The value of `before` for the next page, with older entries. Null means this is the last page. */
+  /** The value of `before` for the next page, with older entries. Null on the last page. */
   before?: string | null;
 }
 
@@ -78,9 +78,9 @@ export interface BackupCancel {
 export interface BackupCreate {
   /** The directory. */
   path?: string;
-  /** Globs of what to leave out, with everything below it: a name at any depth or, with a slash, a path. */
+  /** Globs of files and directories to exclude: a name at any depth or, with a slash, a path. */
   exclude?: string[] | null;
-  /** Whether to leave out what git ignores, if the directory is in a repository. */
+  /** Whether to exclude files that git ignores, if the directory is in a repository. */
   gitignore?: boolean;
   /** How the archive is compressed; null means `zstd` if the sandbox has it, otherwise `gzip`. */
   compression?: "gzip" | "none" | "zstd" | null;
@@ -118,7 +118,7 @@ export interface BackupInfo {
   name?: string | null;
   /** Id of the user that created it. */
   owner?: string | null;
-  /** How it is stored: `tar`, `tar.gz` or `tar.zst`. */
+  /** Its storage format: `tar`, `tar.gz` or `tar.zst`. */
   format?: string;
   /** Bytes of the archive. */
   size?: number;
@@ -154,9 +154,9 @@ export interface BackupListResult {
 export interface BackupPack {
   /** The directory. */
   path?: string;
-  /** Globs of what to leave out, with everything below it: a name at any depth or, with a slash, a path. */
+  /** Globs of files and directories to exclude: a name at any depth or, with a slash, a path. */
   exclude?: string[] | null;
-  /** Whether to leave out what git ignores, if the directory is in a repository. */
+  /** Whether to exclude files that git ignores, if the directory is in a repository. */
   gitignore?: boolean;
   /** How the archive is compressed; null means `zstd` if the sandbox has it, otherwise `gzip`. */
   compression?: "gzip" | "none" | "zstd" | null;
@@ -193,9 +193,9 @@ export interface BackupProgress {
 /**
  * Restore a directory of a sandbox from a backup. Its current content is removed.
  *
- * The backup is unpacked beside and its checksum is verified before anything is replaced. A restore that fails or is cancelled changes nothing.
+ * The backup is unpacked beside the directory, and its checksum is verified, before anything is replaced. A restore that fails or is cancelled changes nothing.
  *
- * With the mode `overlay` nothing is copied: the directory, which must be empty or missing, shows the backup, and what programs change in it is kept in the sandbox. The first time, the backup is converted. It is a mount: `mount.list` has it, it is there again whenever the sandbox starts, and `mount.delete` removes it with all changes. Where nothing can be mounted, the error is `unavailable`.
+ * The mode `overlay` copies nothing: the directory, which must be empty or missing, shows the backup, and changes by programs are kept in the sandbox. The backup is converted when this is first used. The overlay is a mount: `mount.list` lists it, it is mounted again whenever the sandbox starts, and `mount.delete` removes it with all changes. If nothing can be mounted, the error is `unavailable`.
  */
 export interface BackupRestore {
   /** Id of the backup. */
@@ -212,7 +212,7 @@ export interface BackupRestore {
 export interface BackupRestoreResult {
   /** Files, directories and others that were restored. */
   entries: number;
-  /** Bytes of files that were written: none for an overlay. */
+  /** Bytes of written files; 0 for an overlay. */
   bytes: number;
   /** Attributes that this sandbox is not allowed to set, such as file capabilities. */
   skipped?: number;
@@ -230,12 +230,12 @@ export interface BackupUnpack {
   path?: string;
 }
 
-/** Return how much of the store of backups the caller uses, and its limits. */
+/** Return the caller's usage of the backup store, and its limits. */
 export type BackupUsage = Record<string, never>;
 
 /** A user's share of the backup store. */
 export interface BackupUsageResult {
-  /** How many backups. */
+  /** Number of backups. */
   backups: number;
   /** Bytes of their archives, including the space reserved for backups in progress. */
   bytes: number;
@@ -327,7 +327,7 @@ export interface CodeContextInfo {
   running?: string | null;
   /** Number of runs that wait for their turn. */
   waiting?: number;
-  /** How often the executor was replaced by `code.restart`. */
+  /** Number of replacements of the executor by `code.restart`. */
   restarts?: number;
   /** How the executor ended; null while it runs. */
   exit?: Exit | null;
@@ -336,7 +336,7 @@ export interface CodeContextInfo {
 /**
  * Create a context with its own executor, and return when it is ready.
  *
- * The executor runs until `code.delete`; its state is shared by all runs of the context and by nothing else. The number of contexts is not limited unless a setting of the runtime does. An id of an existing context is `conflict`. A language without an installed kernel is `language_unavailable`; its message states how to install one.
+ * The executor runs until `code.delete`; its state is shared by all runs of the context and nothing else. The number of contexts is unlimited, unless the runtime is configured otherwise. An id of an existing context is `conflict`. A language without an installed kernel is `language_unavailable`; its message states how to install one.
  */
 export interface CodeCreate {
   /** Id of the context; null means the server chooses one. */
@@ -448,7 +448,7 @@ export interface CodeInspectResult {
 /**
  * Interrupt the run in progress, as Ctrl-C does. Waiting runs are not affected.
  *
- * If no run is in progress, or another one than `run`, it does nothing. At least one of `context` and `run` is required.
+ * It does nothing if no run is in progress, or a run other than `run`. At least one of `context` and `run` is required.
  */
 export interface CodeInterrupt {
   /** Id of the context; null means the run's context. */
@@ -467,7 +467,7 @@ export interface CodeLanguage {
   language: string;
   /** Name of the kernel; null means none is installed. */
   kernel?: string | null;
-  /** The kernel's own name for people; empty: none is installed. */
+  /** The kernel's display name; empty if none is installed. */
   title?: string;
   /** How to install a kernel; empty for a kernel that is installed. */
   install?: string;
@@ -553,7 +553,7 @@ export interface CodeRun {
   timeout?: number | null;
   /** Whether the run counts, and is kept in the executor's history; null means true. */
   store_history?: boolean | null;
-  /** Whether the code may ask for input, with the event `input`; null or false: asking is an error. */
+  /** Whether the code may ask for input, with the event `input`; if null or false, asking is an error. */
   stdin?: boolean | null;
   /** Where to continue the streams of a repeated call; null means from their start. */
   since?: CodeSince | null;
@@ -609,7 +609,7 @@ export interface CodeRunResult {
 
 /** The run waits for its turn, or for its executor to start. */
 export interface CodeRunWaiting {
-  /** Number of runs before it, the one in progress included. */
+  /** Number of runs before it, including the one in progress. */
   ahead: number;
   /** Id of the run. */
   run?: string;
@@ -693,7 +693,7 @@ export interface DesktopAttach {
   id?: string;
   /** Instance that the call is for, otherwise `stale_handle`; null means the current one. */
   instance?: string | null;
-  /** How the viewer introduces itself; null means as a new viewer. */
+  /** How the viewer introduces itself; null means a new viewer. */
   viewer?: ViewerProfile | null;
   /** Whether to drop input even if the caller may send it. */
   read_only?: boolean;
@@ -711,7 +711,7 @@ export interface DesktopAttachResult {
 export interface DesktopClick {
   /** Id of the desktop. */
   id?: string;
-  /** Key of the viewer that the caller is; it matters if a viewer holds the writer lease. Null means none. */
+  /** Key of the viewer that the caller is; required while a viewer holds the writer lease. Null means none. */
   viewer?: string | null;
   /** Pixels from the left edge. */
   x: number;
@@ -719,7 +719,7 @@ export interface DesktopClick {
   y: number;
   /** The button. */
   button?: "left" | "middle" | "right";
-  /** How often: 2 is a double click. */
+  /** Number of clicks: 2 is a double click. */
   count?: number;
   /** Keys that are held down during it, in the notation of `desktop.key`; can be empty. */
   hold?: string;
@@ -729,7 +729,7 @@ export interface DesktopClick {
 export interface DesktopClipboard {
   /** Id of the desktop. */
   id?: string;
-  /** Key of the viewer that the caller is; it matters if a viewer holds the writer lease. Null means none. */
+  /** Key of the viewer that the caller is; required while a viewer holds the writer lease. Null means none. */
   viewer?: string | null;
   /** The new text, up to 200,000 characters; null means the clipboard is only read. */
   text?: string | null;
@@ -745,7 +745,7 @@ export interface DesktopClipboardResult {
 export interface DesktopDrag {
   /** Id of the desktop. */
   id?: string;
-  /** Key of the viewer that the caller is; it matters if a viewer holds the writer lease. Null means none. */
+  /** Key of the viewer that the caller is; required while a viewer holds the writer lease. Null means none. */
   viewer?: string | null;
   /** The points. */
   path: Point[];
@@ -773,7 +773,7 @@ export interface DesktopInfo {
   started: number;
   /** Number of attached channels. */
   viewers: number;
-  /** Whether its window manager is ready. One that ends is started again, at most 5 times in a minute; without it, windows have no frames and cannot be moved. */
+  /** Whether its window manager is ready. It is restarted when it ends, at most 5 times per minute; without it, windows have no frames and cannot be moved. */
   window_manager?: boolean;
 }
 
@@ -785,11 +785,11 @@ export interface DesktopInfo {
 export interface DesktopKey {
   /** Id of the desktop. */
   id?: string;
-  /** Key of the viewer that the caller is; it matters if a viewer holds the writer lease. Null means none. */
+  /** Key of the viewer that the caller is; required while a viewer holds the writer lease. Null means none. */
   viewer?: string | null;
   /** The names, joined by `+`; the key `+` itself is named `plus`. */
   keys: string;
-  /** How often. */
+  /** Number of times. */
   count?: number;
 }
 
@@ -803,7 +803,7 @@ export interface DesktopLaunch {
   cwd?: string | null;
   /** Variables to add to the environment; a null value removes one. Null means none. */
   env?: Record<string, string | null> | null;
-  /** Whether stdin takes input; null or false: it is /dev/null. */
+  /** Whether stdin takes input; if null or false, it is /dev/null. */
   stdin?: boolean | null;
   /** Seconds until all its processes are killed; null means never. */
   timeout?: number | null;
@@ -811,7 +811,7 @@ export interface DesktopLaunch {
   desktop?: string;
 }
 
-/** Change which viewers may send input to a desktop, as `terminal.lease` does for a terminal. */
+/** Change the viewers that may send input to a desktop, like `terminal.lease` for a terminal. */
 export interface DesktopLease {
   /** Id of the desktop. */
   id?: string;
@@ -830,7 +830,7 @@ export type DesktopList = Record<string, never>;
 
 /** Desktops. */
 export interface DesktopListResult {
-  /** Those that run. */
+  /** The running desktops. */
   desktops: DesktopInfo[];
   /** Why none can be started, and how to install missing programs; null if one can be started. */
   problem?: string | null;
@@ -840,7 +840,7 @@ export interface DesktopListResult {
 export interface DesktopMove {
   /** Id of the desktop. */
   id?: string;
-  /** Key of the viewer that the caller is; it matters if a viewer holds the writer lease. Null means none. */
+  /** Key of the viewer that the caller is; required while a viewer holds the writer lease. Null means none. */
   viewer?: string | null;
   /** Pixels from the left edge. */
   x: number;
@@ -866,7 +866,7 @@ export interface DesktopOpened {
 export interface DesktopResize {
   /** Id of the desktop. */
   id?: string;
-  /** Key of the viewer that the caller is; it matters if a viewer holds the writer lease. Null means none. */
+  /** Key of the viewer that the caller is; required while a viewer holds the writer lease. Null means none. */
   viewer?: string | null;
   /** Pixels. */
   width: number;
@@ -906,15 +906,15 @@ export interface DesktopScreenshotResult {
 export interface DesktopScroll {
   /** Id of the desktop. */
   id?: string;
-  /** Key of the viewer that the caller is; it matters if a viewer holds the writer lease. Null means none. */
+  /** Key of the viewer that the caller is; required while a viewer holds the writer lease. Null means none. */
   viewer?: string | null;
   /** Pixels from the left edge. */
   x: number;
   /** Pixels from the top edge. */
   y: number;
-  /** Steps to the right; negative: to the left. */
+  /** Steps to the right, or to the left if negative. */
   dx?: number;
-  /** Steps down; negative: up. */
+  /** Steps down, or up if negative. */
   dy?: number;
 }
 
@@ -962,7 +962,7 @@ export interface DesktopStartResult {
   started: number;
   /** Number of attached channels. */
   viewers: number;
-  /** Whether its window manager is ready. One that ends is started again, at most 5 times in a minute; without it, windows have no frames and cannot be moved. */
+  /** Whether its window manager is ready. It is restarted when it ends, at most 5 times per minute; without it, windows have no frames and cannot be moved. */
   window_manager?: boolean;
   /** Whether this call has started it. */
   created: boolean;
@@ -978,7 +978,7 @@ export interface DesktopStop {
 export interface DesktopType {
   /** Id of the desktop. */
   id?: string;
-  /** Key of the viewer that the caller is; it matters if a viewer holds the writer lease. Null means none. */
+  /** Key of the viewer that the caller is; required while a viewer holds the writer lease. Null means none. */
   viewer?: string | null;
   /** The text. Control characters but tab and line feed are refused with `invalid_params`. */
   text: string;
@@ -990,7 +990,7 @@ export interface DesktopWindow {
   id: number;
   /** Its title, up to 256 characters. */
   title: string;
-  /** Name of the program, from `WM_CLASS`; empty: none. */
+  /** Name of the program, from `WM_CLASS`; can be empty. */
   name: string;
   /** Process id, as the program sees it; null if unknown. */
   pid?: number | null;
@@ -1021,7 +1021,7 @@ export interface DesktopWindowsResult {
 }
 
 /**
- * How much time passed from input to the next output of terminals, as a histogram.
+ * Times from input to the next output of terminals, as a histogram.
  *
  * The upper bounds of the classes are 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500 and 1,000 ms. The last class has no upper bound.
  */
@@ -1052,7 +1052,7 @@ export interface EgressInfo {
   secrets?: string[];
   /** Names of secrets of its policy that it no longer gets, because its user may not use them. */
   withheld?: string[];
-  /** Whether its proxy runs. If not, what follows is empty. */
+  /** Whether its proxy runs. Otherwise, the following fields are empty. */
   running?: boolean;
   /** Connections of programs to the proxy, at this moment. */
   connections?: number;
@@ -1074,7 +1074,7 @@ export interface EgressInfo {
 
 /** Requests that a watch did not get, since its client was too slow. */
 export interface EgressLost {
-  /** How many, since the event before. */
+  /** Number of missed refusals since the previous event. */
   count: number;
 }
 
@@ -1119,7 +1119,7 @@ export interface EgressRequest {
 }
 
 /**
- * Replace the rules of a sandbox with the network `filtered`, also while it runs.
+ * Replace the rules of a sandbox with the network `filtered`, even while it runs.
  *
  * New connections are decided by the new rules when this returns, and connections that they do not allow are closed. If the sandbox runs and its proxy cannot be reached, the error is `unavailable`; the rules are stored then.
  */
@@ -1178,15 +1178,15 @@ export interface Exec {
   cwd?: string | null;
   /** Variables to add to the environment; a null value removes one. Null means none. */
   env?: Record<string, string | null> | null;
-  /** Whether stdin takes input; null or false: it is /dev/null. */
+  /** Whether stdin takes input; if null or false, it is /dev/null. */
   stdin?: boolean | null;
   /** Seconds until all its processes are killed; null means never. */
   timeout?: number | null;
-  /** Bytes of each stream to send, at most: the first ones. Null means all. */
+  /** Maximum number of bytes to send of each stream, from its start. Null means all. */
   max_output?: number | null;
   /** Offset in each stream of the first byte to send, for a repeated call; null means 0. */
   since?: Since | null;
-  /** Id of the stream of input, the same for each repeated call; null means this call sends none. */
+  /** Id of the input stream, the same for each repeated call; null without input. */
   input?: string | null;
 }
 
@@ -1238,7 +1238,7 @@ export interface ExposedPort {
  * The archive is created while it is sent, so it cannot be resumed. Symlinks remain symlinks. An unreadable file is skipped, and a file that shrinks is padded with zeros. A zip has at most 100,000 entries (`too_large`).
  */
 export interface FileArchive {
-  /** The file or directory. A relative path starts in `root`, or else in the workspace. */
+  /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
   path: string;
   /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
   root?: string | null;
@@ -1246,9 +1246,9 @@ export interface FileArchive {
   session?: string | null;
   /** Format of the archive. */
   format?: "tar" | "tar.gz" | "zip";
-  /** Globs of what to include: a name at any depth or, with a slash, a path. Null means everything. */
+  /** Globs of files to include: a name at any depth or, with a slash, a path. Null means all. */
   include?: string[] | null;
-  /** Globs of what to exclude, with everything below it. Null means nothing. */
+  /** Globs of files and directories to exclude. Null means none. */
   exclude?: string[] | null;
 }
 
@@ -1278,7 +1278,7 @@ export interface FileCancel {
 
 /** Set the permission bits of a file or directory. */
 export interface FileChmod {
-  /** The file or directory. A relative path starts in `root`, or else in the workspace. */
+  /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
   path: string;
   /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
   root?: string | null;
@@ -1294,7 +1294,7 @@ export interface FileChmod {
  * Modes, times, symlinks and, where allowed, owners are kept. The copy appears at `to` when it is complete. A directory never replaces anything.
  */
 export interface FileCopy {
-  /** The file or directory. A relative path starts in `root`, or else in the workspace. */
+  /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
   path: string;
   /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
   root?: string | null;
@@ -1324,7 +1324,7 @@ export interface FileCopyResult {
  * If a path below a directory cannot be deleted, `details.path` names it, and the rest is left.
  */
 export interface FileDelete {
-  /** The file or directory. A relative path starts in `root`, or else in the workspace. */
+  /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
   path: string;
   /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
   root?: string | null;
@@ -1346,7 +1346,7 @@ export interface FileDeleteResult {
  * Exactly one of `edits` and `patch` is given. `conflict`: a text does not occur, or occurs several times without `all` (`details`: `edit`, its index, and `found`, the number of occurrences); the lines of a hunk are neither at the stated line nor at exactly one other place (`details`: `hunk`, its index, and `found`); the file has another version, or was changed in the meantime. The maximum size of a file is 16 MiB.
  */
 export interface FileEdit {
-  /** The file or directory. A relative path starts in `root`, or else in the workspace. */
+  /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
   path: string;
   /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
   root?: string | null;
@@ -1392,7 +1392,7 @@ export interface FileEntry {
   uid?: number;
   /** Id of the owning group. */
   gid?: number;
-  /** Target of a symlink that was not followed; null for all else. */
+  /** Target of a symlink that was not followed; null otherwise. */
   target?: string | null;
   /** Time of the last modification, exactly, in nanoseconds since 1970. */
   mtime_ns?: number | null;
@@ -1406,7 +1406,7 @@ export interface FileEntry {
  * A symlink whose target does not exist does not exist, unless `follow` is false.
  */
 export interface FileExists {
-  /** The file or directory. A relative path starts in `root`, or else in the workspace. */
+  /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
   path: string;
   /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
   root?: string | null;
@@ -1430,7 +1430,7 @@ export interface FileExistsResult {
  * Nothing is written outside `to`: names that leave it by `..`, through a symlink or because they are absolute, and symlinks whose target leaves it, are `permission_denied` (`details.entry`). Owners and special permission bits such as set-user-ID are not restored. Files that were extracted before an error or a cancellation remain. A damaged, truncated or encrypted archive is `invalid_params`. One that expands to more than 1 GiB and 200 times its size is `too_large`; `unavailable` if it needs zstd and the runtime lacks it. If several entries have the same name, the last one wins.
  */
 export interface FileExtract {
-  /** The file or directory. A relative path starts in `root`, or else in the workspace. */
+  /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
   path: string;
   /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
   root?: string | null;
@@ -1440,7 +1440,7 @@ export interface FileExtract {
   to?: string;
   /** Whether existing files are replaced; otherwise one is `conflict`. */
   overwrite?: boolean;
-  /** Number of leading components to remove from each name; entries without another one are left out. */
+  /** Number of leading components to remove from each name; entries with no further component are skipped. */
   strip?: number;
   /** Maximum number of entries; more are `too_large`. */
   max_entries?: number;
@@ -1482,7 +1482,7 @@ export interface FileFailure {
  * Symlinks are listed and not followed. At most 128 nested directories are entered; deeper ones are reported as `failed` with `too_large`.
  */
 export interface FileList {
-  /** The file or directory. A relative path starts in `root`, or else in the workspace. */
+  /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
   path: string;
   /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
   root?: string | null;
@@ -1490,13 +1490,13 @@ export interface FileList {
   session?: string | null;
   /** Whether to list the directories below as well. */
   recursive?: boolean;
-  /** Number of levels to list with `recursive`, at most; null means all. */
+  /** Maximum number of levels to list with `recursive`; null means all. */
   depth?: number | null;
   /** Whether to include names that start with a dot. */
   hidden?: boolean;
-  /** Globs of what to include: a name at any depth or, with a slash, a path. Null means everything. */
+  /** Globs of files to include: a name at any depth or, with a slash, a path. Null means all. */
   include?: string[] | null;
-  /** Globs of what to exclude, with everything below it. Null means nothing. */
+  /** Globs of files and directories to exclude. Null means none. */
   exclude?: string[] | null;
 }
 
@@ -1514,7 +1514,7 @@ export interface FileListResult {
  * An existing path is `conflict`, except a directory if `parents` is true.
  */
 export interface FileMkdir {
-  /** The file or directory. A relative path starts in `root`, or else in the workspace. */
+  /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
   path: string;
   /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
   root?: string | null;
@@ -1522,7 +1522,7 @@ export interface FileMkdir {
   session?: string | null;
   /** Whether missing parent directories are created, and an existing directory is not an error. */
   parents?: boolean;
-  /** Permission bits; null means those that the umask leaves. */
+  /** Permission bits; null means 0777 without the umask. */
   mode?: number | null;
 }
 
@@ -1538,7 +1538,7 @@ export interface FileMkdirResult {
  * Sockets and devices cannot be moved to another file system (`invalid_params`).
  */
 export interface FileMove {
-  /** The file or directory. A relative path starts in `root`, or else in the workspace. */
+  /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
   path: string;
   /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
   root?: string | null;
@@ -1568,7 +1568,7 @@ export interface FileOpened {
  * Offsets of the byte stream are offsets in the file. Bytes that are appended during the call are not read. `conflict`: the file does not have the requested version, or was truncated in the meantime.
  */
 export interface FileRead {
-  /** The file or directory. A relative path starts in `root`, or else in the workspace. */
+  /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
   path: string;
   /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
   root?: string | null;
@@ -1588,7 +1588,7 @@ export interface FileRead {
  * An existing `to` is `conflict` unless `overwrite` is true; a `to` on another file system is `invalid_params`.
  */
 export interface FileRename {
-  /** The file or directory. A relative path starts in `root`, or else in the workspace. */
+  /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
   path: string;
   /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
   root?: string | null;
@@ -1606,7 +1606,7 @@ export interface FileRename {
  * A match does not span lines. Binary files are skipped, ignore files such as .gitignore are not used. A pattern whose automaton is too large is `too_large`.
  */
 export interface FileSearch {
-  /** The file or directory. A relative path starts in `root`, or else in the workspace. */
+  /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
   path: string;
   /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
   root?: string | null;
@@ -1622,9 +1622,9 @@ export interface FileSearch {
   hidden?: boolean;
   /** Texts that the path of a file must all contain, in any order and in upper or lower case. Null means any path. */
   words?: string[] | null;
-  /** Globs of what to include: a name at any depth or, with a slash, a path. Null means everything. */
+  /** Globs of files to include: a name at any depth or, with a slash, a path. Null means all. */
   include?: string[] | null;
-  /** Globs of what to exclude, with everything below it. Null means nothing. */
+  /** Globs of files and directories to exclude. Null means none. */
   exclude?: string[] | null;
   /** Maximum number of matches. */
   limit?: number;
@@ -1642,7 +1642,7 @@ export interface FileSearchResult {
 
 /** Describe a file or directory. */
 export interface FileStat {
-  /** The file or directory. A relative path starts in `root`, or else in the workspace. */
+  /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
   path: string;
   /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
   root?: string | null;
@@ -1670,7 +1670,7 @@ export interface FileStatResult {
   uid?: number;
   /** Id of the owning group. */
   gid?: number;
-  /** Target of a symlink that was not followed; null for all else. */
+  /** Target of a symlink that was not followed; null otherwise. */
   target?: string | null;
   /** Time of the last modification, exactly, in nanoseconds since 1970. */
   mtime_ns?: number | null;
@@ -1678,15 +1678,15 @@ export interface FileStatResult {
   allocated?: number | null;
   /** Identifies the content of the file. */
   version?: string | null;
-  /** Type of the content, such as `image/png`, with `detect`; by the name, or else by the content. Null for anything but a file. */
+  /** Type of the content, such as `image/png`, with `detect`, from the name or otherwise from the content. Null unless it is a file. */
   mime?: string | null;
-  /** Whether the content is not text in UTF-8, with `detect`; null for anything but a file. */
+  /** Whether the content is not text in UTF-8, with `detect`; null unless it is a file. */
   binary?: boolean | null;
 }
 
 /** Create a symlink. */
 export interface FileSymlink {
-  /** The file or directory. A relative path starts in `root`, or else in the workspace. */
+  /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
   path: string;
   /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
   root?: string | null;
@@ -1708,7 +1708,7 @@ export interface FileTransferResult {
 
 /** Set the time of the last modification of a file, a directory or a symlink. */
 export interface FileUtime {
-  /** The file or directory. A relative path starts in `root`, or else in the workspace. */
+  /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
   path: string;
   /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
   root?: string | null;
@@ -1725,10 +1725,10 @@ export interface FileUtime {
  *
  * The file appears when all input has been received; until then the old one remains. It keeps its permission bits unless `mode` is given, and its owner where permitted. The target of a symlink is replaced.
  *
- * With an idempotency key, an upload whose connection was lost waits 30 seconds for a call that continues it; a call that is replaced in this way ends with `interrupted`, and one that was given up with `cancelled`.
+ * With an idempotency key, an upload whose connection was lost waits 30 seconds for a call that continues it. The replaced call ends with `interrupted`, an abandoned one with `cancelled`.
  */
 export interface FileWrite {
-  /** The file or directory. A relative path starts in `root`, or else in the workspace. */
+  /** The file or directory. A relative path starts in `root` if given, otherwise in the workspace. */
   path: string;
   /** Directory that the call cannot leave; null means the runtime's own root, if it has one. */
   root?: string | null;
@@ -1762,7 +1762,7 @@ export interface GitAdd {
   path?: string;
   /** Paths to stage, taken literally. */
   paths?: string[] | null;
-  /** Whether to stage everything that differs, deletions included. */
+  /** Whether to stage all changes, including deletions. */
   all?: boolean;
 }
 
@@ -1786,7 +1786,7 @@ export interface GitBranch {
   create?: string | null;
   /** Name of a branch to delete; null means none. */
   delete?: string | null;
-  /** Commit of the created branch; null means the one that is checked out. */
+  /** Commit of the created branch; null means the current one. */
   start?: string | null;
   /** Whether to move an existing branch, or delete an unmerged one. */
   force?: boolean;
@@ -1808,7 +1808,7 @@ export interface GitBranchInfo {
 
 /** The branches of a repository. */
 export interface GitBranchResult {
-  /** Name of the branch that is checked out; null means none. */
+  /** Name of the current branch; null with a detached HEAD. */
   current: string | null;
   /** The branches, local and remote-tracking. */
   branches: GitBranchInfo[];
@@ -1834,7 +1834,7 @@ export interface GitCheckout {
   ref?: string | null;
   /** Whether to create the branch `ref`. */
   create?: boolean;
-  /** Commit of the created branch; null means the one that is checked out. */
+  /** Commit of the created branch; null means the current one. */
   start?: string | null;
   /** Paths, taken literally; null means switch to `ref`. */
   paths?: string[] | null;
@@ -1932,7 +1932,7 @@ export interface GitDiff {
   target?: string | null;
   /** Paths, taken literally; null means all. */
   paths?: string[] | null;
-  /** Size of the patch, at most, in bytes. */
+  /** Maximum size of the patch in bytes. */
   limit?: number;
 }
 
@@ -1950,7 +1950,7 @@ export interface GitHead {
   path: string;
   /** Hash of the commit; null before the first one. */
   commit: string | null;
-  /** Name of the branch; null if none is checked out. */
+  /** Name of the branch; null with a detached HEAD. */
   branch: string | null;
 }
 
@@ -1958,11 +1958,11 @@ export interface GitHead {
 export interface GitLog {
   /** A directory of the repository. Relative to the workspace unless it is absolute. */
   path?: string;
-  /** Branch or commit to start at; null means the one that is checked out. */
+  /** Branch or commit to start at; null means the current one. */
   ref?: string | null;
-  /** Number of commits, at most. */
+  /** Maximum number of commits. */
   limit?: number;
-  /** Number of commits to leave out before. */
+  /** Number of commits to skip first. */
   skip?: number;
   /** Only commits that changed these paths; null means all. */
   paths?: string[] | null;
@@ -2022,7 +2022,7 @@ export interface GitPush {
   path?: string;
   /** Name of the remote. */
   remote?: string;
-  /** Name of the branch; null means the one that is checked out. */
+  /** Name of the branch; null means the current one. */
   branch?: string | null;
   /** Whether to overwrite the remote's branch, if it has not changed since it was last fetched. */
   force?: boolean;
@@ -2076,7 +2076,7 @@ export interface GitStatusEntry {
 
 /** The state of a repository. */
 export interface GitStatusResult {
-  /** Name of the branch; null if none is checked out. */
+  /** Name of the branch; null with a detached HEAD. */
   branch?: string | null;
   /** Hash of the commit; null before the first one. */
   commit?: string | null;
@@ -2116,7 +2116,7 @@ export interface ImageListResult {
   images: ImageInfo[];
 }
 
-/** How far a pull is. */
+/** Progress of a pull. */
 export interface ImageProgress {
   /** Details for people. */
   message?: string | null;
@@ -2152,7 +2152,7 @@ export interface KeptRange {
   offset?: number;
 }
 
-/** Text or a pattern to search for in the output; exactly one of both. */
+/** Text or a pattern to search for in the output; exactly one of them. */
 export interface LogCondition {
   /** Plain text to search for. */
   text?: string | null;
@@ -2401,7 +2401,7 @@ export interface PortConnect {
   token?: string | null;
 }
 
-/** The program has closed its half of the connection; it may still read. */
+/** The program has closed its half of the connection; it can still read. */
 export interface PortConnectEnd {
   /** Number of bytes that it sent. */
   offset: number;
@@ -2471,7 +2471,7 @@ export interface PortListResult {
  * `conflict`: the port is in use. `limit_exceeded`: 64 ports are open.
  */
 export interface PortListen {
-  /** Number of the port, 1,024 or above; 0: a free one. */
+  /** Number of the port, 1,024 or above; 0 means a free one. */
   port?: number;
 }
 
@@ -2521,7 +2521,7 @@ export interface ProcessAttach {
   instance?: string | null;
   /** Offset in each stream of the first byte to send; null means 0. */
   since?: Since | null;
-  /** Id of the stream of input, the same for each reconnect; null means this channel sends none. */
+  /** Id of the input stream, the same for each reconnect; null for a channel without input. */
   input?: string | null;
   /** Whether the process waits 30 s after a lost connection for an attach with this `input`; null means false. */
   lossless?: boolean | null;
@@ -2594,7 +2594,7 @@ export interface ProcessKillResult {
 }
 
 /**
- * End all processes that run, also the running commands of `exec`, each with all its descendants.
+ * End all running processes, including commands of `exec`, each with all its descendants.
  *
  * It returns when all have ended. Sessions, terminals and code contexts continue.
  */
@@ -2621,7 +2621,7 @@ export interface ProcessKillallResult {
 export interface ProcessList {
   /** Id of the last process of the page before; null means the first page. */
   after?: string | null;
-  /** Number of processes, at most; null means 1,000. */
+  /** Maximum number of processes; null means 1,000. */
   limit?: number | null;
   /** Only processes that this session started; null means all. */
   session?: string | null;
@@ -2631,7 +2631,7 @@ export interface ProcessList {
 export interface ProcessListResult {
   /** The processes in the order of their start, then the running commands of `exec`. */
   processes: ProcessInfo[];
-  /** Whether there are more processes, which a call with the last id as `after` returns. */
+  /** Whether there are more processes. A call with the last id as `after` returns them. */
   more?: boolean;
 }
 
@@ -2713,7 +2713,7 @@ export interface ProcessStart {
   cwd?: string | null;
   /** Variables to add to the environment; a null value removes one. Null means none. */
   env?: Record<string, string | null> | null;
-  /** Whether stdin takes input; null or false: it is /dev/null. */
+  /** Whether stdin takes input; if null or false, it is /dev/null. */
   stdin?: boolean | null;
   /** Seconds until all its processes are killed; null means never. */
   timeout?: number | null;
@@ -2749,7 +2749,7 @@ export interface ProcessWaitOpened {
 
 /** The event that ended a wait. */
 export interface ProcessWaitResult {
-  /** Which condition was met first; `timeout` if none was. */
+  /** The condition that was met first, or `timeout`. */
   event: "exit" | "log" | "port" | "timeout";
   /** How the process ended, for the event `exit`. */
   exit?: Exit | null;
@@ -2759,9 +2759,9 @@ export interface ProcessWaitResult {
   status?: number | null;
 }
 
-/** How a terminal is recorded from its start. */
+/** Options for recording a terminal from its start. */
 export interface RecordOptions {
-  /** Whether input is recorded as well, passwords included. */
+  /** Whether to record input as well, including passwords. */
   input?: boolean;
 }
 
@@ -2789,7 +2789,7 @@ export interface RecordingInfo {
   instance: string;
   /** Title; null means none. */
   title?: string | null;
-  /** Whether it contains input, passwords included. */
+  /** Whether it contains input, including passwords. */
   input: boolean;
   /** Columns at its start, or a desktop's width in pixels. */
   cols: number;
@@ -2815,7 +2815,7 @@ export interface RecordingInfo {
   markers: number;
   /** Bytes of output that are missing, because the disk did not respond for 30 s. */
   lost: number;
-  /** Whether some of what happened is missing. */
+  /** Whether a part is missing. */
   truncated: boolean;
 }
 
@@ -2840,7 +2840,7 @@ export interface RecordingMark {
 }
 
 /**
- * Stream the bytes of a recording that are complete by now.
+ * Stream the bytes of a recording that are complete so far.
  *
  * A recording with input requires the right `operate` (`forbidden`). `conflict`: it was deleted or changed in the meantime.
  */
@@ -2906,12 +2906,12 @@ export interface Region {
 }
 
 /**
- * Return for how long nothing has gone on in the sandbox. Only a gateway can call it.
+ * Return how long the sandbox has been idle. Only a gateway can call it.
  *
  * A sandbox is active while a call is open that does not only watch, while a process or command runs, or while a terminal has a viewer.
  */
 export interface RuntimeActivity {
-  /** Seconds of idleness until the runtime refuses calls, because it will be stopped; null means it refuses none. */
+  /** Seconds of idleness until the runtime refuses calls, because it will be stopped; null means never. */
   sleep_after?: number | null;
 }
 
@@ -2956,9 +2956,9 @@ export interface RuntimeInfoResult {
   version: string;
   /** When the runtime was started, in seconds since 1970. */
   started: number;
-  /** Number of terminals, exited ones that are still listed included. */
+  /** Number of terminals, including exited ones that are still listed. */
   terminals: number;
-  /** Number of processes and running commands, exited processes that are still listed included. */
+  /** Number of processes and running commands, including exited processes that are still listed. */
   processes: number;
   /** Number of sessions whose shell runs. */
   sessions: number;
@@ -2974,7 +2974,7 @@ export interface RuntimeInfoResult {
 export type RuntimeMetrics = Record<string, never>;
 
 /**
- * The state of the runtime now, and its counters since it was started.
+ * The current state of the runtime, and its counters since its start.
  *
  * `cpu`, `output`, `reseeds` and `echo` are counters; the other numbers are current values. See docs/metrics.md.
  */
@@ -2989,7 +2989,7 @@ export interface RuntimeMetricsResult {
   open_fds: number;
   /** Number of terminals that run. */
   terminals: number;
-  /** Number of processes that run, commands of `exec` included. */
+  /** Number of running processes, including commands of `exec`. */
   processes: number;
   /** Number of sessions whose shell runs. */
   sessions: number;
@@ -3007,7 +3007,7 @@ export interface RuntimeMetricsResult {
   recordings: number;
   /** Bytes that programs have written to terminals. */
   output: number;
-  /** How often a viewer has been sent a snapshot in place of output. */
+  /** Number of snapshots that were sent to viewers in place of output. */
   reseeds: number;
   /** Times from input to the next output. */
   echo: EchoHistogram;
@@ -3045,7 +3045,7 @@ export interface SandboxCreate {
   egress?: EgressPolicy | null;
   /** Ports whose previews exist from the start. */
   ports?: SandboxPort[];
-  /** Seconds from now until it is deleted, however active it is; null means never. */
+  /** Seconds from now until it is deleted, even if it is active; null means never. */
   timeout?: number | null;
   /** Seconds of inactivity until it sleeps; null means the gateway's default. */
   idle_timeout?: number | null;
@@ -3081,7 +3081,7 @@ export interface SandboxInfo {
   id: string;
   /** `sleeping`: the next call starts it. `stopped`: no call does. */
   state: "deleting" | "failed" | "paused" | "running" | "sleeping" | "starting" | "stopped" | "stopping";
-  /** How the sandbox is isolated from the machine, or will be once it runs; null if not known. */
+  /** How the sandbox is isolated from the machine, also before it runs; null if unknown. */
   isolation?: "bubblewrap" | "docker" | "kubernetes" | "none" | null;
   /** Restrictions for its programs, also before it runs; null if unknown. */
   enforcement?: Enforcement | null;
@@ -3091,7 +3091,7 @@ export interface SandboxInfo {
   phase?: string | null;
   /** Completed part of the phase, 0 to 1; null if unknown. */
   progress?: number | null;
-  /** Id of the runtime that runs in it, new after each start; null if none runs. */
+  /** Id of its runtime, new after each start; null while it does not run. */
   runtime?: string | null;
   /** Name of its provider. */
   provider?: string | null;
@@ -3137,7 +3137,7 @@ export interface SandboxList {
   labels?: Record<string, string>;
   /** Return the next page: only sandboxes after the one with this id, even if it has been deleted. */
   after?: string | null;
-  /** The number of sandboxes that is sufficient; null means as many as an answer has room for. */
+  /** Maximum number of sandboxes; null means as many as fit into a message. */
   limit?: number | null;
 }
 
@@ -3145,7 +3145,7 @@ export interface SandboxList {
 export interface SandboxListResult {
   /** Sandboxes that have the labels, running or not: `local` first, the others by their ids. */
   sandboxes: SandboxInfo[];
-  /** The value of `after` for the next page. Null means this is the last page. */
+  /** The value of `after` for the next page. Null on the last page. */
   after?: string | null;
 }
 
@@ -3297,7 +3297,7 @@ export interface SessionCancel {
   id: string;
   /** Instance that the call is for, otherwise `stale_handle`; null means the current one. */
   instance?: string | null;
-  /** Idempotency key of the `session.exec` call; null means the command that runs now. */
+  /** Idempotency key of the `session.exec` call; null means the running command. */
   key?: string | null;
   /** Seconds from TERM to KILL; null means 5. */
   grace?: number | null;
@@ -3338,7 +3338,7 @@ export interface SessionDelete {
 /**
  * Run a command in the shell of a session, after the commands that were called before.
  *
- * The result comes when the command has ended; what its background processes print from then on is dropped. A call that still waits when it is cancelled or loses its connection runs nothing. A command that runs continues, and a call with its idempotency key joins it.
+ * It returns when the command has ended; later output of its background processes is dropped. A call that is still waiting when it is cancelled or loses its connection does not run. A running command continues, and a call with its idempotency key joins it.
  *
  * At most 64 commands wait (`limit_exceeded`). If the shell ends, waiting and later commands are `exited`. A `cwd` that does not exist is `spawn_failed`.
  */
@@ -3403,7 +3403,7 @@ export interface SessionExecResult {
 
 /** The command waits for its turn. */
 export interface SessionExecWaiting {
-  /** Number of commands before it, the running one included. */
+  /** Number of commands before it, including the running one. */
   ahead: number;
 }
 
@@ -3498,13 +3498,13 @@ export interface ShareCreate {
   name?: string;
   /** Seconds until it expires. Null means with the caller's token. */
   expires_in?: number | null;
-  /** How many browsers may open it. It is for browsers only then: its secret counts only in the exchange for a session. Null means any number. */
+  /** Maximum number of browsers that can open it. Such a link is limited to browsers: its secret is only valid for the exchange for a session. Null means no maximum. */
   max_uses?: number | null;
 }
 
 /** A new share link. */
 export interface ShareCreateResult {
-  /** The secret. It is not stored, so it cannot be read again. */
+  /** The secret. It is not stored, so it cannot be retrieved later. */
   token: string;
   /** The path, query and fragment of the page that it opens, to be appended to the gateway's address. */
   path: string;
@@ -3516,7 +3516,7 @@ export interface ShareCreateResult {
 export interface ShareInfo {
   /** Id of the link, which `share.revoke` takes. */
   id: string;
-  /** The name of the guest, as the link's creator chose it; can be empty. */
+  /** The name of the guest, chosen by the link's creator; can be empty. */
   name: string;
   /** The sandbox that it opens. */
   sandbox: string;
@@ -3528,20 +3528,20 @@ export interface ShareInfo {
   terminal?: string | null;
   /** When it expires, in seconds since 1970. Null means it does not. */
   expires?: number | null;
-  /** How often it was exchanged for a session: once by each browser that opened it. */
+  /** Number of exchanges for a session, one by each browser that opened it. */
   uses?: number;
   /** Its maximum number of uses. Null means no maximum. */
   max_uses?: number | null;
-  /** The connections and requests of the link to this gateway now. */
+  /** The link's current connections and requests to this gateway. */
   users?: ShareUser[];
 }
 
-/** List the links that the caller may revoke, and which clients use them now. */
+/** List the links that the caller may revoke, and the clients that use them now. */
 export type ShareList = Record<string, never>;
 
 /** Share links. */
 export interface ShareListResult {
-  /** Those that the caller may revoke, in the order of their creation. */
+  /** The ones that the caller may revoke, in the order of their creation. */
   links: ShareInfo[];
 }
 
@@ -3583,7 +3583,7 @@ export interface StreamTruncated {
   from: number;
 }
 
-/** A template. Its variables are not sent: they may be secrets. */
+/** A template. Its variables are not sent: they can be secrets. */
 export interface TemplateInfo {
   /** Name, which `sandbox.create` takes as `template`. */
   name: string;
@@ -3623,7 +3623,7 @@ export interface TerminalAnswers {
 /**
  * Follow the output of a terminal and type into it.
  *
- * Output is sent from `since` on if the journal still holds it, otherwise a snapshot of the screen comes first. The input of the channel is typed. `cancel` detaches, and the terminal continues.
+ * Output is sent from `since` on if the journal still holds it; otherwise, a snapshot of the screen is sent first. The input of the channel is typed. `cancel` detaches, and the terminal continues.
  *
  * Input ends the channel with `lease_held` if another viewer holds the writer lease, `forbidden` if this viewer is read-only and `input_overflow` if the program does not read. `limit_exceeded`: too many viewers, or the snapshot of a lossless viewer is too large.
  */
@@ -3744,7 +3744,7 @@ export interface TerminalHistory {
 
 /** Commands of a terminal. */
 export interface TerminalHistoryResult {
-  /** The commands, the oldest first. One that still runs is the last. */
+  /** The commands, oldest first. A running one is the last. */
   commands: CommandInfo[];
   /** Whether there are older commands. */
   more: boolean;
@@ -3881,7 +3881,7 @@ export interface TerminalOpened {
   start_at: "resume" | "snapshot" | "start";
   /** Offset of the first byte of output to be sent. */
   from: number;
-  /** Length of the snapshot that comes before, in bytes; 0: none. */
+  /** Length of the snapshot that precedes it, in bytes; 0 without one. */
   screen?: number;
   /** Bytes of this input stream that were applied already. */
   input_offset?: number;
@@ -3891,9 +3891,9 @@ export interface TerminalOpened {
   read_only?: boolean;
   /** Public id of this viewer. */
   viewer?: string | null;
-  /** All viewers of the terminal, this one included. */
+  /** All viewers of the terminal, including this one. */
   presence?: Participant[];
-  /** Which viewers may type. */
+  /** The viewers that may type. */
   lease?: WriterLease | null;
 }
 
@@ -3947,7 +3947,7 @@ export interface TerminalResize {
   rows: number;
   /** Key of the viewer that the size fits; null means the terminal takes the size at once. */
   viewer?: string | null;
-  /** Whether `viewer` decides the size from now on, as if it had typed; null means false. */
+  /** Whether `viewer` controls the size from now on, as if it had typed; null means false. */
   claim?: boolean | null;
 }
 
@@ -3964,7 +3964,7 @@ export interface TerminalResized {
 /**
  * Return a terminal's screen as text, ANSI or HTML.
  *
- * `text` has one line for each row, without the blanks at its end. `ansi` has rows with their styles, separated by CR LF. `html` is one `div` with escaped text; links are kept only to http, https, ftp, mailto and file targets. At most 256 screens are rendered for one caller at a time (`limit_exceeded`).
+ * `text` has one line for each row, without trailing blanks. `ansi` has rows with their styles, separated by CR LF. `html` is one `div` with escaped text; only links to http, https, ftp, mailto and file targets are kept. At most 256 screens are rendered for one caller at a time (`limit_exceeded`).
  */
 export interface TerminalScreen {
   /** Id of the terminal. */
@@ -4146,7 +4146,7 @@ export interface TokenCreate {
   sandboxes?: string[] | null;
   /** Whether it is limited to the sandboxes that its user creates. Others do not exist for it. */
   own?: boolean;
-  /** Whom it identifies. Null means the caller. Only callers with every right in all sandboxes may name another. */
+  /** The user that it identifies. Null means the caller. Only callers with every right in all sandboxes may name another. */
   user?: string | null;
   /** Seconds until it expires. Null means with the caller's token. */
   expires_in?: number | null;
@@ -4154,7 +4154,7 @@ export interface TokenCreate {
 
 /** A new token. */
 export interface TokenCreateResult {
-  /** The secret. It is not stored, so it cannot be read again. */
+  /** The secret. It is not stored, so it cannot be retrieved later. */
   token: string;
   /** The token without its secret. */
   info: TokenInfo;
@@ -4166,7 +4166,7 @@ export interface TokenInfo {
   id: string;
   /** Its purpose, as described by its creator. */
   name: string;
-  /** Whom it identifies: the `id` of the principal of its calls. */
+  /** The user that it identifies: the `id` of the principal of its calls. */
   user: string;
   /** Its rights: `owner`, `operator`, `writer`, `viewer`, or `joiner`, which may make a machine the sandbox. */
   role: "joiner" | "operator" | "owner" | "viewer" | "writer";
@@ -4187,11 +4187,11 @@ export type TokenList = Record<string, never>;
 
 /** Tokens. */
 export interface TokenListResult {
-  /** Those that the caller may revoke, in the order of their creation. */
+  /** The ones that the caller may revoke, in the order of their creation. */
   tokens: TokenInfo[];
 }
 
-/** Revoke a token and what was created with it. Their connections are closed at once. */
+/** Revoke a token and everything that was created with it. Their connections are closed at once. */
 export interface TokenRevoke {
   /** Its id. */
   id: string;
