@@ -98,7 +98,7 @@ class MountCreate(Params[MountInfo], kw_only=True):
         path: An empty or new directory below the workspace.
         prefix: The root of the mount: only files below it are visible.
         read_only: Whether nothing can be written.
-        credentials: Access to a bucket of another store. Only users with every right may give them.
+        credentials: Access to a bucket of another store. Restricted to users with every right.
     """
 
     sandbox: Id

@@ -1,6 +1,6 @@
 r"""Encodes paths as text: a byte that is not valid UTF-8 becomes NUL and two hexadecimal digits (decision 0033).
 
-A name on Linux may contain any byte except `/` and NUL, while a JSON string is Unicode. A path that is valid UTF-8 is
+A name on Linux can contain any byte except `/` and NUL, while a JSON string is Unicode. A path that is valid UTF-8 is
 encoded as itself, because it cannot contain a NUL: `caf\xe9` (Latin-1) becomes `"caf\u0000e9"`. In Python such a byte
 is a surrogate character, as `os.fsdecode` returns it.
 """

@@ -30,9 +30,9 @@ class ViewerProfile(ParamsValue):
         key: Random secret that identifies the viewer when it reconnects; null means a new viewer each time.
         name: Displayed name, cut after 40 characters; null means `guest-N` or `agent-N`. The name of a token, account
             or link replaces it.
-        color: Wanted color (`#rrggbb`), one of the ten of the palette; another one, or one in use, is ignored.
-        kind: Whether it is a person or an agent; null means as before, at first `person`.
-        focus: Whether its user looks at the terminal; null means unchanged, at first false.
+        color: Preferred color (`#rrggbb`) from the palette of ten; any other one, or one in use, is ignored.
+        kind: Whether it is a person or an agent; null means unchanged, initially `person`.
+        focus: Whether its user is looking at the terminal; null means unchanged, initially false.
     """
 
     key: ViewerKey | None = None
@@ -64,13 +64,13 @@ class Participant(Reply, frozen=True, kw_only=True):
         kind: Whether it is a person or an agent.
         read_only: Whether it is not allowed to type.
         typing: Whether it types; it ends 2 s after the last key.
-        focus: Whether its user looks at the terminal.
+        focus: Whether its user is looking at the terminal.
         at: Cell where its pointer is; null means the pointer is hidden.
         guest: Whether it uses a share link. Guests choose their names, unless the link has one.
         asks: Whether it asks the holder of the writer lease for it; it ends after 60 s without an answer.
-        unanswered: Whether its last request for the lease ended without an answer; false again with the next one, or
-            when the lease changes.
-        scroll: Rows that its user has scrolled back from the end; 0: it shows the end.
+        unanswered: Whether its last request for the lease expired without an answer; reset by the next request or a
+            change of the lease.
+        scroll: Rows that its user has scrolled back; 0 at the end of the output.
         view: The object that its user is looking at, in the notation of its client; empty if unknown, or if the
             receiver may not see the whole sandbox.
     """
@@ -111,10 +111,10 @@ class ParticipantLeft(Reply, frozen=True, kw_only=True):
 
 
 class WriterLease(Reply, frozen=True, kw_only=True):
-    """Which viewers may type into a terminal.
+    """The viewers that may type into a terminal.
 
     Attributes:
-        mode: `free`: all viewers may type. `exclusive`: only the holder.
+        mode: `free` if all viewers may type, `exclusive` if only the holder may.
         holder: Public id of the viewer that holds the lease; null in mode `free`.
         epoch: Number of changes of the lease so far.
     """
@@ -148,8 +148,8 @@ class TerminalPresence(Params[ParticipantEvent], kw_only=True):
         viewer: Key of the viewer.
         name: Name to show; null means unchanged.
         color: Wanted color (`#rrggbb`); null, not in the palette or in use: unchanged.
-        focus: Whether its user looks at the terminal; null means unchanged.
-        at: Cell where its pointer is; null hides the pointer, left out: unchanged.
+        focus: Whether its user is looking at the terminal; null means unchanged.
+        at: Cell of its pointer; null hides the pointer, omitted means unchanged.
         scroll: Rows that its user has scrolled back from the end; null means unchanged.
         view: The object that its user is looking at, in the notation of its client; null means unchanged.
     """
@@ -166,7 +166,7 @@ class TerminalPresence(Params[ParticipantEvent], kw_only=True):
 
 @method("terminal.lease", requires=WRITE, terminal="id", raises=("not_found", "conflict", "forbidden"))
 class TerminalLease(Params[WriterLease], kw_only=True):
-    """Change which viewers may type into a terminal.
+    """Change the viewers that may type into a terminal.
 
     `take` makes `viewer` the holder. `exclusive` does so only if no other viewer is. `release` lets all viewers type
     again unless another viewer is the holder. `free` does so in any case.

@@ -34,7 +34,7 @@ class Tokens:
         user: str | None = None,
         expires_in: float | None = None,
     ) -> TokenCreateResult:
-        """Create a token and return it with its secret, which cannot be read again.
+        """Create a token and return it with its secret, which cannot be retrieved later.
 
         Args:
             name: Its purpose.
@@ -76,7 +76,7 @@ class ShareLinks:
         expires_in: float | None = None,
         max_uses: int | None = None,
     ) -> ShareCreateResult:
-        """Create a link and return it with its secret, which cannot be read again.
+        """Create a link and return it with its secret, which cannot be retrieved later.
 
         Args:
             sandbox: The sandbox that it opens.
@@ -84,7 +84,8 @@ class ShareLinks:
             role: `viewer` or `writer`.
             name: The name of the guest.
             expires_in: Seconds until it expires. None means with the token of this client.
-            max_uses: How many browsers may open it; programs cannot use it then. None means any number.
+            max_uses: Maximum number of browsers that can open it; programs cannot use such a link. None means no
+                maximum.
 
         Raises:
             HawseError: `forbidden` if this client may not give access to the sandbox, `limit_exceeded`.

@@ -36,7 +36,7 @@ class AuditTrail:
             sandbox: Only entries of this sandbox.
             outcome: Only entries with this outcome, such as `ok` or `forbidden`.
             after: Only entries that are newer than the one at this `position`.
-            limit: How many at most.
+            limit: Maximum number of entries.
 
         Raises:
             HawseError: `forbidden`, `io_error`.

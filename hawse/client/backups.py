@@ -243,7 +243,7 @@ class SandboxBackups:
         return await self._backups.restore(backup, sandbox=self._sandbox, path=path, mode=mode, on_progress=on_progress)
 
     async def get(self, backup: str) -> BackupInfo:
-        """Return a backup of this sandbox. `backup`: its id. Raises `not_found`, also for one of another sandbox."""
+        """Return the backup with the id `backup`. Raises `not_found`, even for an existing one of another sandbox."""
         found = await self._backups.get(backup)
         if found.sandbox != self._sandbox:
             raise NotFoundError(f"the sandbox {self._sandbox!r} has no backup {backup!r}")
@@ -254,7 +254,7 @@ class SandboxBackups:
         return await self._backups.list(sandbox=self._sandbox)
 
     async def delete(self, backup: str) -> None:
-        """Delete a backup of this sandbox. `backup`: its id. Raises `not_found`, also for one of another sandbox."""
+        """Delete the backup with the id `backup`. Raises `not_found`, even for an existing one of another sandbox."""
         await self.get(backup)
         await self._backups.delete(backup)
 

@@ -16,7 +16,7 @@ from hawse.client.connection.reconnect import Reconnector, Token
 from hawse.client.sandbox.sandbox import Sandbox
 from hawse.wire import Welcome
 
-if TYPE_CHECKING:  # each is loaded when it is first used, so that a program starts fast
+if TYPE_CHECKING:  # each is loaded on first use, so that programs start fast
     from hawse.client.access import ShareLinks, Tokens
     from hawse.client.audit import AuditTrail
     from hawse.client.backups import Backups

@@ -1,4 +1,4 @@
-"""Where the gateway is: options, environment variables, what `hawse login` saved, or the gateway of this machine."""
+"""Finds the gateway: from options, environment variables, `hawse login`, or on this machine."""
 
 import os
 from dataclasses import dataclass, field
@@ -19,13 +19,13 @@ class ConfigError(Exception):
 
 @dataclass(frozen=True)
 class Gateway:
-    """The address of a gateway, and what gives access to it.
+    """The address of a gateway, and the credentials for it.
 
     Attributes:
         url: `http(s)://host[:port]`.
         token: The bearer token; None means none is sent.
         ca: The file of trusted certificates. None means the system's.
-        source: Where the address was found, for messages.
+        source: The source of the address, for messages.
     """
 
     url: str
@@ -41,7 +41,7 @@ def config_file() -> Path:
 
 
 def from_environment() -> Gateway:
-    """Return the gateway of HAWSE_URL, HAWSE_TOKEN and HAWSE_CA, or else the one that `find_gateway` finds.
+    """Return the gateway of HAWSE_URL, HAWSE_TOKEN and HAWSE_CA, or otherwise the one that `find_gateway` finds.
 
     Raises:
         ConfigError: The saved settings cannot be read.
@@ -54,12 +54,10 @@ def find_gateway(url: str | None, token: str | None, ca: str | None = None) -> G
     """Return the gateway to use.
 
     Args:
-        url: The address that was given as an option or in HAWSE_URL. None means the saved one, or the one of this
-            machine.
-        token: The token that was given as an option or in HAWSE_TOKEN. None means the saved one of that address, or for
-            `LOCAL_URL` the one in the state directory of a gateway on this machine.
-        ca: The file of certificates that was given as an option or in HAWSE_CA. None means the saved one of that
-            address.
+        url: The address from an option or HAWSE_URL. None means the saved gateway, or the gateway of this machine.
+        token: The token from an option or HAWSE_TOKEN. None means the token that was saved with that address, or for
+            `LOCAL_URL` the token in the state directory of a gateway on this machine.
+        ca: The file of certificates from an option or HAWSE_CA. None means the file that was saved with that address.
 
     Raises:
         ConfigError: The saved settings cannot be read.
@@ -117,7 +115,7 @@ def save(gateway: Gateway) -> Path:
 
 
 def forget() -> bool:
-    """Remove what `save` wrote; return whether there was something. Raises `ConfigError`."""
+    """Remove the saved gateway; return whether there was one. Raises `ConfigError`."""
     try:
         config_file().unlink()
     except FileNotFoundError:

@@ -243,7 +243,7 @@ class Desktop(SandboxPart):
         quality: int = 80,
         region: tuple[int, int, int, int] | None = None,
     ) -> Screenshot:
-        """Take an image of the desktop, the mouse pointer included.
+        """Take an image of the desktop, including the mouse pointer.
 
         Args:
             format: `png`, `jpeg` or `webp`.
@@ -300,7 +300,7 @@ class Desktop(SandboxPart):
         await self._request(DesktopKey(id=self.id, keys=keys, count=count))
 
     async def clipboard(self, text: str | None = None) -> str:
-        """Set the text of the clipboard if one is given, and return it."""
+        """Set the text of the clipboard, if given, and return the current text."""
         return (await self._request(DesktopClipboard(id=self.id, text=text))).text
 
     # ---- people

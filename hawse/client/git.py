@@ -1,4 +1,4 @@
-"""Git in a sandbox. Each method runs once, also if the connection is lost in the meantime."""
+"""Git in a sandbox. Each method runs once, even if the connection is lost in the meantime."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -80,7 +80,7 @@ class Git(SandboxPart):
 
         Args:
             url: The repository.
-            path: The directory to make; None means named after the repository.
+            path: The directory to create; None means the name of the repository.
             depth: The number of commits to fetch; None means all.
             branch: The branch to check out; None means the remote's own.
             filter: Objects to omit, such as `blob:none`.
@@ -162,7 +162,7 @@ class Git(SandboxPart):
             path: A directory of the repository.
             ref: The revision to start at; None means the current one.
             limit: The number of commits.
-            skip: The number of commits to leave out before.
+            skip: The number of commits to skip first.
             paths: Only commits that changed these paths.
         """
         return await self._request(GitLog(path=wire_path(path), ref=ref, limit=limit, skip=skip, paths=_list(paths)))
@@ -288,7 +288,7 @@ class Git(SandboxPart):
             remote: The remote.
             branch: The branch; None means the current one.
             force: Whether to overwrite the remote branch, if it has not changed since it was last fetched.
-            set_upstream: Whether the branch follows the remote one from now on.
+            set_upstream: Whether the branch tracks the remote branch from now on.
             credentials: For http and https. They are not stored.
             timeout: Seconds, 600 by default.
 

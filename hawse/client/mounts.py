@@ -38,18 +38,18 @@ class Mounts:
         read_only: bool = False,
         credentials: MountCredentials | None = None,
     ) -> MountInfo:
-        """Mount a bucket or a directory of the gateway's machine, also after each start of the sandbox.
+        """Mount a bucket or a directory of the gateway's machine, and mount it again after each start of the sandbox.
 
         Args:
             bucket: A name in the settings of the gateway; with `credentials`, the name of a bucket.
             path: An empty or new directory below the workspace.
             prefix: The root of the mount: only files below it are visible.
             read_only: Whether nothing can be written.
-            credentials: Access to a bucket of another store. Only users with every right may give them.
+            credentials: Access to a bucket of another store. Restricted to users with every right.
 
         Raises:
-            HawseError: `not_found` for a bucket that the caller may not mount, `conflict` if the directory is not
-                empty, `io_error` if the store refuses the credentials or does not respond, `limit_exceeded`.
+            HawseError: `not_found` for a bucket that the caller is not allowed to mount, `conflict` if the directory is
+                not empty, `io_error` if the store refuses the credentials or does not respond, `limit_exceeded`.
         """
         params = MountCreate(
             sandbox=self._sandbox,

@@ -96,11 +96,11 @@ class PortConnection(ByteStreamHandle[PortConnectCall]):
         await self._call.input_stream.write(data)
 
     async def flush(self) -> None:
-        """Wait until the sandbox has passed everything written to the TCP connection."""
+        """Wait until the sandbox has passed all written bytes to the TCP connection."""
         await self._call.input_stream.flush()
 
     async def end(self) -> None:
-        """Close this half: the other end reads EOF. It may still send."""
+        """Close this half: the other end reads EOF. It can still send."""
         await self._call.input_stream.end()
 
     async def close(self) -> None:
@@ -176,7 +176,7 @@ class Ports(SandboxPart):
         """Return a listener on a port in the sandbox, whose connections this client takes: see `PortListener`.
 
         Args:
-            port: The port, 1024 or above; 0: a free one.
+            port: The port, 1024 or above; 0 means a free one.
         """
         return PortListener(
             self._calls, PortListenCall(PortListen(port=port), sandbox=self._sandbox, window=self._window)

@@ -11,7 +11,7 @@ from hawse.client.ports import LOOPBACK
 
 
 class Tunnel(msgspec.Struct, frozen=True, kw_only=True):
-    """A tunnel. Where the gateway has no host name for it, `url` is `path_url`.
+    """A tunnel. If the gateway has no host name for it, `url` is `path_url`.
 
     Attributes:
         id: Its id in all of the gateway: the name that was given, or a random one.
@@ -25,8 +25,8 @@ class Tunnel(msgspec.Struct, frozen=True, kw_only=True):
         created: When, in seconds since 1970.
         expires: When it ends, in seconds since 1970. None means with the sandbox.
         connections: The number of its open requests and connections.
-        provider: Who gives it its address: `gateway`, `cloudflared` or `ssh`.
-        problem: Why it cannot be reached now. None means it can.
+        provider: The provider of its address: `gateway`, `cloudflared` or `ssh`.
+        problem: Why it cannot be reached at the moment; None if it can.
     """
 
     id: str
@@ -79,16 +79,16 @@ class Tunnels:
             port: The port. No program needs to listen yet.
             name: 1 to 40 lower-case letters, digits and single hyphens. None means a random one that cannot be guessed.
                 Not for `tcp` of the gateway.
-            kind: `http`, with WebSockets; `tcp`, at a port of the gateway; or `tls`, by the name that clients ask for:
-                the program has the certificate. None means `tcp` with `ssh`, else `http`.
+            kind: `http`, with WebSockets; `tcp`, at a port of the gateway; or `tls`, routed by the requested host name,
+                with the certificate of the program. None means `tcp` with `ssh`, otherwise `http`.
             public_port: The port of the gateway or the SSH server, for `tcp`. None means a free one.
             expires_in: Seconds until it ends. None means it ends with the sandbox.
-            provider: Who gives it its address: `gateway`; `cloudflared`, for `http`; or `ssh`, an SSH server, for
+            provider: The provider of its address: `gateway`; `cloudflared`, for `http`; or `ssh`, an SSH server, for
                 `tcp`. The gateway's machine runs the program of the provider.
 
         Raises:
             HawseError: `conflict` if another tunnel has the name or port, `limit_exceeded`, `not_found`; `unavailable`
-                if the operator has not enabled the kind or the provider, or the provider gives no address.
+                if the operator has not enabled the kind or the provider, or the provider returns no address.
         """
         params = TunnelCreate(
             sandbox=self._sandbox,

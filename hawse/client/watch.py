@@ -125,7 +125,7 @@ class Watches(SandboxPart):
     ) -> Watch:
         """Return a watch of a directory, to be entered with `async with`: see `Watch`.
 
-        It starts no sandbox that sleeps: entering it waits until something else has started the sandbox.
+        It does not start a sleeping sandbox: entering it waits until another call has started the sandbox.
 
         Args:
             path: The directory.

@@ -126,7 +126,7 @@ T = TypeVar("T")
 class ShareLinks:
     """The share links that this client may revoke."""
     def create(self, sandbox: str='local', *, terminal: str | None=None, role: Role='viewer', name: str='', expires_in: float | None=None, max_uses: int | None=None) -> ShareCreateResult:
-        """Create a link and return it with its secret, which cannot be read again.
+        """Create a link and return it with its secret, which cannot be retrieved later.
 
         Args:
             sandbox: The sandbox that it opens.
@@ -134,7 +134,8 @@ class ShareLinks:
             role: `viewer` or `writer`.
             name: The name of the guest.
             expires_in: Seconds until it expires. None means with the token of this client.
-            max_uses: How many browsers may open it; programs cannot use it then. None means any number.
+            max_uses: Maximum number of browsers that can open it; programs cannot use such a link. None means no
+                maximum.
 
         Raises:
             HawseError: `forbidden` if this client may not give access to the sandbox, `limit_exceeded`.
@@ -149,7 +150,7 @@ class ShareLinks:
 class Tokens:
     """Tokens that this client may revoke: its own, or all if it is the gateway's owner."""
     def create(self, name: str='', *, role: Role='operator', sandboxes: Sequence[str] | None=None, own: bool=False, user: str | None=None, expires_in: float | None=None) -> TokenCreateResult:
-        """Create a token and return it with its secret, which cannot be read again.
+        """Create a token and return it with its secret, which cannot be retrieved later.
 
         Args:
             name: Its purpose.
@@ -185,7 +186,7 @@ class AuditTrail:
             sandbox: Only entries of this sandbox.
             outcome: Only entries with this outcome, such as `ok` or `forbidden`.
             after: Only entries that are newer than the one at this `position`.
-            limit: How many at most.
+            limit: Maximum number of entries.
 
         Raises:
             HawseError: `forbidden`, `io_error`.
@@ -291,18 +292,19 @@ class SandboxBackups:
         """
 
     def get(self, backup: str) -> BackupInfo:
-        """Return a backup of this sandbox. `backup`: its id. Raises `not_found`, also for one of another sandbox."""
+        """Return the backup with the id `backup`. Raises `not_found`, even for an existing one of another sandbox."""
 
     def list(self) -> builtins.list[BackupInfo]:
         """Return the backups of this sandbox, newest first."""
 
     def delete(self, backup: str) -> None:
-        """Delete a backup of this sandbox. `backup`: its id. Raises `not_found`, also for one of another sandbox."""
+        """Delete the backup with the id `backup`. Raises `not_found`, even for an existing one of another sandbox."""
 
 class StateStream(Generic[T]):
     """`with … as states: for state in states: …`
 
-    Yields the state at once, and again after each change. A state that was not read before the next one is left out.
+    Yields the current state, and the new state after each change. A state that is not read before the next one is
+    skipped.
     """
     def __enter__(self) -> Self:
         ...
@@ -414,7 +416,7 @@ class CodeContext:
             source: The code.
             timeout: Time limit in seconds, from its turn; None means the context's.
             store_history: Whether the run counts, and is kept in the executor's history.
-            key: The same key again, from any client, joins the same run.
+            key: Another call with the same key, from any client, joins the same run.
             max_output: The first bytes of stdout and of stderr that are kept.
             callbacks: `on_stdout`, `on_stderr`, `on_result`, `on_error`, `on_input`: see `Callbacks`.
 
@@ -430,19 +432,19 @@ class CodeContext:
             source: The code.
             timeout: Time limit in seconds, from its turn; None means the context's.
             store_history: Whether the run counts, and is kept in the executor's history.
-            key: The same key again, from any client, joins the same run.
-            stdin: Whether the code may ask for input: then there are events `CodeInput`.
+            key: Another call with the same key, from any client, joins the same run.
+            stdin: Whether the code may ask for input, with `CodeInput` events.
         """
 
     def attach(self, run: str | None=None) -> CodeRunStream:
-        """Return the events of a run from its start, also of one that another client started.
+        """Return the events of a run from its start, even if another client started it.
 
         Args:
             run: The id of the run; None means the one in progress, or the last one.
         """
 
     def watch(self) -> StateStream[CodeWatched]:
-        """Return a context manager and iterator of the context with its runs: as they are now, and after each change.
+        """Return a context manager and iterator of the context with its runs, now and after each change.
 
         It ends when the context is deleted.
         """
@@ -456,7 +458,7 @@ class CodeContext:
         Args:
             source: The code.
             cursor: A position in it, in characters; None means its end.
-            detail: 0: signature and documentation; 1: the source too.
+            detail: 0 for signature and documentation, 1 to include the source.
 
         Raises:
             HawseError: `exited`.
@@ -472,7 +474,7 @@ class CodeContext:
         """Replace the executor by a new one; all state of the code is lost. The run in progress ends as `stopped`."""
 
     def delete(self) -> None:
-        """End the executor with everything that its code started.
+        """End the executor and all processes that its code started.
 
         A context that no longer exists is not an error.
         """
@@ -621,7 +623,7 @@ class Desktop:
         """Change the size, in pixels."""
 
     def screenshot(self, *, format: ImageFormat='png', quality: int=80, region: tuple[int, int, int, int] | None=None) -> Screenshot:
-        """Take an image of the desktop, the mouse pointer included.
+        """Take an image of the desktop, including the mouse pointer.
 
         Args:
             format: `png`, `jpeg` or `webp`.
@@ -663,7 +665,7 @@ class Desktop:
         """Press a key, or several at once, such as `ctrl+shift+t`. Raises `invalid_params` for an unknown name."""
 
     def clipboard(self, text: str | None=None) -> str:
-        """Set the text of the clipboard if one is given, and return it."""
+        """Set the text of the clipboard, if given, and return the current text."""
 
     def lease(self, action: LeaseAction, *, viewer: str | None=None, to: str | None=None, epoch: int | None=None) -> WriterLease:
         """Change the viewers that may send input: see `desktop.lease` in docs/methods.md."""
@@ -758,7 +760,7 @@ class Files:
 
     The methods raise `HawseError`: `not_found`, `is_directory`, `not_directory`, `permission_denied` (also for a path
     that leaves the root), `conflict` (the target exists, the file has changed), `no_space`, `too_large`,
-    `invalid_params`, `io_error`; and what closed the client.
+    `invalid_params`, `io_error`; and the error that closed the client.
     """
     def within(self, root: PathLike) -> Files:
         """Return the same handle for paths that cannot leave the directory `root`, neither by `..` nor by a symlink."""
@@ -854,7 +856,7 @@ class Files:
         """
 
     def upload_tree(self, local: PathLike, remote: PathLike, *, progress: Progress | None=None, on_error: OnFailure | None=None) -> TreeResult:
-        """Send a directory with everything in it, or a file.
+        """Send a directory with its content, or a file.
 
         Modes, times, holes and symlinks are preserved. FIFOs, sockets and devices are skipped. Existing files and
         symlinks are replaced; other files of an existing directory remain. Repeating an interrupted call continues it.
@@ -872,7 +874,7 @@ class Files:
         """
 
     def download_tree(self, remote: PathLike, local: PathLike, *, progress: Progress | None=None, on_error: OnFailure | None=None) -> TreeResult:
-        """Fetch a directory with everything in it, or a file: see `upload_tree`.
+        """Fetch a directory with its content, or a file: see `upload_tree`.
 
         Nothing is written through a symlink below `local`.
 
@@ -921,7 +923,7 @@ class Files:
             path: The directory. The paths of entries are relative to it.
             recursive: Whether to descend. Symlinks are not followed.
             depth: The number of levels to descend at most.
-            hidden: Whether names that start with a dot are included.
+            hidden: Whether to include names that start with a dot.
             include: Globs: `*.py` is for a name at any depth, `src/**/*.py` for the path.
             exclude: Globs of excluded files.
             on_error: Is called for entries that cannot be read, and the iteration continues; None raises an error.
@@ -938,7 +940,7 @@ class Files:
             literal: Whether `pattern` is text, not a regular expression.
             ignore_case: Whether case is ignored.
             words: Texts that the path of a file must all contain, in any order; case is ignored. None means any path.
-            hidden: Whether names that start with a dot are included.
+            hidden: Whether to include names that start with a dot.
             include: Globs, as for `list`.
             exclude: Globs of excluded files.
             limit: The number of matches at most.
@@ -1097,7 +1099,7 @@ class Git:
 
         Args:
             url: The repository.
-            path: The directory to make; None means named after the repository.
+            path: The directory to create; None means the name of the repository.
             depth: The number of commits to fetch; None means all.
             branch: The branch to check out; None means the remote's own.
             filter: Objects to omit, such as `blob:none`.
@@ -1132,7 +1134,7 @@ class Git:
             path: A directory of the repository.
             ref: The revision to start at; None means the current one.
             limit: The number of commits.
-            skip: The number of commits to leave out before.
+            skip: The number of commits to skip first.
             paths: Only commits that changed these paths.
         """
 
@@ -1201,7 +1203,7 @@ class Git:
             remote: The remote.
             branch: The branch; None means the current one.
             force: Whether to overwrite the remote branch, if it has not changed since it was last fetched.
-            set_upstream: Whether the branch follows the remote one from now on.
+            set_upstream: Whether the branch tracks the remote branch from now on.
             credentials: For http and https. They are not stored.
             timeout: Seconds, 600 by default.
 
@@ -1246,18 +1248,18 @@ class Mounts:
     Methods raise `HawseError`: `unavailable` if the gateway or the sandbox cannot have mounts.
     """
     def create(self, bucket: str, path: PathLike, *, prefix: str='', read_only: bool=False, credentials: MountCredentials | None=None) -> MountInfo:
-        """Mount a bucket or a directory of the gateway's machine, also after each start of the sandbox.
+        """Mount a bucket or a directory of the gateway's machine, and mount it again after each start of the sandbox.
 
         Args:
             bucket: A name in the settings of the gateway; with `credentials`, the name of a bucket.
             path: An empty or new directory below the workspace.
             prefix: The root of the mount: only files below it are visible.
             read_only: Whether nothing can be written.
-            credentials: Access to a bucket of another store. Only users with every right may give them.
+            credentials: Access to a bucket of another store. Restricted to users with every right.
 
         Raises:
-            HawseError: `not_found` for a bucket that the caller may not mount, `conflict` if the directory is not
-                empty, `io_error` if the store refuses the credentials or does not respond, `limit_exceeded`.
+            HawseError: `not_found` for a bucket that the caller is not allowed to mount, `conflict` if the directory is
+                not empty, `io_error` if the store refuses the credentials or does not respond, `limit_exceeded`.
         """
 
     def list(self) -> builtins.list[MountInfo]:
@@ -1315,10 +1317,10 @@ class PortConnection:
         """Send. Waits while the other end does not read."""
 
     def flush(self) -> None:
-        """Wait until the sandbox has passed everything written to the TCP connection."""
+        """Wait until the sandbox has passed all written bytes to the TCP connection."""
 
     def end(self) -> None:
-        """Close this half: the other end reads EOF. It may still send."""
+        """Close this half: the other end reads EOF. It can still send."""
 
     def close(self) -> None:
         """Close this half and wait until the other end closes its half. Data that arrives until then is discarded."""
@@ -1378,7 +1380,7 @@ class Ports:
         """Return a listener on a port in the sandbox, whose connections this client takes: see `PortListener`.
 
         Args:
-            port: The port, 1024 or above; 0: a free one.
+            port: The port, 1024 or above; 0 means a free one.
         """
 
     def accept(self, incoming: PortIncoming) -> PortConnection:
@@ -1434,7 +1436,7 @@ class Process:
         """
 
     def flush(self) -> None:
-        """Wait until the sandbox has received everything written."""
+        """Wait until the sandbox has received all written bytes."""
 
     def end(self) -> None:
         """Send EOF on stdin, after the written bytes."""
@@ -1557,12 +1559,13 @@ class Processes:
         """End all running processes with all their descendants; return their number when all have ended.
 
         Args:
-            session: The id of a session: only processes that it started. None means all, also the commands of `exec`.
+            session: The id of a session, to only list processes that it started. None means all, including commands of
+                `exec`.
             signal: The first signal; None means TERM.
             grace: Seconds from the first signal to KILL; None means 5.
 
         Raises:
-            HawseError: `permission_denied` if something survives KILL, and what closed the client.
+            HawseError: `permission_denied` if a process survives KILL, and the error that closed the client.
         """
 
     def remove(self, id: str | None=None, *, instance: str | None=None, session: str | None=None) -> int:
@@ -1629,7 +1632,7 @@ class Session:
         `SIGTERM`. It returns when the command has ended. A command that does not exist is not an error.
 
         Args:
-            key: The key of its `exec`; None means the command that runs now, of any client.
+            key: The key of its `exec`; None means the running command, of any client.
             grace: Seconds from TERM to KILL.
 
         Raises:
@@ -1657,7 +1660,7 @@ class Session:
         """Wait until the session's shell has ended; return how. Raises `not_found`, `stale_handle`."""
 
     def delete(self, *, grace: float | None=None) -> None:
-        """End the shell with everything that it started: TERM, then KILL after `grace` seconds (5).
+        """End the shell and all processes that it started: TERM, then KILL after `grace` seconds (5).
 
         A session that does not exist any more is not an error.
         """
@@ -1831,7 +1834,7 @@ class Sandbox:
         """Return the sandbox as the gateway knows it. It is not started. Raises `not_found`."""
 
     def wake(self) -> SandboxInfo:
-        """Start the sandbox, also one that was stopped; one that sleeps is started by any other call as well.
+        """Start the sandbox, even if it was stopped. A sleeping one is started by any call.
 
         Raises:
             HawseError: `not_found`, `capacity_exceeded`, `cleanup_pending`, `unavailable`.
@@ -1964,7 +1967,7 @@ class Recording:
     id: str
 
     def info(self) -> RecordingInfo:
-        """Return its state and size now. Raises `not_found`."""
+        """Return its current state and size. Raises `not_found`."""
 
     def stop(self) -> RecordingInfo:
         """End it; return when it is completely on disk. A recording that has already ended is not an error."""
@@ -1976,10 +1979,10 @@ class Recording:
         """Delete its files; a running recording is ended."""
 
     def open_read(self, *, part: RecordingPart='cast', offset: int=0, length: int | None=None) -> FileReader:
-        """Stream the bytes that are recorded by now: `with … as file:`, then `for chunk in file`."""
+        """Stream the bytes that have been recorded so far: `with … as file:`, then `for chunk in file`."""
 
     def read(self, *, part: RecordingPart='cast') -> bytes:
-        """Return all bytes that are recorded by now."""
+        """Return all bytes that have been recorded so far."""
 
 class Recordings:
     """The recordings of a sandbox. Needs no closing."""
@@ -2036,7 +2039,7 @@ class Terminal:
 
     @property
     def viewers(self) -> list[Participant]:
-        """The viewers of the terminal, this one included. Empty with a server without presence."""
+        """The viewers of the terminal, including this one. Empty if the server does not support presence."""
 
     @property
     def me(self) -> Participant | None:
@@ -2105,7 +2108,7 @@ class Terminal:
         Between them, `Joined`, `Left`, `PresenceChanged` and `LeaseChanged` report changes of the participants.
 
         The server sends at most a window of bytes ahead of the reader. Ends after `Exit`. Iterating raises `BusyError`,
-        `TruncatedError`, `stale_handle` if another terminal has the id now, and what closed the client.
+        `TruncatedError`, `stale_handle` if another terminal now has the id, and the error that closed the client.
         """
 
     def __iter__(self) -> Iterator[bytes]:
@@ -2136,7 +2139,7 @@ class Terminal:
         """
 
     def flush(self) -> None:
-        """Wait until the sandbox has received everything typed."""
+        """Wait until the sandbox has received all typed bytes."""
 
     def resize(self, cols: int, rows: int) -> None:
         """Set the size: 1 to 1,000 columns and rows."""
@@ -2305,16 +2308,16 @@ class Tunnels:
             port: The port. No program needs to listen yet.
             name: 1 to 40 lower-case letters, digits and single hyphens. None means a random one that cannot be guessed.
                 Not for `tcp` of the gateway.
-            kind: `http`, with WebSockets; `tcp`, at a port of the gateway; or `tls`, by the name that clients ask for:
-                the program has the certificate. None means `tcp` with `ssh`, else `http`.
+            kind: `http`, with WebSockets; `tcp`, at a port of the gateway; or `tls`, routed by the requested host name,
+                with the certificate of the program. None means `tcp` with `ssh`, otherwise `http`.
             public_port: The port of the gateway or the SSH server, for `tcp`. None means a free one.
             expires_in: Seconds until it ends. None means it ends with the sandbox.
-            provider: Who gives it its address: `gateway`; `cloudflared`, for `http`; or `ssh`, an SSH server, for
+            provider: The provider of its address: `gateway`; `cloudflared`, for `http`; or `ssh`, an SSH server, for
                 `tcp`. The gateway's machine runs the program of the provider.
 
         Raises:
             HawseError: `conflict` if another tunnel has the name or port, `limit_exceeded`, `not_found`; `unavailable`
-                if the operator has not enabled the kind or the provider, or the provider gives no address.
+                if the operator has not enabled the kind or the provider, or the provider returns no address.
         """
 
     def list(self) -> builtins.list[Tunnel]:
@@ -2354,7 +2357,7 @@ class Watches:
     def start(self, path: PathLike, *, recursive: bool=True, include: Sequence[str] | None=None, exclude: Sequence[str] | None=None, since: str | None=None) -> Watch:
         """Return a watch of a directory, to be entered with `with`: see `Watch`.
 
-        It starts no sandbox that sleeps: entering it waits until something else has started the sandbox.
+        It does not start a sleeping sandbox: entering it waits until another call has started the sandbox.
 
         Args:
             path: The directory.

@@ -13,14 +13,14 @@ from hawse.wire import Limits
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """How a client behaves. Times in seconds, sizes in bytes."""
+    """Settings of a client. Times in seconds, sizes in bytes."""
 
     connect_timeout: float = 10.0  # for one attempt; also how long an unsent call waits for a connection
     first_give_up: float | None = None  # time until a failed first attempt is final; 0 means at once, None never
     give_up: float | None = None  # time without a connection until all pending calls fail; None means never
     unavailable_give_up: float = 30.0  # how long one call is retried while its sandbox cannot be reached
     request_timeout: float | None = None  # for one call that is not a stream, see `time_limit`; None disables it
-    window: int = 512 * 1024  # bytes that a channel may send ahead of its reader: bandwidth × round trip
+    window: int = 512 * 1024  # bytes that a channel can send ahead of its reader: bandwidth × round trip
     ping_interval: float = 10.0  # between two pings; a connection without a sign of life in this time is dropped
     backoff_base: float = 0.25  # the bound of the second attempt's delay; it doubles with each later attempt
     backoff_cap: float = 5.0  # half of `connect_timeout`, so that every waiting call sees an attempt

@@ -16,7 +16,7 @@ class ConnectionState(Enum):
     CONNECTING = "connecting"  # an attempt is in progress
     OPEN = "open"  # calls are sent
     WAITING = "waiting"  # the connection was lost; the next attempt follows after a delay
-    CLOSED = "closed"  # for good: closed by this side, refused, or given up
+    CLOSED = "closed"  # permanently: closed by this side, refused, or given up
 
 
 SHOWN = 200  # bytes or characters in the representation of a result
@@ -79,7 +79,7 @@ class CommandResult(Exit, frozen=True):
 
 
 class Attached(msgspec.Struct, frozen=True):
-    """The viewer is attached, for the first time or again. Output from `offset` on is a replay until `Live`."""
+    """The viewer is attached or reattached. Output from `offset` on is a replay until `Live`."""
 
     start_at: StartAt
     offset: int

@@ -1,4 +1,4 @@
-"""Where a program, a shell or a kernel starts: its directory and environment, as methods take them."""
+"""Encodes the working directory and environment of a program, a shell or a kernel."""
 
 import os
 from collections.abc import Mapping

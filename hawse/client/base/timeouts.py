@@ -1,4 +1,4 @@
-"""Checks of the time limits that callers give."""
+"""Checks time limits of callers."""
 
 import math
 

@@ -97,7 +97,7 @@ class ClientCall:
     # ---- what arrives: overridden by the streams
 
     def receive_event(self, event: Event) -> None:
-        """Handle an event. By default it is ignored, and its credit is given back."""
+        """Handle an event. By default, it is ignored and its credit returned."""
         self.spend(event_cost(event))
 
     def receive_data(self, data: Data) -> None:

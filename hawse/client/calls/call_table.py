@@ -1,8 +1,8 @@
 """The calls that are not settled, and the connection they use.
 
     waiting ──connection──▶ open ──result, error──▶ settled
-       ▲                     │ connection lost: what repeats waits again, the rest is `interrupted`
-       └────── pause ◀───────┘ `interrupted`, `unavailable`: what repeats is opened again after a pause
+       ▲                     │ connection lost: repeatable calls wait again, the rest is `interrupted`
+       └────── pause ◀───────┘ `interrupted`, `unavailable`: repeatable calls are opened again after a pause
 
 Everything except `perform`, `request`, `outcome` and `begin` is synchronous.
 """

@@ -24,7 +24,7 @@ class InputStream:
         self.id = secrets.token_hex(8)  # the `input` parameter: names this stream on the server
         self.buffer = InputBuffer(limit)
         self._wake = wake
-        self._tried = False  # a channel was opened before, so the server may know this stream
+        self._tried = False  # a channel was opened before, so the server can know this stream
         self._held = False  # the offset to continue at is not known before `opened`
         self._end_sent = False  # on the present channel
         self._progress = asyncio.Event()
@@ -48,7 +48,7 @@ class InputStream:
         self._wake()
 
     def credited(self, size: int) -> None:
-        """The server has given `size` bytes of credit: it has applied as many."""
+        """Handle `size` bytes of credit: the server has applied as many bytes."""
         self.buffer.credited(size)
         self._progress.set()
 
@@ -82,7 +82,7 @@ class InputStream:
             HawseError: The call's error; `exited` if its reader has ended.
             TypeError: `data` is a str, or is not bytes. Nothing is taken.
         """
-        if isinstance(data, str):  # type: ignore[unreachable]  # a caller without a type checker may give anything
+        if isinstance(data, str):  # type: ignore[unreachable]  # a caller without a type checker can pass anything
             raise TypeError("the input is a str, and must be bytes: encode it, such as with `.encode()`")
         view = memoryview(data).cast("B")
         async with self._lock:

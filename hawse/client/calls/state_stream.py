@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class StateStreamCall(ClientCall):
-    """A method that sends a state now and after every change. A repeat starts with the present state."""
+    """A method that sends a state now and after every change. A repeat starts with the current state."""
 
     def __init__(self, params: Params[Any], *, sandbox: str, window: int) -> None:
         super().__init__(params, sandbox=sandbox, repeats=True)
@@ -25,7 +25,7 @@ class StateStreamCall(ClientCall):
 
     def receive_event(self, event: Event) -> None:
         state = self.decode(event)
-        if state is None or state == self._last:  # the same again, as after a reconnect
+        if state is None or state == self._last:  # unchanged, as after a reconnect
             self.spend(event_cost(event))
             return
         self._last = state
@@ -37,7 +37,8 @@ class StateStreamCall(ClientCall):
 class StateStream(StreamHandle[StateStreamCall, T]):
     """`async with … as states: async for state in states: …`
 
-    Yields the state at once, and again after each change. A state that was not read before the next one is left out.
+    Yields the current state, and the new state after each change. A state that is not read before the next one is
+    skipped.
     """
 
     def __init__(self, calls: CallTable, call: StateStreamCall, value: Callable[[Any], T]) -> None:

@@ -16,7 +16,7 @@ class InputBuffer:
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self.applied = 0  # everything below was applied, and is not kept
-        self.sent = 0  # the next byte to send on the present channel
+        self.sent = 0  # the next byte to send on the current channel
         self.ended = False  # nothing more will be written
         self._kept = bytearray()
         self._base = 0  # where sending started on the present channel
@@ -29,7 +29,7 @@ class InputBuffer:
 
     @property
     def room(self) -> int:
-        """The number of bytes that `append` takes now."""
+        """The number of bytes that `append` currently accepts."""
         return 0 if self.ended else max(self.limit - len(self._kept), 0)
 
     @property
@@ -53,7 +53,7 @@ class InputBuffer:
         return offset, payload
 
     def credited(self, size: int) -> None:
-        """The server has given `size` bytes of credit on the present channel: it has applied as many of its bytes."""
+        """Handle `size` bytes of credit on the current channel: the server has applied as many of its bytes."""
         self._credit += size
         if self._base + self._credit > self.sent:
             raise RemoteProtocolError("credit for input that was not sent")

@@ -104,7 +104,7 @@ class CodeContext(CreatedHandle):
             source: The code.
             timeout: Time limit in seconds, from its turn; None means the context's.
             store_history: Whether the run counts, and is kept in the executor's history.
-            key: The same key again, from any client, joins the same run.
+            key: Another call with the same key, from any client, joins the same run.
             max_output: The first bytes of stdout and of stderr that are kept.
             callbacks: `on_stdout`, `on_stderr`, `on_result`, `on_error`, `on_input`: see `Callbacks`.
 
@@ -133,8 +133,8 @@ class CodeContext(CreatedHandle):
             source: The code.
             timeout: Time limit in seconds, from its turn; None means the context's.
             store_history: Whether the run counts, and is kept in the executor's history.
-            key: The same key again, from any client, joins the same run.
-            stdin: Whether the code may ask for input: then there are events `CodeInput`.
+            key: Another call with the same key, from any client, joins the same run.
+            stdin: Whether the code may ask for input, with `CodeInput` events.
         """
         params = CodeRun(
             **self._handle(),
@@ -146,7 +146,7 @@ class CodeContext(CreatedHandle):
         return run_stream(self._calls, params, sandbox=self._sandbox, key=key, window=self._window)
 
     def attach(self, run: str | None = None) -> CodeRunStream:
-        """Return the events of a run from its start, also of one that another client started.
+        """Return the events of a run from its start, even if another client started it.
 
         Args:
             run: The id of the run; None means the one in progress, or the last one.
@@ -155,7 +155,7 @@ class CodeContext(CreatedHandle):
         return CodeRunStream(self._calls, call, self._sandbox, owned=False)
 
     def watch(self) -> StateStream[CodeWatched]:
-        """Return a context manager and iterator of the context with its runs: as they are now, and after each change.
+        """Return a context manager and iterator of the context with its runs, now and after each change.
 
         It ends when the context is deleted.
         """
@@ -174,7 +174,7 @@ class CodeContext(CreatedHandle):
         Args:
             source: The code.
             cursor: A position in it, in characters; None means its end.
-            detail: 0: signature and documentation; 1: the source too.
+            detail: 0 for signature and documentation, 1 to include the source.
 
         Raises:
             HawseError: `exited`.
@@ -196,7 +196,7 @@ class CodeContext(CreatedHandle):
         return await self._request(CodeRestart(**self._handle()))
 
     async def delete(self) -> None:
-        """End the executor with everything that its code started.
+        """End the executor and all processes that its code started.
 
         A context that no longer exists is not an error.
         """

@@ -56,7 +56,7 @@ class CodeRunCall(ClientCall):
         Args:
             params: The code to run, or the run to attach to.
             sandbox: The sandbox of the run.
-            key: Of a `code.run`: the same key again joins the same run; None means a random one.
+            key: For `code.run`: another call with the same key joins the same run; None means a random one.
             window: Bytes that the server may send before they are read.
         """
         attach = isinstance(params, CodeAttach)

@@ -40,7 +40,7 @@ Authorities = str | Path | ssl.SSLContext | None  # for the verification of a ga
 
 
 class DialError(Exception):
-    """The attempt failed; another one may succeed."""
+    """The attempt failed; another one can succeed."""
 
 
 def address(url: str, path: str = PATH) -> str:
@@ -140,7 +140,7 @@ async def dial(
 
 
 def _proxy() -> Literal[True] | None:
-    """Return whether to look for a proxy. On Linux only variables name one, and looking loads modules for 10 ms."""
+    """Return whether to look for a proxy. On Linux, only variables configure one; looking loads modules for 10 ms."""
     named = sys.platform != "linux" or any(name.lower().endswith("_proxy") for name in os.environ)
     return True if named else None
 

@@ -1,4 +1,4 @@
-"""Whether the other end of a WebSocket is alive, although its pong may wait behind much data on a slow network.
+"""Detects whether the other end of a WebSocket is alive, even if its pong waits behind a lot of data on a slow network.
 
 Every received byte is a sign of life, even if its message is incomplete. While data is in flight, so is an acknowledged
 byte, because the ping waits behind that data. When nothing else is in flight, an acknowledgement is not a sign of life:
@@ -85,7 +85,7 @@ class Liveness:
         return progress
 
     def _sent(self) -> tuple[int, bool]:
-        """The bytes that the other end has acknowledged, and whether more are on their way. Linux only: else 0."""
+        """The bytes that the other end has acknowledged, and whether more are on their way. 0 except on Linux."""
         transport = self._websocket.transport
         raw = transport.get_extra_info("socket")
         if raw is None or raw.family not in (socket.AF_INET, socket.AF_INET6) or sys.platform != "linux":

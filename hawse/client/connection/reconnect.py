@@ -1,6 +1,7 @@
 """Maintains a connection: dials, runs, and after a loss waits and dials again, unless this is futile.
 
-One task, owned by `Client`. It notifies `CallTable` of made and lost connections, and settles all calls at the end.
+One task, owned by `Client`. It notifies `CallTable` of established and lost connections, and settles all calls at the
+end.
 """
 
 import asyncio
@@ -36,7 +37,7 @@ class Reconnector:
             uri: As `address` returns it.
             token: The bearer token, or a function that returns a fresh one for each attempt.
             options: Timeouts and delays.
-            calls: Is notified of made and lost connections.
+            calls: Is notified of established and lost connections.
             tls: As for `dial`.
         """
         self.state = ConnectionState.CONNECTING

@@ -20,7 +20,7 @@ from hawse.client.files.tree import OnFailure
 from hawse.client.files.tree_transfer import TreeResult, TreeTransfer
 from hawse.holes import has_holes
 
-UNNAMED = "-"  # stands for an input stream that the call names
+UNNAMED = "-"  # represents an input stream that the call names
 LIMIT = 256 << 20  # bytes that `read` keeps: for more, use `open_read`
 
 
@@ -29,7 +29,7 @@ class Files(FileLooking):
 
     The methods raise `HawseError`: `not_found`, `is_directory`, `not_directory`, `permission_denied` (also for a path
     that leaves the root), `conflict` (the target exists, the file has changed), `no_space`, `too_large`,
-    `invalid_params`, `io_error`; and what closed the client.
+    `invalid_params`, `io_error`; and the error that closed the client.
     """
 
     def within(self, root: PathLike) -> "Files":
@@ -241,7 +241,7 @@ class Files(FileLooking):
         progress: Progress | None = None,
         on_error: OnFailure | None = None,
     ) -> TreeResult:
-        """Send a directory with everything in it, or a file.
+        """Send a directory with its content, or a file.
 
         Modes, times, holes and symlinks are preserved. FIFOs, sockets and devices are skipped. Existing files and
         symlinks are replaced; other files of an existing directory remain. Repeating an interrupted call continues it.
@@ -268,7 +268,7 @@ class Files(FileLooking):
         progress: Progress | None = None,
         on_error: OnFailure | None = None,
     ) -> TreeResult:
-        """Fetch a directory with everything in it, or a file: see `upload_tree`.
+        """Fetch a directory with its content, or a file: see `upload_tree`.
 
         Nothing is written through a symlink below `local`.
 

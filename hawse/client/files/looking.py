@@ -70,7 +70,7 @@ class FileLooking(FileChanges):
             path: The directory. The paths of entries are relative to it.
             recursive: Whether to descend. Symlinks are not followed.
             depth: The number of levels to descend at most.
-            hidden: Whether names that start with a dot are included.
+            hidden: Whether to include names that start with a dot.
             include: Globs: `*.py` is for a name at any depth, `src/**/*.py` for the path.
             exclude: Globs of excluded files.
             on_error: Is called for entries that cannot be read, and the iteration continues; None raises an error.
@@ -120,7 +120,7 @@ class FileLooking(FileChanges):
             literal: Whether `pattern` is text, not a regular expression.
             ignore_case: Whether case is ignored.
             words: Texts that the path of a file must all contain, in any order; case is ignored. None means any path.
-            hidden: Whether names that start with a dot are included.
+            hidden: Whether to include names that start with a dot.
             include: Globs, as for `list`.
             exclude: Globs of excluded files.
             limit: The number of matches at most.

@@ -28,7 +28,7 @@ STALE: Final = 86_400.0  # seconds without a change until the part of an earlier
 LASTING: Final = frozenset(
     {"no_space", "too_large", "permission_denied", "is_directory", "not_directory", "conflict", "invalid_params"}
 )
-CHECKED: Final = 64 << 10  # bytes before the end of a part that are compared, since a crash may leave zeros there
+CHECKED: Final = 64 << 10  # bytes before the end of a part to compare, since a crash can leave zeros there
 
 
 def _read_at(file: BinaryIO, size: int, offset: int) -> bytes:

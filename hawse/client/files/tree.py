@@ -49,11 +49,11 @@ class Link(NamedTuple):
 
 @dataclass
 class Tree:
-    """A file or a directory, with everything in it.
+    """A file, or a directory with its content.
 
     Attributes:
         files: The files.
-        directories: The directories, `source` included.
+        directories: The directories, including `source`.
         links: The symlinks.
         special: The paths of FIFOs, sockets and devices, which are skipped.
     """

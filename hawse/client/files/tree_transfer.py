@@ -1,4 +1,4 @@
-"""Copies a directory with everything in it, from this machine to a sandbox, back, or from sandbox to sandbox."""
+"""Copies a directory with its content, from this machine to a sandbox, back, or between sandboxes."""
 
 import asyncio
 import errno
@@ -67,7 +67,7 @@ class TreeTransfer:
 
         Args:
             source: The directory to copy.
-            target: Where the copy is to be. One of both, or both, are in a sandbox.
+            target: The destination. At least one of the two places is in a sandbox.
             progress: Is called with the bytes so far, and the bytes in all.
             on_error: Is called with a path below `source` and the exception if it cannot be copied; None raises the
                 exception.

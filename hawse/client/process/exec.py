@@ -64,7 +64,7 @@ class ExecCall(ClientCall):
         Args:
             params: The command.
             sandbox: The sandbox to run it in.
-            key: The same key again joins the same run; None means a random one.
+            key: Another call with the same key joins the same run; None means a random one.
             stdin: Whether the command gets input.
             window: Bytes that the server may send before they are handled.
             limit: Maximum number of bytes to keep of stdout and of stderr.

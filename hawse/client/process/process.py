@@ -99,7 +99,7 @@ class Process(ProcessOutput):
         await self._call.input_stream.write(data)
 
     async def flush(self) -> None:
-        """Wait until the sandbox has received everything written."""
+        """Wait until the sandbox has received all written bytes."""
         await self._call.input_stream.flush()
 
     async def end(self) -> None:

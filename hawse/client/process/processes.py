@@ -67,12 +67,13 @@ class Processes(SandboxPart):
         """End all running processes with all their descendants; return their number when all have ended.
 
         Args:
-            session: The id of a session: only processes that it started. None means all, also the commands of `exec`.
+            session: The id of a session, to only list processes that it started. None means all, including commands of
+                `exec`.
             signal: The first signal; None means TERM.
             grace: Seconds from the first signal to KILL; None means 5.
 
         Raises:
-            HawseError: `permission_denied` if something survives KILL, and what closed the client.
+            HawseError: `permission_denied` if a process survives KILL, and the error that closed the client.
         """
         return (await self._request(ProcessKillall(session=session, signal=signal, grace=grace))).killed
 

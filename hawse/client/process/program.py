@@ -26,7 +26,7 @@ class OutputCallbacks(TypedDict, total=False):
 
 
 class StartOptions(TypedDict, total=False):
-    """How a process is started: the keyword arguments of `Processes.start` and `Session.start`.
+    """Options for starting a process: the keyword arguments of `Processes.start` and `Session.start`.
 
     Args:
         id: The id of the process; by default a random one.
@@ -85,7 +85,7 @@ def program(command: Command, *, cwd: Directory | None, env: Env | None, timeout
 
 
 def _arguments(command: Any) -> list[str]:
-    """Return an argv. A caller without a type checker may give anything."""
+    """Return an argv. A caller without a type checker can pass anything."""
     if not isinstance(command, Sequence) or isinstance(command, bytes | bytearray | memoryview):
         found = f"{type(command).__name__} {command!r:.100}"
         message = f"a command is a string for the shell, or a list of strings; this is the {found}"

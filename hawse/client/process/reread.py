@@ -1,4 +1,4 @@
-"""Reads a part of a process's output again, which was received and discarded, from the journal in the sandbox."""
+"""Reads output of a process again that was received and discarded, from the journal in the sandbox."""
 
 from collections.abc import Mapping
 

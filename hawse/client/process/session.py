@@ -145,7 +145,7 @@ class Session(CreatedHandle):
         `SIGTERM`. It returns when the command has ended. A command that does not exist is not an error.
 
         Args:
-            key: The key of its `exec`; None means the command that runs now, of any client.
+            key: The key of its `exec`; None means the running command, of any client.
             grace: Seconds from TERM to KILL.
 
         Raises:
@@ -191,7 +191,7 @@ class Session(CreatedHandle):
         return ended.exit
 
     async def delete(self, *, grace: float | None = None) -> None:
-        """End the shell with everything that it started: TERM, then KILL after `grace` seconds (5).
+        """End the shell and all processes that it started: TERM, then KILL after `grace` seconds (5).
 
         A session that does not exist any more is not an error.
         """

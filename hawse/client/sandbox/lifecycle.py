@@ -1,6 +1,6 @@
-"""The life of one sandbox: what `Sandbox` inherits, so that `await box.stop()` works.
+"""The lifecycle of one sandbox: a base class of `Sandbox`, for `await box.stop()`.
 
-The methods are loaded when they are first used, so that a program starts fast.
+The methods are loaded on first use, so that programs start fast.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ class Lifecycle:
         return await self._manage(SandboxGet(id=self.id))
 
     async def wake(self) -> "SandboxInfo":
-        """Start the sandbox, also one that was stopped; one that sleeps is started by any other call as well.
+        """Start the sandbox, even if it was stopped. A sleeping one is started by any call.
 
         Raises:
             HawseError: `not_found`, `capacity_exceeded`, `cleanup_pending`, `unavailable`.

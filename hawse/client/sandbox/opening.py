@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class SandboxOptions(TypedDict, total=False):
-    """How a sandbox is created: the keyword arguments of `Sandboxes.create` and `Sandbox.create`.
+    """Options for creating a sandbox: the keyword arguments of `Sandboxes.create` and `Sandbox.create`.
 
     Args:
         provider: The name of the provider; by default the gateway's.
@@ -91,7 +91,7 @@ class SandboxOpening:
 class SandboxCreation(SandboxOpening):
     """`box = await hw.sandboxes.create()` creates a permanent sandbox.
 
-    `async with hw.sandboxes.create() as box:` deletes it at the end, also after an exception.
+    `async with hw.sandboxes.create() as box:` deletes it at the end, even after an exception.
     """
 
     async def __aexit__(

@@ -87,7 +87,7 @@ class SandboxChanges(StreamHandle[SandboxWatchCall, SandboxChange]):
 
 
 class _Creator:
-    """Creates one sandbox, also when it is called again."""
+    """Creates one sandbox, even if it is called repeatedly."""
 
     def __init__(
         self, calls: CallTable, handle: Callable[[str], Sandbox], id: str | None, options: SandboxOptions

@@ -155,7 +155,7 @@ class TerminalAttachCall(ClientCall):
         self._put(snapshot)
 
     def _resized(self, offset: int, size: tuple[int, int], cost: int = 0) -> int:
-        """Put a `Resized`, unless the size is known: a resume may report it twice, in `opened` and as an event."""
+        """Put a `Resized`, unless the size is known: a resume can report it twice, in `opened` and as an event."""
         if size == self._size:
             return cost
         self._size = size

@@ -32,7 +32,7 @@ OUTPUT_LIMIT = 8 << 20  # bytes of a command's output that `run` keeps
 
 
 class RunResult(CommandInfo, frozen=True, kw_only=True):
-    """A command that `run` has run, with its output as the terminal got it; its first `missing` bytes are left out."""
+    """A command that `run` has run, with its output as the terminal got it; its first `missing` bytes are omitted."""
 
     output: bytes
     missing: int = 0

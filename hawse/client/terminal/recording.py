@@ -29,7 +29,7 @@ class Recording:
         return f"<{type(self).__name__} {self.id!r} in sandbox {self._sandbox!r}>"
 
     async def info(self) -> RecordingInfo:
-        """Return its state and size now. Raises `not_found`."""
+        """Return its current state and size. Raises `not_found`."""
         return await self._request(RecordingGet(id=self.id))
 
     async def stop(self) -> RecordingInfo:
@@ -45,12 +45,12 @@ class Recording:
         await self._request(RecordingDelete(id=self.id))
 
     def open_read(self, *, part: RecordingPart = "cast", offset: int = 0, length: int | None = None) -> FileReader:
-        """Stream the bytes that are recorded by now: `async with … as file:`, then `async for chunk in file`."""
+        """Stream the bytes that have been recorded so far: `async with … as file:`, then `async for chunk in file`."""
         params = RecordingRead(id=self.id, part=part, offset=offset, length=length)
         return FileReader(self._calls, ReadCall(params, sandbox=self._sandbox, window=self._window))
 
     async def read(self, *, part: RecordingPart = "cast") -> bytes:
-        """Return all bytes that are recorded by now."""
+        """Return all bytes that have been recorded so far."""
         async with self.open_read(part=part) as file:
             return b"".join([chunk async for chunk in file])
 

@@ -119,7 +119,7 @@ class Terminal(Automation):
 
     @property
     def viewers(self) -> list[Participant]:
-        """The viewers of the terminal, this one included. Empty with a server without presence."""
+        """The viewers of the terminal, including this one. Empty if the server does not support presence."""
         return list(self._call.people.viewers.values())
 
     @property
@@ -214,7 +214,7 @@ class Terminal(Automation):
         Between them, `Joined`, `Left`, `PresenceChanged` and `LeaseChanged` report changes of the participants.
 
         The server sends at most a window of bytes ahead of the reader. Ends after `Exit`. Iterating raises `BusyError`,
-        `TruncatedError`, `stale_handle` if another terminal has the id now, and what closed the client.
+        `TruncatedError`, `stale_handle` if another terminal now has the id, and the error that closed the client.
         """
         return OutputIterator(self._call.receive_buffer, self._next_item)
 
@@ -270,7 +270,7 @@ class Terminal(Automation):
         return await self._receive()
 
     def _handle(self) -> TerminalHandle:
-        if self._create is not None:  # it may not exist yet
+        if self._create is not None:  # it need not exist yet
             self._check_attached()
         return super()._handle()
 
@@ -310,7 +310,7 @@ class Terminal(Automation):
         await self._input().write(data)
 
     async def flush(self) -> None:
-        """Wait until the sandbox has received everything typed."""
+        """Wait until the sandbox has received all typed bytes."""
         await self._input().flush()
 
     def _input(self) -> InputStream:

@@ -22,7 +22,7 @@ from hawse.client.terminal.terminal import Terminal
 
 
 class ViewerOptions(TypedDict, total=False):
-    """How this client views a terminal: keyword arguments of `box.terminals.open` and `attach`.
+    """Options of this client as a viewer: keyword arguments of `box.terminals.open` and `attach`.
 
     Args:
         read_only: Whether this viewer cannot type.

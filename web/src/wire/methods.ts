@@ -2198,7 +2198,7 @@ export interface MountCreate {
   prefix?: string;
   /** Whether nothing can be written. */
   read_only?: boolean;
-  /** Access to a bucket of another store. Only users with every right may give them. */
+  /** Access to a bucket of another store. Restricted to users with every right. */
   credentials?: MountCredentials | null;
 }
 
@@ -2323,7 +2323,7 @@ export interface Participant {
   read_only: boolean;
   /** Whether it types; it ends 2 s after the last key. */
   typing: boolean;
-  /** Whether its user looks at the terminal. */
+  /** Whether its user is looking at the terminal. */
   focus: boolean;
   /** Cell where its pointer is; null means the pointer is hidden. */
   at?: PointerPosition | null;
@@ -2331,9 +2331,9 @@ export interface Participant {
   guest?: boolean;
   /** Whether it asks the holder of the writer lease for it; it ends after 60 s without an answer. */
   asks?: boolean;
-  /** Whether its last request for the lease ended without an answer; false again with the next one, or when the lease changes. */
+  /** Whether its last request for the lease expired without an answer; reset by the next request or a change of the lease. */
   unanswered?: boolean;
-  /** Rows that its user has scrolled back from the end; 0: it shows the end. */
+  /** Rows that its user has scrolled back; 0 at the end of the output. */
   scroll?: number;
   /** The object that its user is looking at, in the notation of its client; empty if unknown, or if the receiver may not see the whole sandbox. */
   view?: string;
@@ -3805,7 +3805,7 @@ export interface TerminalKillResult {
 }
 
 /**
- * Change which viewers may type into a terminal.
+ * Change the viewers that may type into a terminal.
  *
  * `take` makes `viewer` the holder. `exclusive` does so only if no other viewer is. `release` lets all viewers type again unless another viewer is the holder. `free` does so in any case.
  *
@@ -3911,9 +3911,9 @@ export interface TerminalPresence {
   name?: string | null;
   /** Wanted color (`#rrggbb`); null, not in the palette or in use: unchanged. */
   color?: string | null;
-  /** Whether its user looks at the terminal; null means unchanged. */
+  /** Whether its user is looking at the terminal; null means unchanged. */
   focus?: boolean | null;
-  /** Cell where its pointer is; null hides the pointer, left out: unchanged. */
+  /** Cell of its pointer; null hides the pointer, omitted means unchanged. */
   at?: PointerPosition | null;
   /** Rows that its user has scrolled back from the end; null means unchanged. */
   scroll?: number | null;
@@ -4283,11 +4283,11 @@ export interface ViewerProfile {
   key?: string | null;
   /** Displayed name, cut after 40 characters; null means `guest-N` or `agent-N`. The name of a token, account or link replaces it. */
   name?: string | null;
-  /** Wanted color (`#rrggbb`), one of the ten of the palette; another one, or one in use, is ignored. */
+  /** Preferred color (`#rrggbb`) from the palette of ten; any other one, or one in use, is ignored. */
   color?: string | null;
-  /** Whether it is a person or an agent; null means as before, at first `person`. */
+  /** Whether it is a person or an agent; null means unchanged, initially `person`. */
   kind?: "agent" | "person" | null;
-  /** Whether its user looks at the terminal; null means unchanged, at first false. */
+  /** Whether its user is looking at the terminal; null means unchanged, initially false. */
   focus?: boolean | null;
 }
 
@@ -4399,9 +4399,9 @@ export interface WatchedChanges {
   changes: WatchedChange[];
 }
 
-/** Which viewers may type into a terminal. */
+/** The viewers that may type into a terminal. */
 export interface WriterLease {
-  /** `free`: all viewers may type. `exclusive`: only the holder. */
+  /** `free` if all viewers may type, `exclusive` if only the holder may. */
   mode: "exclusive" | "free";
   /** Public id of the viewer that holds the lease; null in mode `free`. */
   holder?: string | null;
@@ -4411,7 +4411,7 @@ export interface WriterLease {
 
 /** The writer lease has changed. */
 export interface WriterLeaseEvent {
-  /** `free`: all viewers may type. `exclusive`: only the holder. */
+  /** `free` if all viewers may type, `exclusive` if only the holder may. */
   mode: "exclusive" | "free";
   /** Public id of the viewer that holds the lease; null in mode `free`. */
   holder?: string | null;
