@@ -43,7 +43,7 @@ NOT_FOUND = 127  # the exit code of a shell for a program that does not exist
 
 @sandboxenv(name="hawse")
 class HawseSandbox(SandboxEnvironment):
-    """A sandbox of a sample. It is deleted with everything in it when the sample has ended."""
+    """A sandbox of a sample. It is deleted with its content when the sample has ended."""
 
     _threads: anyio.CapacityLimiter | None = None
 
@@ -75,7 +75,7 @@ class HawseSandbox(SandboxEnvironment):
         environments: dict[str, SandboxEnvironment],
         interrupted: bool,
     ) -> None:
-        """Delete the sandboxes of a sample, also after an interruption."""
+        """Delete the sandboxes of a sample, even after an interruption."""
         with anyio.CancelScope(shield=True):
             for environment in environments.values():
                 await cls._in_thread(environment.as_type(HawseSandbox)._delete)

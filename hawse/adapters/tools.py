@@ -1,4 +1,4 @@
-"""The tools of a sandbox for any framework: what `hawse mcp` offers, without the MCP library."""
+"""The tools of `hawse mcp` for any framework, without the MCP library."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass

@@ -16,12 +16,12 @@ if TYPE_CHECKING:  # loaded when a shell asks for completions
 Lookup = Callable[[Client, Sandbox], Awaitable[Iterable[tuple[str, str]]]]  # returns ids and their descriptions
 Complete = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
 
-TIMEOUT: Final = 3.0  # s that a person waits for a completion at most
+TIMEOUT: Final = 3.0  # maximum time of a completion, in s
 SAFE: Final = re.compile(r"[\w.@%+=,-]+")  # the scripts of shells expand other words: `*`, or one with a space
 
 
 def offer(lookup: Lookup) -> Complete:
-    """Return what completes a parameter with the ids that `lookup` finds, for `shell_complete=`."""
+    """Return the completion of a parameter with the ids that `lookup` finds, for `shell_complete=`."""
 
     def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> "list[CompletionItem]":
         from click.shell_completion import CompletionItem

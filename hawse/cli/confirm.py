@@ -1,4 +1,4 @@
-"""The question before something is removed that cannot be restored, and the option that answers it."""
+"""The confirmation before an irreversible removal, and the option that answers it."""
 
 import sys
 from collections.abc import Callable
@@ -16,7 +16,7 @@ def confirm(question: str, *, yes: bool) -> None:
 
     Args:
         question: The objects that will be removed.
-        yes: The answer was given with the command: ask nothing.
+        yes: The answer was given with the command, so do not ask.
 
     Raises:
         click.UsageError: Standard input is not a terminal: a script must pass `--yes`.

@@ -31,8 +31,8 @@ class DeferredModule(ModuleType):
 def defer(*names: str) -> None:
     """Let `import NAME` load nothing until the module is used.
 
-    The package of a module is not imported for this. If it is imported later, call this once more, so that it has an
-    attribute for the module.
+    This does not import the package of a module. If the package is imported later, call this again to set its attribute
+    for the module.
 
     Args:
         names: Modules. Loaded ones remain unchanged.
@@ -45,7 +45,7 @@ def defer(*names: str) -> None:
 
 
 def load(name: str) -> ModuleType:
-    """Return the module itself, which takes the place of what stands for it."""
+    """Return the module itself, which replaces this placeholder."""
     if isinstance(sys.modules.get(name), DeferredModule):
         del sys.modules[name]
     return importlib.import_module(name)

@@ -16,7 +16,7 @@ T = TypeVar("T")
 def for_each(
     target: Target, names: Iterable[str], action: Callable[[Client, Sandbox, str], Awaitable[T]]
 ) -> tuple[list[T], int]:
-    """Await `action(client, sandbox, name)` for one name after the other, also after one that failed.
+    """Await `action(client, sandbox, name)` for each name in order, even after failures.
 
     Args:
         target: The gateway and the sandbox.

@@ -9,7 +9,7 @@ SYNONYMS: Final = {"list": ("ls",), "delete": ("rm", "revoke"), "remove": ("rm",
 
 
 class Group(click.Group):
-    """A group whose sub-commands have hidden synonyms, and that suggests a name if the one given is wrong."""
+    """A group whose sub-commands have hidden synonyms, and that suggests a name for an unknown one."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         for name in (cmd_name, *SYNONYMS.get(cmd_name, ())):

@@ -35,7 +35,7 @@ def handled(*, reraised: bool) -> Iterator[None]:
                 signal.signal(number, _raise)
         yield
     except (SignalExit, KeyboardInterrupt) as error:
-        for number in SIGNALS:  # a second one must not interrupt what follows
+        for number in SIGNALS:  # a second one must not interrupt the clean-up
             signal.signal(number, signal.SIG_IGN)
         _restore(modes)
         if reraised:

@@ -41,7 +41,7 @@ class Pair(click.ParamType[tuple[str, str]]):
 
 
 class SandboxPath(click.ParamType[str]):
-    """A path in the sandbox, also with the colon of `hawse cp`; `./:a` is a file whose name starts with a colon."""
+    """A path in the sandbox, optionally with the colon of `hawse cp`; `./:a` is a file named `:a`."""
 
     name = "PATH"
 
@@ -95,7 +95,7 @@ class Target:
 
         Args:
             work: An async function.
-            timeout: Seconds for all of this; None means no limit.
+            timeout: Total time limit in seconds; None means no limit.
 
         Raises:
             click.ClickException: The gateway refused, or a call failed, as stated in the message.
@@ -162,7 +162,7 @@ class ConnectionReport:
         self._url = printable(url.partition("#")[0])  # without the token
         self._timer: asyncio.TimerHandle | None = None
         self._printed = ""
-        self._over = False  # there is a connection, or there will be none
+        self._over = False  # connected, or failed for good
 
     def enter(self, state: ConnectionState) -> None:
         """Note a change of the state of the connection."""
@@ -195,7 +195,7 @@ def hint_for(error: HawseError) -> str | None:
 
 
 def failure(error: HawseError) -> click.ClickException:
-    """Return the exception that reports `error`: its code, its message and what to do."""
+    """Return the exception that reports `error`: its code, its message and a suggestion."""
     text = f"{error.code}: {error.message}"
     if hint := hint_for(error):
         text += f" ({hint})"
@@ -224,7 +224,7 @@ def gateway_options(command: Callable[..., Any]) -> Callable[..., Any]:
         type=click.FloatRange(min=0, max=86400),
         default=0.0,
         metavar="SECONDS",
-        help="how long to try again if the gateway cannot be reached at first; by default not at all",
+        help="how long to retry if the gateway cannot be reached at first; by default not at all",
     )
     @json_option
     @functools.wraps(command)
@@ -240,7 +240,7 @@ def sandbox_option(text: str, *, default: str | None = None) -> Callable[[Callab
 
     Args:
         text: Its help.
-        default: The id of the sandbox if none is given; None means the sub-command decides.
+        default: The default id of the sandbox; None if the sub-command chooses one.
     """
     return click.option(
         "-s",

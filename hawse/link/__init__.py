@@ -1,1 +1,1 @@
-"""The stream between a gateway and a runtime, and what both ends do with its socket."""
+"""The stream between a gateway and a runtime, and socket operations of both ends."""

@@ -18,8 +18,8 @@ class Keystrokes:
         """`clock` returns seconds."""
         self._clock = clock
         self._until = 0.0
-        self._begun = 0.0  # when the readers started to share `_left`
-        self._left = SMALL  # bytes of output that they may still read
+        self._begun = 0.0  # when the readers started sharing `_left`
+        self._left = SMALL  # remaining bytes of output for them
 
     def note(self, size: int) -> None:
         """Note an input of `size` bytes."""
@@ -32,11 +32,11 @@ class Keystrokes:
         return self._clock() < self._until
 
     def portion(self, size: int) -> int:
-        """Return how many bytes to move at once: `size`, at most SMALL while somebody types."""
+        """Return the number of bytes to move at once: `size`, or at most SMALL while a person types."""
         return min(size, SMALL) if self.typing else size
 
     def turn(self, size: int) -> int:
-        """Return how many bytes of output one of several readers may read now; then call `took`.
+        """Return the number of bytes of output that one of several readers can read now; then call `took`.
 
         While a person types, all readers share about SMALL bytes in REST seconds, but each gets at least LEAST at a
         time. Otherwise it is `size`.

@@ -38,7 +38,7 @@ class PeerCredentials(NamedTuple):
     """The process at the other end of a Unix socket, or the one that called `listen` there (SO_PEERCRED, unix(7)).
 
     Attributes:
-        pid: Its number in our PID namespace. 0: it is in none that we see.
+        pid: Its number in our PID namespace; 0 if it is not visible.
         uid: Its user in our user namespace.
         gid: Its group.
     """
@@ -85,10 +85,10 @@ class StreamLink(asyncio.Protocol):
 
         Args:
             connection: The protocol state of this end.
-            receiver: Gets what arrives.
+            receiver: Receives messages and frames.
             stall_timeout: Seconds until a server aborts a link whose client reads none of its answers.
             close_timeout: Seconds that the other end has to read the last messages.
-            keystrokes: While somebody types, little is written at once and in flight.
+            keystrokes: While a person types, less is written at once and in flight.
         """
         self.connection = connection
         self.writer = FairWriter(connection)
@@ -247,7 +247,7 @@ class StreamLink(asyncio.Protocol):
             self._receiving = False
 
     def _stop_reading(self) -> None:
-        """Take no further calls until the client has read answers. Only a server may: if both ends did, both waited."""
+        """Read no calls until the client has read answers. Only for servers: if both ends did this, both would wait."""
         assert self._transport is not None
         self._transport.pause_reading()
         self._stalled = asyncio.get_running_loop().call_later(self._stall_timeout, self._abort_stalled)
@@ -266,7 +266,7 @@ class StreamLink(asyncio.Protocol):
 
     def resume_writing(self) -> None:
         self._paused = False
-        if self._stalled is not None:  # the client has read something
+        if self._stalled is not None:  # the client has read answers
             self._stalled.cancel()
             self._stalled = asyncio.get_running_loop().call_later(self._stall_timeout, self._abort_stalled)
         self.flush()

@@ -1,4 +1,4 @@
-"""Makes this machine a sandbox of a gateway, and keeps it one: connects, and connects again when the network was cut.
+"""Makes this machine a sandbox of a gateway: connects, and reconnects after network failures.
 
 The runtime outlives every connection, so programs keep running, and clients resume at the exact byte.
 """
@@ -93,7 +93,7 @@ class Machine:
             Why it has ended.
 
         Raises:
-            HawseError: The gateway has refused the machine for good, or the runtime does not start.
+            HawseError: The gateway has refused the machine permanently, or the runtime does not start.
         """
         try:
             await self._runtime.start()
@@ -122,7 +122,7 @@ class Machine:
                 restarts += 1
                 if restarts > RESTARTS:
                     raise HawseError("unavailable", f"the runtime has ended {restarts} times")
-                outcome = f"the runtime has ended with code {await self._runtime.ended()}, and was started again"
+                outcome = f"the runtime has ended with code {await self._runtime.ended()}, and was restarted"
                 await self._runtime.start()
             if not self._stop.is_set():
                 self._on_state(MachineState.WAITING, outcome)
@@ -192,7 +192,7 @@ class Machine:
                 await relay.leave(reason)
 
     async def _unless_stopped(self, work: Awaitable[T]) -> T | None:
-        """Return the result of `work`; None if `stop` came first. Raises what `work` raises."""
+        """Return the result of `work`, or None if `stop` came first. Raises the errors of `work`."""
         async with asyncio.TaskGroup() as tasks:
             stopped = tasks.create_task(self._stop.wait())
             working = tasks.create_task(_outcome(work))

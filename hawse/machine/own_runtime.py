@@ -51,7 +51,7 @@ class OwnRuntime:
         """Start it, and return when it accepts connections.
 
         Raises:
-            HawseError: `unavailable`: it did not start; `conflict`: another one uses the state directory.
+            HawseError: `unavailable` if it did not start, `conflict` if another one uses the state directory.
         """
         self._release()
         self.id = secrets.token_hex(8)
@@ -101,7 +101,7 @@ class OwnRuntime:
         return await self._process.wait()
 
     async def stop(self) -> None:
-        """End it and everything that was started in the sandbox. Returns when it has ended."""
+        """End it and all programs in the sandbox. Returns when it has ended."""
         self._release()
         if (process := self._process) is None:
             return

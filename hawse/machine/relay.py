@@ -30,8 +30,8 @@ class Relay:
         """Ask to be the sandbox, and return the answer.
 
         Raises:
-            ConnectionClosed: The connection was closed without one.
-            TimeoutError: There was none in time.
+            ConnectionClosed: The connection was closed without a message.
+            TimeoutError: No message arrived in time.
             RemoteProtocolError: It is not a message of the protocol.
         """
         await self._websocket.send(encode_join(Join(runtime=self._runtime.id, sandbox=sandbox, name=name)))
@@ -77,7 +77,7 @@ class Relay:
         return None
 
     async def leave(self, reason: str) -> None:
-        """Let the gateway know that everything has ended here, and close the connection."""
+        """Notify the gateway that everything has ended here, and close the connection."""
         with suppress(ConnectionClosed):
             await self._websocket.send(encode_join(Leave(reason=reason)))
         await self._websocket.close()

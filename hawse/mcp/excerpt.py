@@ -23,7 +23,7 @@ class Excerpt:
 
     @property
     def missing(self) -> int:
-        """The number of bytes that are left out."""
+        """The number of omitted bytes."""
         return self.size - len(self._head) - min(len(self._tail), self._half)
 
     def add(self, data: bytes) -> None:
@@ -46,7 +46,7 @@ class Excerpt:
         tail = bytes(self._tail[-self._half :])
         first = next((at for at, byte in enumerate(tail[:4]) if byte not in CONTINUATION), 0)
         head = codecs.getincrementaldecoder("utf-8")("replace").decode(bytes(self._head))
-        note = f"[{missing:,} bytes are left out here{f': {hint}' if hint else ''}]"
+        note = f"[{missing:,} bytes are omitted here{f': {hint}' if hint else ''}]"
         return f"{head}\n{note}\n{tail[first:].decode(errors='replace')}"
 
 

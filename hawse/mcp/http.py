@@ -34,8 +34,8 @@ class Clients:
         """Create the table.
 
         Args:
-            dial: Returns a client for a token, not yet connected.
-            limit: The number of clients at most.
+            dial: Returns an unconnected client for a token.
+            limit: The maximum number of clients.
         """
         self._dial = dial
         self._limit = limit
@@ -139,7 +139,7 @@ async def serve_http(dial: Callable[[str], Client], sandbox: str, host: str, por
     """Serve MCP over HTTP until it is cancelled; requests in progress are ended first.
 
     Args:
-        dial: Returns a client for a token, not yet connected.
+        dial: Returns an unconnected client for a token.
         sandbox: The id of the sandbox that the tools work in.
         host: The address to listen on.
         port: The TCP port.
@@ -163,9 +163,9 @@ def make_app(dial: Callable[[str], Client], sandbox: str, host: str, options: Se
     """Return the application, which serves MCP at `/mcp`.
 
     Args:
-        dial: Returns a client for a token, not yet connected.
+        dial: Returns an unconnected client for a token.
         sandbox: The id of the sandbox that the tools work in.
-        host: The address that it listens on; for one of this machine, only its own names are accepted as `Host`.
+        host: The address that it listens on; for a loopback address, only this machine's names are accepted as `Host`.
         options: The offered tools, and limits.
     """
     clients = Clients(dial)

@@ -9,7 +9,7 @@ from hawse.api.spec import Spec
 from hawse.mcp.excerpt import excerpt
 from hawse.mcp.tool import Answer, Tool, ToolCall
 
-# Methods whose results suit an agent as they are. Every server has them.
+# Methods whose plain results suit an agent. Every server offers them.
 CURATED: Final = (
     "terminal.list",
     "terminal.kill",

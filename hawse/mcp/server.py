@@ -158,7 +158,7 @@ async def _finished(work: Coroutine[Any, Any, T]) -> T:
 
 
 async def _or_error(work: Coroutine[Any, Any, T]) -> T:
-    """Await `work`; an error of the sandbox becomes one of the MCP library."""
+    """Await `work`; convert an error of the sandbox to an error of the MCP library."""
     try:
         return await _finished(work)
     except HawseError as error:

@@ -1,6 +1,6 @@
 """The declaration of tools: a struct carries the arguments of a tool, their documentation and its action.
 
-The modules of `hawse.mcp.tools` know nothing of the MCP library: `hawse.mcp.server` translates.
+The modules of `hawse.mcp.tools` do not depend on the MCP library: `hawse.mcp.server` translates.
 """
 
 import time
@@ -76,7 +76,7 @@ class ToolCall:
     _reported: float = field(default=0.0, init=False)
 
     async def progress(self, done: float, text: str) -> None:
-        """Report progress, at most once a second. `done` must grow; of `text` the last line is sent."""
+        """Report progress, at most once per second. `done` must increase; the last line of `text` is sent."""
         now = time.monotonic()
         if self.report is not None and now - self._reported >= PROGRESS_INTERVAL:
             self._reported = now

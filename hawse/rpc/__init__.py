@@ -1,7 +1,8 @@
-"""How servers run calls: the server of a link, the dispatcher with keys and deadlines, typed errors, output streams.
+"""Execution of calls by servers: the server of a link, the dispatcher with keys and deadlines, typed errors, output
+streams.
 
-The runtime and the gateway use it. The dispatcher knows no transport: a call is given to it as an object that takes a
-result or an error.
+The runtime and the gateway use it. The dispatcher does not depend on a transport: it gets a call as an object that
+takes a result or an error.
 """
 
 from hawse.rpc.dispatcher import Dispatcher, handles, serves

@@ -16,7 +16,7 @@ from hawse.wire.messages import to_raw
 
 # The caller of a call without a principal: a process that reaches the runtime's socket without a gateway.
 DIRECT = Principal(id="direct", name="", kind="owner", rights=(ALL, CONTROL))
-ACK_DELAY = 0.05  # seconds that applied input may wait for its acknowledgement
+ACK_DELAY = 0.05  # maximum delay of the acknowledgement of applied input, in seconds
 
 
 class Stream(FrameSource, Protocol):
@@ -70,7 +70,7 @@ class ServerCall:
         self.on_finish: Callable[[int], object] | None = None  # receives the channel's number, once
         self._on_close: list[Callable[[], object]] = []
         self._link = link
-        self._grant = 0  # bytes that are applied and not yet acknowledged
+        self._grant = 0  # applied bytes that are not acknowledged yet
         self._ack: asyncio.TimerHandle | None = None
         self._acknowledged = -math.inf  # loop time of the last acknowledgement
 
@@ -107,7 +107,7 @@ class ServerCall:
         self._on_close.append(callback)
 
     def serve(self, stream: Stream) -> None:
-        """Let `stream` serve this channel from now on."""
+        """Make `stream` serve this channel from now on."""
         self.stream = stream
         self._link.attach(self.ch, self)
 
@@ -132,8 +132,8 @@ class ServerCall:
         """Acknowledge `size` bytes of input, so that the client may send as many more.
 
         The credit is sent when a quarter of the window has been applied, or after ACK_DELAY seconds, because the client
-        may wait for it: it keeps its input until it is acknowledged. If the last credit is longer ago, it is sent with
-        the next output, which is the echo of a key: so nothing has to wake up for it.
+        may be waiting for it: it keeps its input until it is acknowledged. If the last credit was sent earlier than
+        that, the credit is sent with the next output, which is the echo of a key, so no timer is needed.
         """
         self._grant += size
         if self._grant >= self._link.connection.limits.input_window // 4:

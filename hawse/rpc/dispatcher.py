@@ -42,7 +42,7 @@ class ServedCall(Protocol):
 
     @property
     def key(self) -> str | None:
-        """Of a call that must run once."""
+        """The key and age of a call that must run once."""
         ...
 
     @property
@@ -87,8 +87,8 @@ def handles(params: type[Params[Any]], *, stops: bool = False, caller: bool = Fa
 
     Args:
         params: The parameters of the method.
-        stops: Cancel the coroutine when no call waits for it any more: at once if the call has no key, else after
-            the dispatcher's `stop_delay`, since a client that has lost its connection repeats the call.
+        stops: Cancel the coroutine when no call waits for it any longer: at once if the call has no key, otherwise
+            after the dispatcher's `stop_delay`, since a client that has lost its connection repeats the call.
         caller: Pass the principal of the caller as the second argument.
 
     Raises:
@@ -106,7 +106,7 @@ def handles(params: type[Params[Any]], *, stops: bool = False, caller: bool = Fa
 
 
 def serves(params: type[Params[Any]]) -> Callable[[F], F]:
-    """Mark a function of a method object as what serves the stream that `params` declares.
+    """Mark a function of a method object as the server of the stream that `params` declares.
 
     It is called with the call and the decoded parameters, gives the call a stream, and handles the call's key itself.
 
@@ -240,7 +240,7 @@ class Dispatcher:
 
 
 class _Waiting:
-    """The calls that wait for one task, which is cancelled when there are none left."""
+    """The calls that wait for one task, which is cancelled when the last one leaves."""
 
     def __init__(self, task: "asyncio.Task[None]", delay: float) -> None:
         """`delay`: seconds that the task continues without a call."""

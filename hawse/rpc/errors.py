@@ -20,8 +20,8 @@ _CODES_BY_ERRNO = {
     errno.EFBIG: "too_large",
     errno.EROFS: "permission_denied",
     errno.ENOTEMPTY: "conflict",
-    errno.EMFILE: "limit_exceeded",  # this process has no descriptors left
-    errno.ENFILE: "limit_exceeded",  # the machine has none left
+    errno.EMFILE: "limit_exceeded",  # this process has run out of descriptors
+    errno.ENFILE: "limit_exceeded",  # the machine has run out of them
     errno.ENOMEM: "limit_exceeded",
     errno.EAGAIN: "limit_exceeded",  # no processes or threads left
     errno.ENAMETOOLONG: "invalid_params",  # a path of the caller's that no file can have
@@ -44,7 +44,7 @@ def typed(error: Exception, subject: str | None = None) -> HawseError:
     if isinstance(error, OSError):
         return from_oserror(error, subject)
     if isinstance(error, MemoryError):
-        return HawseError("limit_exceeded", "the server has no memory left", admitted="unknown")
+        return HawseError("limit_exceeded", "the server is out of memory", admitted="unknown")
     log.error("! a handler failed", exc_info=error)
     return HawseError("internal", "a bug in the server", admitted="unknown")
 

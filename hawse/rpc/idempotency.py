@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class IdempotencyLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """How long the outcomes of keyed calls are kept."""
+    """Limits for keeping the outcomes of keyed calls."""
 
     outcomes: int = 4096  # settled ones
     age: float = 3600.0  # seconds from when an outcome was settled
@@ -61,9 +61,9 @@ class Outcome:
     def __init__(
         self, digest: bytes, work: Any, on_done: Callable[["Outcome"], None], *, key: str | None = None
     ) -> None:
-        self.key = key  # None means the call has no key, and cannot be repeated
+        self.key = key  # None for a call without a key, which cannot be repeated
         self.digest = digest
-        self.work = work  # what serves repeats, where a value does not (a process, an upload)
+        self.work = work  # the object that serves repeats, if a value does not suffice (a process, an upload)
         self.done = False
         self.done_at = 0.0
         self.error: HawseError | None = None
@@ -109,7 +109,7 @@ class IdempotencyTable:
         """Create an empty table.
 
         Args:
-            limits: How long outcomes are kept.
+            limits: Limits for keeping outcomes.
             clock: Returns the time in seconds. None means the running loop's.
             shared: Whether other servers run calls at the same time, whose outcomes are not in this table.
         """
@@ -183,7 +183,7 @@ class IdempotencyTable:
 
     def _settled(self, key: str, outcome: Outcome) -> None:
         self._running.pop(key, None)
-        if outcome.error is None or outcome.error.admitted != "no":  # else nothing was started: the key is still unused
+        if outcome.error is None or outcome.error.admitted != "no":  # otherwise the key is still unused
             outcome.done_at = self._clock()
             self._done[key] = outcome
             self._forget()

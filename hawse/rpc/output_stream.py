@@ -18,7 +18,7 @@ class OutputOnlyStream(ABC):
 
     @abstractmethod
     def pull(self, connection: Connection, ch: int, size: int) -> bool:
-        """Send at most `size` bytes on channel `ch`; return whether there is more to send now."""
+        """Send at most `size` bytes on channel `ch`; return whether more can be sent now."""
 
     def receive_input(self, offset: int, payload: memoryview) -> None:
         raise HawseError("protocol_error", f"{self._call.method} takes no input")
@@ -36,7 +36,7 @@ class OutputOnlyStream(ABC):
 
 
 class LatestValueStream(OutputOnlyStream):
-    """Sends a value again each time it has changed. Changes that come without credit are sent as one."""
+    """Sends a value after each change. Changes without credit are combined."""
 
     def __init__(
         self,
@@ -71,6 +71,6 @@ class LatestValueStream(OutputOnlyStream):
         self._on_detach(self)
 
     def changed(self) -> None:
-        """The value has changed: send it as soon as there is credit."""
+        """Send the changed value as soon as there is credit."""
         self._changed = True
         self.wake()

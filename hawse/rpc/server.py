@@ -130,16 +130,16 @@ class Server:
             return
         log.info("> welcome, %s", hello.client)
         link.connection.send_welcome(self._name, identity=hello.client, role="gateway", abilities=[ABILITY_PRINCIPALS])
-        if peer is None:  # over TCP, the other end may disappear without a word
+        if peer is None:  # over TCP, the other end can disappear silently
             self._ping(link, link.received)
 
     def _ping(self, link: StreamLink, received: int, left: int = PINGS) -> None:
-        """Ping a link, again and again, and drop it if nothing was received since the last `PINGS` pings.
+        """Ping a link repeatedly, and drop it if nothing was received since the last `PINGS` pings.
 
         Args:
             link: The link.
-            received: How many bytes it had received at the ping before.
-            left: How many pings may still remain unanswered.
+            received: The number of received bytes at the previous ping.
+            left: The number of pings that can still remain unanswered.
         """
         if link.received != received:
             left = PINGS

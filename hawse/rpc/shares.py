@@ -20,10 +20,10 @@ class Shares:
     """Counts the resources of each principal. `held` is the total."""
 
     def __init__(self, total: int, name: str) -> None:
-        """Start with everything free.
+        """Create a counter with all resources free.
 
         Args:
-            total: How much there is.
+            total: The total amount.
             name: The name of the resource, in the plural, for error messages.
         """
         self.held = 0
@@ -50,7 +50,7 @@ class Shares:
 
     @contextmanager
     def hold(self, principal: Principal) -> Iterator[None]:
-        """Hold one for `principal` in the context. Raises what `check` raises."""
+        """Hold one for `principal` in the context. Raises the same errors as `check`."""
         self.check(principal)
         guest = ALL not in principal.rights
         self.held += 1

@@ -529,7 +529,7 @@ class Code:
             source: The code.
             language: The language; None means python.
             timeout: Time limit in seconds; None means no limit.
-            key: The same key again, from any client, joins the same run.
+            key: Another call with the same key, from any client, joins the same run.
             max_output: The first bytes of stdout and of stderr that are kept.
             callbacks: `on_stdout`, `on_stderr`, `on_result`, `on_error`, `on_input`: see `Callbacks`.
 

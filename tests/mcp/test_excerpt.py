@@ -16,7 +16,7 @@ def test_the_beginning_and_the_end_of_a_long_output_are_kept() -> None:
     kept = Excerpt(8)
     for n in range(1000):
         kept.add(b"%04d" % n)
-    assert kept.text("read it") == "0000\n[3,992 bytes are left out here: read it]\n0999"
+    assert kept.text("read it") == "0000\n[3,992 bytes are omitted here: read it]\n0999"
     assert (kept.start, kept.missing, kept.size) == (4, 3992, 4000)
 
 

@@ -20,7 +20,7 @@ async def test_a_long_result_is_cut(agent: OpenAgent) -> None:
     async with agent(every_method=True, limit=1024) as call:
         for _ in range(6):
             await call("exec", command="true " * 100)
-        assert "are left out here: ask for less" in await call("process_list")
+        assert "are omitted here: ask for less" in await call("process_list")
 
 
 async def test_streams_are_no_tools_and_all_other_methods_can_be() -> None:

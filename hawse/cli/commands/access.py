@@ -1,4 +1,4 @@
-"""`hawse token` and `hawse share`: give others access, list it, and take it back."""
+"""`hawse token` and `hawse share`: give access to others, list it, and revoke it."""
 
 import re
 import time
@@ -69,7 +69,7 @@ def create_token(
     user: str | None,
     expires: float | None,
 ) -> None:
-    """Create a token and print it. It cannot be printed again."""
+    """Create a token and print it. It cannot be retrieved later."""
 
     async def work(client: Client, box: Sandbox) -> TokenCreateResult:
         return await client.tokens.create(
@@ -124,7 +124,7 @@ def share() -> None:
 @gateway_options
 def share_here(target: Target, write: bool, sandbox: str | None) -> None:
     """Make this machine a sandbox of the gateway, print a link to it, and end both with Ctrl-C."""
-    from hawse.cli.commands.join import run_join  # it loads what runs a machine
+    from hawse.cli.commands.join import run_join  # it loads the modules of a machine
 
     run_join(target, None, sandbox, Path(), "write" if write else "view")
 
@@ -139,13 +139,13 @@ def share_here(target: Target, write: bool, sandbox: str | None) -> None:
 @click.argument("terminal", required=False, shell_complete=offer(terminals))
 @click.option("--write", is_flag=True, help="the link also allows typing (view only)")
 @click.option("--name", default="", help="the name of the guest")
-@click.option("--uses", type=click.IntRange(1), metavar="N", help="how many browsers may open it (any number)")
+@click.option("--uses", type=click.IntRange(1), metavar="N", help="maximum number of browsers (unlimited)")
 @EXPIRES
 @target_options
 def create_link(
     target: Target, terminal: str | None, write: bool, name: str, uses: int | None, expires: float | None
 ) -> None:
-    """Create a link to TERMINAL, or to the whole sandbox, and print it. It cannot be printed again."""
+    """Create a link to TERMINAL, or to the whole sandbox, and print it. It cannot be retrieved later."""
 
     async def work(client: Client, box: Sandbox) -> ShareCreateResult:
         role: Role = "writer" if write else "viewer"
@@ -164,7 +164,7 @@ def create_link(
 @share.command("ls", epilog=examples("hawse share ls"))
 @gateway_options
 def list_links(target: Target) -> None:
-    """List links, and how many clients use them now."""
+    """List links, with the number of clients that currently use them."""
 
     async def work(client: Client, box: Sandbox) -> list[ShareInfo]:
         return await client.links.list()

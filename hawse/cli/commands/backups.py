@@ -49,7 +49,7 @@ def backup() -> None:
 @click.option("--name", metavar="TEXT", help="a name for people")
 @click.option("--ttl", type=click.FloatRange(0, 10**9, min_open=True), metavar="S", help="delete it after S seconds")
 @click.option("--exclude", multiple=True, metavar="GLOB", help="exclude matching files; repeatable")
-@click.option("--gitignore", is_flag=True, help="leave out what git ignores")
+@click.option("--gitignore", is_flag=True, help="exclude files that git ignores")
 @click.option("--compression", type=click.Choice(["none", "gzip", "zstd"]), help="the compression (zstd)")
 @click.option("--overlay", is_flag=True, help="prepare `restore --mode overlay`; otherwise, the first one is slow")
 @target_options
@@ -86,7 +86,7 @@ def create(
     if made.changed:
         click.echo(f"hawse: {made.changed} files were changed while they were read", err=True)
     if made.skipped:
-        click.echo(f"hawse: {made.skipped} devices or sockets were left out", err=True)
+        click.echo(f"hawse: {made.skipped} devices or sockets were skipped", err=True)
 
 
 @backup.command("ls", epilog=examples("hawse backup ls -s build", "hawse backup ls --all"))
@@ -135,7 +135,7 @@ def restore(target: Target, backup: str, path: str | None, mode: RestoreMode, ye
     place = "the directory that it contains" if path is None else printable(path)
     if mode == "copy":
         question = f"Restore {printable(backup)} to {place} in sandbox {printable(target.sandbox)}?"
-        confirm(f"{question} What is there now is removed.", yes=yes)
+        confirm(f"{question} Its current content is removed.", yes=yes)
 
     async def work(client: Client, box: Sandbox) -> BackupRestoreResult:
         return await box.backups.restore(backup, path=path, mode=mode, on_progress=line.show)
@@ -154,7 +154,7 @@ def restore(target: Target, backup: str, path: str | None, mode: RestoreMode, ye
 @backup.command(epilog=examples("hawse backup usage"))
 @gateway_options
 def usage(target: Target) -> None:
-    """Show how much of the store of backups you use, and your limits."""
+    """Show your usage of the backup store, and your limits."""
 
     async def work(client: Client, _: Sandbox) -> BackupUsageResult:
         return await client.backups.usage()

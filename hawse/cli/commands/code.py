@@ -168,7 +168,7 @@ class _Repl:
                     done = await self._running
                     if done.status in ("crashed", "stopped") or done.killed:
                         await self._ctx.restart()
-                        click.echo("hawse: the executor was started again; its state is lost", err=True)
+                        click.echo("hawse: the executor was restarted; its state is lost", err=True)
                     self._running = None
         finally:
             loop.remove_signal_handler(signal.SIGINT)

@@ -23,9 +23,9 @@ from hawse.client.files.places import Advance, LocalPlace, RemotePlace
 from hawse.client.files.tree_transfer import TreeResult, TreeTransfer
 from hawse.wire import HawseError
 
-NAMED: Final = 10  # special files that are named at most
+NAMED: Final = 10  # maximum number of special files in the report
 SANDBOX_MAX: Final = 64  # characters of a sandbox's id
-STREAM: Final = "-"  # stands for standard input or output
+STREAM: Final = "-"  # means standard input or output
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def cp(target: Target, source: str, destination: str, quiet: bool, ignored: bool
     Modes, times, holes and symlinks are preserved. FIFOs, sockets and devices are reported and skipped. A file that
     cannot be copied is reported, the others are copied, and the exit code is 1. `-` is standard input or output.
 
-    The same command again continues a copy that was interrupted.
+    Repeating an interrupted copy continues it.
     """
     if remote_path(source) is None and remote_path(destination) is None:
         raise click.UsageError("SOURCE or DESTINATION must be in a sandbox: SANDBOX:PATH or :PATH")
@@ -203,7 +203,7 @@ def progress(total: int | None, *, shown: bool) -> Iterator[Bar]:
     """Show a progress bar on standard error, if it is a terminal; yields the functions that move it.
 
     Args:
-        total: How many bytes there are; None means unknown.
+        total: Total number of bytes; None if unknown.
         shown: Whether to show it.
     """
     if not shown or not is_terminal(sys.stderr):

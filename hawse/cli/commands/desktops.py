@@ -1,4 +1,4 @@
-"""`hawse desktop`: start a desktop, look at it and drive it."""
+"""`hawse desktop`: start, see and drive a desktop."""
 
 from pathlib import Path
 from typing import Final, get_args

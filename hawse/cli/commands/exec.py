@@ -102,7 +102,7 @@ def exec(
 
 
 def shell_hint(error: click.ClickException, command: tuple[str, ...]) -> str:
-    """Return what to try if a whole line was given where the name of a program was expected; "" otherwise."""
+    """Return a hint if a whole command line was given in place of a program's name; "" otherwise."""
     failed = isinstance(error.__cause__, HawseError) and error.__cause__.code == "spawn_failed"
     if not (failed and len(command) == 1 and LINE.search(command[0])):
         return ""
@@ -153,7 +153,7 @@ async def _stream(process: Process, with_stdin: bool, kept: Kept | None) -> None
 
 
 async def standard_input() -> AsyncIterator[bytes]:
-    """Iterate over what arrives on standard input. Cancelling stops at once, also if nothing arrives."""
+    """Iterate over chunks of standard input. Cancelling stops at once, even while waiting for input."""
     mode = os.fstat(0).st_mode
     # A file never blocks, and neither does /dev/null. The event loop of Windows cannot wait for standard input.
     if sys.platform == "win32" or not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(0)):
@@ -167,5 +167,5 @@ async def standard_input() -> AsyncIterator[bytes]:
         while data := await reader.read(READ_SIZE):
             yield data
     finally:
-        os.set_blocking(0, True)  # the transport has changed it for everything that shares the descriptor
+        os.set_blocking(0, True)  # the transport has changed it for all users of the file description
         transport.close()

@@ -191,5 +191,5 @@ def extract(
     if target.as_json:
         print_json(done)
     else:
-        left_out = f", {done.skipped} devices left out" if done.skipped else ""
+        left_out = f", {done.skipped} devices skipped" if done.skipped else ""
         click.echo(f"{done.entries:,} entries, {size(done.bytes)}{left_out}")

@@ -25,7 +25,7 @@ from hawse.machine.machine import Machine, MachineState
 from hawse.wire import HawseError
 
 Access = Literal["view", "write"]
-LEAVE_TIMEOUT: Final = 5.0  # s for the last calls, also if the gateway does not answer
+LEAVE_TIMEOUT: Final = 5.0  # s for the last calls, even if the gateway does not respond
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,8 @@ class JoinPlace:
     """The sandbox that the machine joins.
 
     Attributes:
-        sandbox: The sandbox; None means the one of the token.
-        link: A share link, which is revoked at the end. None means none was asked for.
+        sandbox: The sandbox; None means the token's.
+        link: A share link, which is revoked at the end, if requested.
         created: Whether the sandbox was created for this, and is deleted at the end.
     """
 
@@ -174,7 +174,7 @@ class JoinReport:
     Args:
         url: The address of the gateway.
         directory: The directory that programs start in.
-        link: The share link. None means there is none.
+        link: The share link, if any.
     """
 
     def __init__(self, url: str, directory: Path, link: ShareCreateResult | None) -> None:
@@ -213,7 +213,7 @@ class JoinReport:
             lines.append(
                 f"             All who have the link may {may}: `hawse share revoke {self._link.info.id}` ends it"
             )
-        return [*lines, "Press Ctrl-C to end this, and everything that was started in the sandbox."]
+        return [*lines, "Press Ctrl-C to end this and all programs in the sandbox."]
 
     def _print(self, text: str) -> None:
         if text != self._printed:

@@ -12,7 +12,7 @@ from hawse.client.connection.dial import address, base, token_in
 from hawse.client.ending import run
 from hawse.wire import HawseError
 
-CONNECT_TIMEOUT = 10.0  # s until the gateway has to answer
+CONNECT_TIMEOUT = 10.0  # s until the gateway must respond
 
 
 @click.command(
@@ -22,9 +22,7 @@ CONNECT_TIMEOUT = 10.0  # s until the gateway has to answer
     )
 )
 @click.argument("url")
-@click.option(
-    "--token", envvar="HAWSE_TOKEN", help="the token; without it, and without one in URL, it is asked for, or read"
-)
+@click.option("--token", envvar="HAWSE_TOKEN", help="the token; by default from URL, or prompted for")
 @click.option(
     "--ca",
     envvar="HAWSE_CA",

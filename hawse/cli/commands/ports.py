@@ -52,7 +52,7 @@ def list_ports(target: Target) -> None:
 @click.option("--name", help="a name to show")
 @target_options
 def expose(target: Target, number: int, name: str | None) -> None:
-    """Make a preview of a port and print its address. The address alone gives access to the port."""
+    """Create a preview of a port and print its address, which is sufficient to access the port."""
 
     async def work(client: Client, box: Sandbox) -> Preview:
         return await box.ports.expose(number, name=name)
@@ -139,7 +139,7 @@ async def forward_port(box: Sandbox, bind: str, local: int, remote: int, announc
     Args:
         box: The sandbox.
         bind: The local address to listen on.
-        local: The local port; 0: a free one.
+        local: The local port; 0 means a free one.
         remote: The port of the sandbox.
         announce: Is called with the local port, once it listens.
 
@@ -179,7 +179,7 @@ async def forward_port_back(box: Sandbox, inside: int, bind: str, local: int, an
 
     Args:
         box: The sandbox.
-        inside: The port in the sandbox; 0: a free one.
+        inside: The port in the sandbox; 0 means a free one.
         bind: The address on this machine.
         local: The port there.
         announce: Is called with the port in the sandbox, once it is open.

@@ -112,7 +112,7 @@ class _Output:
     """Prints output unchanged."""
 
     def add(self, stream: StreamName, data: bytes) -> None:
-        """Print what follows in a stream."""
+        """Print the rest of a stream."""
         write_bytes(data, sys.stdout if stream == "stdout" else sys.stderr)
 
     def end(self) -> None:
@@ -142,5 +142,5 @@ class _JsonOutput(_Output):
 
 
 def _kept(info: ProcessInfo) -> int:
-    """The bytes of output that can be read now."""
+    """The range of output bytes that can be read now."""
     return sum(kept.offset - kept.start for kept in (info.stdout, info.stderr))

@@ -19,7 +19,7 @@ from hawse.cli.target import Target, target_options
 from hawse.client import Client, Recording, Sandbox
 from hawse.client.ending import run
 
-IDLE_LIMIT: Final = 2.0  # s that the player waits at most, where nothing was printed for longer
+IDLE_LIMIT: Final = 2.0  # s that the player waits at most in a longer pause
 LINE_MAX: Final = 16 << 20  # bytes of one event of a recording
 
 

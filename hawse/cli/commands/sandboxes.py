@@ -46,12 +46,12 @@ def sandbox() -> None:
     )
 )
 @click.argument("id", required=False)
-@click.option("--provider", metavar="NAME", help="what runs it")
+@click.option("--provider", metavar="NAME", help="the provider that runs it")
 @click.option("--template", metavar="NAME", help="a template of the gateway")
 @click.option("--image", metavar="IMAGE", help="the image whose files it sees")
 @click.option("--image-command", is_flag=True, help="start the command of the image, as the process `image`")
 @click.option("-e", "--env", type=Pair(), multiple=True, help="a variable for all programs in it; repeatable")
-@click.option("--snapshot", metavar="ID", help="give its workspace the content of a snapshot or another backup")
+@click.option("--snapshot", metavar="ID", help="initialize its workspace from a snapshot or another backup")
 @click.option("-l", "--label", type=Pair(), multiple=True, help="a label; repeatable")
 @click.option("--network", type=click.Choice(["none", "private", "filtered", "host"]), help="the reachable network")
 @click.option(
@@ -196,7 +196,7 @@ def _each(target: Target, ids: tuple[str, ...], action: str) -> int:
 @click.argument("ids", nargs=-1, required=True, metavar="ID...", shell_complete=offer(sandboxes))
 @gateway_options
 def stop(target: Target, ids: tuple[str, ...]) -> int:
-    """End everything that runs in sandboxes. Their files remain; `start` starts them again."""
+    """End everything that runs in sandboxes. Their files remain; `start` restarts them."""
     return _each(target, ids, "stop")
 
 

@@ -53,7 +53,7 @@ class UserQuit(Exception):
 @click.option("--interval", type=click.FloatRange(min=0.1), default=INTERVAL, show_default=True, help="in seconds")
 @click.option("--once", is_flag=True, help="look once")
 @click.option(
-    "--sort", type=click.Choice(list(SORTS.values())), default="rate", show_default=True, help="what comes first"
+    "--sort", type=click.Choice(list(SORTS.values())), default="rate", show_default=True, help="the sort order"
 )
 @target_options
 def top(target: Target, interval: float, once: bool, sort: str) -> None:
@@ -87,7 +87,7 @@ class Page:
 
     Args:
         box: The sandbox.
-        interval: Seconds between two looks.
+        interval: Seconds between two samples.
         sort: The sort order: one of `SORTS`.
     """
 

@@ -33,7 +33,7 @@ def tunnel() -> None:
     "provider",
     type=click.Choice(["gateway", "cloudflared", "ssh"]),
     default="gateway",
-    help="who gives the address: Cloudflare, for HTTP, or the gateway's SSH server, for TCP (the gateway)",
+    help="the provider of the address: Cloudflare, for HTTP, or the gateway's SSH server, for TCP (the gateway)",
 )
 @click.option("--expires", type=Lifetime(), metavar="DURATION", help="when it ends, such as 8h or 30d (never)")
 @target_options

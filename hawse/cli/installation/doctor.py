@@ -27,7 +27,7 @@ MARKS = {"ok": "ok  ", "warning": "WARN", "failed": "FAIL"}
 @click.command(epilog=examples("hawse doctor", "hawse doctor --json"))
 @target_options
 def doctor(target: Target) -> int:
-    """Check this machine and the connection to the gateway. Exit code 1: something does not work."""
+    """Check this machine and the connection to the gateway. The exit code is 1 after a failed check."""
 
     async def report() -> list[Check]:
         found = []
@@ -80,7 +80,7 @@ async def _checks(target: Target) -> AsyncIterator[Check]:
 
 
 async def _backups(client: Client) -> Check:
-    """How full the store of backups is."""
+    """The usage of the backup store."""
     try:
         usage = await client.backups.usage()
     except HawseError as error:

@@ -1,4 +1,4 @@
-"""`hawse man`: the manual page hawse(1), made of the help of all sub-commands."""
+"""`hawse man`: the manual page hawse(1), generated from the help of all sub-commands."""
 
 import re
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ _FILES: Final = {
 _ENVIRONMENT: Final = {
     "HAWSE_URL, HAWSE_TOKEN, HAWSE_CA": "The gateway, its token, and the file of the certificates that are trusted.",
     "HAWSE_SANDBOX": "The sandbox; by default local.",
-    "HAWSE_CONNECT_TIMEOUT": "Seconds to try again if the gateway cannot be reached at first.",
+    "HAWSE_CONNECT_TIMEOUT": "Seconds to retry if the gateway cannot be reached at first.",
     "VISUAL, EDITOR": "The editor of hawse edit.",
 }
 _CODES: Final = {

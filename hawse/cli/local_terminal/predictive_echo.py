@@ -50,7 +50,7 @@ class PredictiveEcho:
         self._drawn: tuple[int, str] | None = None  # length of the unchanged part of `_line`, and the text after it
 
     def resize(self, cols: int, rows: int) -> bytes:
-        """Note the new size of the screen; return what to print."""
+        """Note the new size of the screen; return the bytes to print."""
         if (cols, rows) == (self._cols, self._rows):
             return b""
         shown = self.withdraw()
@@ -70,14 +70,14 @@ class PredictiveEcho:
         return shown + self._draw()
 
     def received(self, data: bytes) -> bytes:
-        """Return what to print for output."""
+        """Return the bytes to print for output."""
         shown = self._undo()
         for token in _TOKEN.finditer(data.decode("latin-1")):
             self._take(token)
         return shown + data + self._draw()
 
     def withdraw(self) -> bytes:
-        """Forget all predictions; return what removes them from the screen."""
+        """Forget all predictions; return the bytes that erase them."""
         self._ops.clear()
         return self._undo()
 
@@ -194,7 +194,7 @@ class PredictiveEcho:
         )
 
     def _undo(self) -> bytes:
-        """Return what removes the predictions from the screen."""
+        """Return the bytes that erase the predictions."""
         if self._drawn is None:
             return b""
         same, tail = self._drawn

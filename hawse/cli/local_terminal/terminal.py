@@ -30,11 +30,11 @@ RESET: Final = (
 class LocalTerminal:
     """The terminal behind two descriptors, in raw mode inside of `with`.
 
-    SIGTSTP leaves raw mode before it stops the process. SIGCONT enters it again.
+    SIGTSTP leaves raw mode before it stops the process. SIGCONT restores it.
 
     Attributes:
         leave: Is written when raw mode is left, after an exception too.
-        continued: Is set when the process continues after a stop: the terminal shows something else then.
+        continued: Is set when the process continues after a stop, since the terminal must be redrawn.
 
     Args:
         input: The descriptor to read keys from, which is a terminal.
@@ -140,7 +140,7 @@ class LocalTerminal:
             yield data
 
     async def write(self, data: bytes) -> None:
-        """Write all of `data`. A terminal that does not read, such as one on hold, blocks a thread and not the loop."""
+        """Write all of `data`. A terminal that does not read, such as one on hold, only blocks a thread."""
         await asyncio.to_thread(_write_all, self._output, data)
 
 

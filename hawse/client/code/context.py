@@ -229,7 +229,7 @@ def run_stream(calls: CallTable, params: CodeRun, *, sandbox: str, key: str | No
         calls: The calls of the client.
         params: The code.
         sandbox: The sandbox to run it in.
-        key: The same key again joins the same run; None means the run ends with its stream.
+        key: Another call with the same key joins the same run; None means the run ends with its stream.
         window: Bytes that the server may send before they are read.
     """
     call = CodeRunCall(params, sandbox=sandbox, key=key, window=window)

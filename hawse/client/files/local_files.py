@@ -74,7 +74,7 @@ async def download(
     Args:
         info: The version of the file to fetch.
         open_read: Opens the file at an offset.
-        local: Where to put it.
+        local: The local destination.
         progress: Is called after each chunk.
         preserve: Whether to preserve the mode, the time and the holes of the remote file.
 

@@ -26,8 +26,8 @@ class BackupCreateTool(Arguments):
     Args:
         path: The directory, relative to the workspace unless it is absolute.
         name: A name for people.
-        exclude: Globs of what to leave out, such as node_modules.
-        gitignore: Whether to leave out what git ignores.
+        exclude: Globs of files to exclude, such as node_modules.
+        gitignore: Whether to exclude files that git ignores.
     """
 
     path: Path = "."
@@ -81,7 +81,7 @@ class BackupListTool(Arguments):
         found = await call.box.backups.list()
         lines = [f"{one.id}  {one.bytes:,} bytes  {one.path}  {one.name or ''}".rstrip() for one in found[:LISTED]]
         if len(found) > LISTED:
-            lines.append(f"[{len(found) - LISTED} older ones are left out]")
+            lines.append(f"[{len(found) - LISTED} older ones are omitted]")
         text = excerpt("\n".join(lines) or "there are none", call.limit)
         return Answer(text, data={"backups": [_data(one) for one in found[:LISTED]]})
 

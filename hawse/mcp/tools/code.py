@@ -26,8 +26,8 @@ class CodeRunTool(Arguments):
     Args:
         source: The code.
         language: The language of a new context, such as python, javascript, typescript or bash.
-        id: The id of the context; without it, one of the language.
-        restart: Whether to forget everything before the run.
+        id: The id of the context; by default, the language's.
+        restart: Whether to reset the context before the run.
         timeout: Time limit in seconds; then, the code is interrupted.
     """
 

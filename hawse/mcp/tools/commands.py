@@ -31,7 +31,7 @@ class ExecTool(Arguments):
         command: The command, for the shell.
         cwd: The working directory, relative to the workspace; null means the workspace.
         env: Variables to add to the environment.
-        stdin: The input of the command; null means it has none.
+        stdin: The input of the command; null means none.
         timeout: Time limit in seconds; then, the command and all its processes are ended.
     """
 
@@ -139,7 +139,7 @@ def answer(
 
 
 def excerpts(limit: int) -> dict[str, Excerpt]:
-    """Return what keeps the output of a program, by stream; `limit`: bytes of each that are kept."""
+    """Return excerpts for the output of a program, by stream; each keeps `limit` bytes."""
     return {"stdout": Excerpt(limit), "stderr": Excerpt(limit)}
 
 

@@ -75,7 +75,7 @@ class DesktopClickTool(Arguments):
         x: Pixels from the left edge.
         y: Pixels from the top edge.
         button: The mouse button.
-        count: How often: 2 is a double click.
+        count: Number of clicks: 2 is a double click.
         hold: Keys that are held in the meantime, such as `ctrl`.
     """
 
@@ -128,8 +128,8 @@ class DesktopScrollTool(Arguments):
     Args:
         x: Pixels from the left edge.
         y: Pixels from the top edge.
-        dy: Steps down; negative: up.
-        dx: Steps to the right; negative: to the left.
+        dy: Steps down, or up if negative.
+        dx: Steps to the right, or to the left if negative.
     """
 
     x: Position

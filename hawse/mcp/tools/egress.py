@@ -34,7 +34,7 @@ class EgressRefusalsTool(Arguments):
     Use it when a program such as curl, pip or git cannot connect, or gets the status 403. It does not change rules.
 
     Args:
-        limit: How many refusals are returned, the newest first.
+        limit: Maximum number of refusals, newest first.
     """
 
     limit: Count = 20
@@ -51,7 +51,7 @@ class EgressRefusalsTool(Arguments):
         if info.deny:
             lines.append(f"Denied, whatever is allowed: {', '.join(info.deny)}")
         if not info.running:
-            lines.append("The proxy of the sandbox does not run now.")
+            lines.append("The proxy of the sandbox is not running.")
         lines.append("Refused last:" if found else "Nothing was refused.")
         lines += [_line(refusal) for refusal in found]
         refusals = [to_builtins(refusal) for refusal in found]

@@ -128,7 +128,7 @@ class FileExtractTool(Arguments):
         path: The archive, relative to the workspace unless it is absolute.
         to: The directory to unpack to.
         overwrite: Whether existing files are replaced.
-        strip: How many leading directories to remove from each name.
+        strip: Number of leading directories to remove from each name.
     """
 
     path: Path
@@ -203,7 +203,7 @@ class FileSearchTool(Arguments):
 
     async def run(self, call: ToolCall) -> Answer:
         if (self.text is None) == (self.pattern is None):
-            return Answer("give either `text` or `pattern`", failed=True)
+            return Answer("pass either `text` or `pattern`", failed=True)
         lines: list[str] = []
         more = ""
         try:
@@ -233,8 +233,8 @@ def _data(done: FileEditResult) -> dict[str, object]:
 def _refused(error: HawseError) -> str:
     """Return advice on a refused edit."""
     found = (error.details or {}).get("found")
-    hints = {None: "read the file again", 0: "read the file, and give the text exactly as it is there"}
-    hint = hints.get(found, "give more of the text around it, or all=true for a text")
+    hints = {None: "read the file again", 0: "read the file, and pass the text exactly as it is there"}
+    hint = hints.get(found, "pass more of the text around it, or all=true for a text")
     return f"{error.message}: {hint}"
 
 

@@ -90,7 +90,7 @@ class ProcessWaitTool(Arguments):
 
     async def run(self, call: ToolCall) -> Answer:
         if sum(given is not None for given in (self.text, self.pattern, self.port)) > 1:
-            return Answer("give only one of text, pattern and port", failed=True)
+            return Answer("pass only one of text, pattern and port", failed=True)
         info = await call.box.processes.get(self.id)
         end = {name: getattr(info, name).offset for name in ("stdout", "stderr")}  # nothing is to be read
         process = await call.box.processes.attach(self.id, instance=info.instance, since=end)  # type: ignore[arg-type]

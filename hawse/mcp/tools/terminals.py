@@ -19,7 +19,7 @@ Rows = Annotated[int, Meta(ge=0, le=SCROLLBACK_LIMIT)]
 
 @tool("terminal_open")
 class TerminalOpenTool(Arguments):
-    """Open a terminal that people can watch and type into as well, and return its screen. One that runs is used again.
+    """Open a terminal that people can also watch and type into, and return its screen. A running one is reused.
 
     Args:
         id: The terminal's id.
@@ -55,7 +55,7 @@ class TerminalSendTool(Arguments):
         keys: Keys to press after the text, such as enter, ctrl+c, up, escape or f10.
         paste: Text to paste, before the text and the keys: several lines are not run one by one where the program
             knows pasting.
-        timeout: Seconds to wait at most for the output to end.
+        timeout: Maximum number of seconds to wait for the end of the output.
     """
 
     id: Id = "agent"
@@ -78,7 +78,8 @@ class TerminalWaitTool(Arguments):
 
     Args:
         id: The terminal's id.
-        text: The text to wait for; without it and `pattern`: the next prompt of the shell, or the end of the program.
+        text: The text to wait for; without it and `pattern`, it waits for the shell's next prompt or the end of the
+            program.
         pattern: A regular expression in RE2's syntax, in place of `text`.
         timeout: Seconds to wait.
     """
@@ -119,7 +120,7 @@ class TerminalScreenTool(Arguments):
 
 
 async def _settle(call: ToolCall, id: str, since: int, timeout: float) -> None:
-    """Wait until nothing has been printed for a moment after something was, or until the shell has a prompt."""
+    """Wait until output has started and paused for a moment, or until the shell has a prompt."""
     params = {"id": id, "silence": SETTLE, "prompt": True, "since": since, "timeout": timeout}
     await call.box.call("terminal.wait", params)
 

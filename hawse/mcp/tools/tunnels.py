@@ -25,12 +25,12 @@ class TunnelCreateTool(Arguments):
 
     Args:
         port: The TCP port that a program of the sandbox listens on.
-        name: A name for the address, 1 to 40 lower-case letters, digits and hyphens, which others may guess; without
-            it, one that cannot be guessed.
-        kind: http for web sites, with WebSockets. Where the gateway has ports for it: tcp, or tls by name. Without it,
-            tcp with ssh, else http.
-        expires_in: Seconds until it ends; without it, it ends with the sandbox.
-        provider: Who gives the address: the gateway; where the operator has enabled them, cloudflared for http, or
+        name: A name for the address, 1 to 40 lower-case letters, digits and hyphens, which others can guess; by
+            default, an unguessable one.
+        kind: http for web sites, including WebSockets; tcp or tls (routed by name), if the gateway has ports for it. By
+            default, tcp with ssh, otherwise http.
+        expires_in: Seconds until it ends; by default, it ends with the sandbox.
+        provider: The provider of the address: the gateway or, if the operator has enabled them, cloudflared for http or
             ssh for tcp.
     """
 

@@ -29,7 +29,7 @@ def test_a_directory_is_saved_listed_restored_and_forgotten(gateway: Stack, capf
     assert main(["backup", "create", "saved", "--name", "first", "--exclude", "*.log"]) == 0
     printed = capfd.readouterr()
     id = printed.out.strip()
-    assert printed.err == "hawse: 1 devices or sockets were left out\n"
+    assert printed.err == "hawse: 1 devices or sockets were skipped\n"
     assert main(["backup", "ls"]) == 0
     assert capfd.readouterr().out.splitlines()[1].split()[:3] == [id, "local", "saved"]
     assert main(["backup", "ls", "--all", "--json"]) == 0

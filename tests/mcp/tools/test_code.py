@@ -12,7 +12,7 @@ async def test_variables_stay_and_images_are_shown(agent: OpenAgent) -> None:
         shown = await call.result("code_run", source=f"print('text')\nImage(data=base64.b64decode('{PIXEL}'))")
         assert shown.content[0].text == "text"
         assert (shown.content[1].data, shown.content[1].mime_type) == (PIXEL, "image/png")
-        assert "are left out here" in await call("code_run", source="print('x' * 100_000)")
+        assert "are omitted here" in await call("code_run", source="print('x' * 100_000)")
         failed = await call.fails("code_run", source="1/0")
         assert failed.endswith("ZeroDivisionError: division by zero")
         late = await call.fails("code_run", source="while True: pass", timeout=0.3)

@@ -25,7 +25,7 @@ async def test_a_long_output_is_cut_and_can_be_read_on(agent: OpenAgent) -> None
     async with agent(limit=2048) as call:
         shown = await call("exec", command="seq 1 10000")
         assert len(shown) < 2500
-        note = next(line for line in shown.splitlines() if "left out" in line)
+        note = next(line for line in shown.splitlines() if "omitted" in line)
         id = note.partition("id=")[2].split()[0]
         rest = await call("process_output", id=id, since=512)
         assert rest.startswith("".join(f"{n}\n" for n in range(1, 10001))[512:2560])

@@ -20,7 +20,7 @@ async def test_a_long_file_is_read_in_parts(agent: OpenAgent, box: Sandbox) -> N
             "file_read", path="short-lines.txt", line=150_000, lines=2
         )
         await box.files.write_text("wide.txt", "w" * 5000)
-        assert "are left out here" in await call("file_read", path="wide.txt")
+        assert "are omitted here" in await call("file_read", path="wide.txt")
 
 
 async def test_an_image_is_shown_and_other_binary_files_are_not(agent: OpenAgent, box: Sandbox) -> None:
