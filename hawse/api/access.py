@@ -246,8 +246,8 @@ class ShareCreate(Params[ShareCreateResult], kw_only=True):
         role: Rights of the link: `viewer` or `writer`.
         name: The name of the guest.
         expires_in: Seconds until it expires. Null means with the caller's token.
-        max_uses: Maximum number of browsers that can open it. Such a link is limited to browsers: its secret is only
-            valid for the exchange for a session. Null means no maximum.
+        max_uses: Maximum number of browsers; the secret can then only be exchanged for a session. Null means no
+            maximum.
     """
 
     sandbox: SandboxId = "local"

@@ -391,7 +391,7 @@ class FileWrite(FileTarget, Params[FileTransferResult], kw_only=True):
         mode: Permission bits; null keeps the bits of the replaced file.
         parents: Whether missing parent directories are created; null means true.
         if_version: The version that the file must have when it is replaced, otherwise `conflict` with its `version` in
-            the details; an empty text: it must not exist. Null means any.
+            the details; empty if it must not exist. Null means any.
         offset: The file is continued from there on, in place (0 creates it); a shorter one is `conflict`. Null means it
             is replaced.
         mtime_ns: Time of the last modification that the file gets, in nanoseconds since 1970; null means the present.

@@ -170,7 +170,7 @@ class PortExpose(Params[ExposedPort], kw_only=True):
         port: Number of the port.
         name: Name of a new preview, for people; null means none.
         token: Token of a new preview, 8 to 40 lower-case letters and digits; null means a random one. Any client that
-            knows or guesses it can connect to the port.
+            knows it can connect to the port.
     """
 
     port: PortNumber

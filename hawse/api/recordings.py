@@ -32,8 +32,7 @@ class RecordingInfo(Reply, frozen=True, kw_only=True):
         rows: Rows at its start, or a desktop's height in pixels.
         started: When it was started, in seconds since 1970.
         state: Whether it is in progress.
-        reason: Why it has ended: `exited` if the recorded program ended, `killed` if the runtime did. Null while it is
-            in progress.
+        reason: Why it ended: `exited` if the program ended, `killed` if the runtime did. Null while in progress.
         message: Details of the reason, for people; can be empty.
         duration: Length of the recording, in seconds.
         size: Size of the asciicast file, in bytes.

@@ -611,8 +611,8 @@ class TerminalSend(Params[TerminalSendResult], kw_only=True):
         id: Id of the terminal.
         instance: Instance that the call is for, otherwise `stale_handle`; null means the current one.
         text: Literal text to type; null means none.
-        paste: Text to paste, with CR for each line end and a space for every other control character except tab;
-            enclosed in brackets if the program has set that mode. Null means none.
+        paste: Text to paste. Line ends become CR, other control characters except tab a space; with bracketed paste if
+            the program has enabled it. Null means none.
         keys: Names of the keys to press, such as `enter` or `ctrl+c`; null means none.
         viewer: Key of the viewer that types; null for a client that is not a viewer.
     """

@@ -92,8 +92,8 @@ class TunnelCreate(Params[TunnelInfo], kw_only=True):
     Args:
         sandbox: Id of the sandbox.
         port: Number of the port. No program needs to listen yet.
-        name: Its id, 1 to 40 lower-case letters, digits and single hyphens, which others can guess; null means a random
-            one. Not for `tcp` tunnels of the gateway.
+        name: Its guessable id: 1 to 40 lower-case letters, digits and single hyphens. Null means a random one. Not for
+            `tcp` tunnels of the gateway.
         kind: Its protocol; null means `tcp` with `ssh`, otherwise `http`.
         public_port: Port of the gateway or the SSH server, for `tcp`; null means a free one.
         expires_in: Seconds until it ends; null means the lifetime of the sandbox.

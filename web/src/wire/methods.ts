@@ -1740,7 +1740,7 @@ export interface FileWrite {
   mode?: number | null;
   /** Whether missing parent directories are created; null means true. */
   parents?: boolean | null;
-  /** The version that the file must have when it is replaced, otherwise `conflict` with its `version` in the details; an empty text: it must not exist. Null means any. */
+  /** The version that the file must have when it is replaced, otherwise `conflict` with its `version` in the details; empty if it must not exist. Null means any. */
   if_version?: string | null;
   /** The file is continued from there on, in place (0 creates it); a shorter one is `conflict`. Null means it is replaced. */
   offset?: number | null;
@@ -2433,7 +2433,7 @@ export interface PortExpose {
   port: number;
   /** Name of a new preview, for people; null means none. */
   name?: string | null;
-  /** Token of a new preview, 8 to 40 lower-case letters and digits; null means a random one. Any client that knows or guesses it can connect to the port. */
+  /** Token of a new preview, 8 to 40 lower-case letters and digits; null means a random one. Any client that knows it can connect to the port. */
   token?: string | null;
 }
 
@@ -2799,7 +2799,7 @@ export interface RecordingInfo {
   started: number;
   /** Whether it is in progress. */
   state: "finished" | "recording";
-  /** Why it has ended: `exited` if the recorded program ended, `killed` if the runtime did. Null while it is in progress. */
+  /** Why it ended: `exited` if the program ended, `killed` if the runtime did. Null while in progress. */
   reason?: "exited" | "io_error" | "killed" | "no_space" | "quota" | "stopped" | null;
   /** Details of the reason, for people; can be empty. */
   message: string;
@@ -3039,7 +3039,7 @@ export interface SandboxCreate {
   labels?: Record<string, string>;
   /** Its resource limits. */
   limits?: SandboxLimits;
-  /** The network that it can reach: `none`, `private` (only itself; previews work), `filtered` (hosts that `egress` allows), or `host`. */
+  /** Its network: `none`, `private` (only itself; previews work), `filtered` (hosts that `egress` allows), or `host`. */
   network?: "filtered" | "host" | "none" | "private" | null;
   /** The rules of its filtered network; null means that nothing is allowed. */
   egress?: EgressPolicy | null;
@@ -3498,7 +3498,7 @@ export interface ShareCreate {
   name?: string;
   /** Seconds until it expires. Null means with the caller's token. */
   expires_in?: number | null;
-  /** Maximum number of browsers that can open it. Such a link is limited to browsers: its secret is only valid for the exchange for a session. Null means no maximum. */
+  /** Maximum number of browsers; the secret can then only be exchanged for a session. Null means no maximum. */
   max_uses?: number | null;
 }
 
@@ -4019,7 +4019,7 @@ export interface TerminalSend {
   instance?: string | null;
   /** Literal text to type; null means none. */
   text?: string | null;
-  /** Text to paste, with CR for each line end and a space for every other control character except tab; enclosed in brackets if the program has set that mode. Null means none. */
+  /** Text to paste. Line ends become CR, other control characters except tab a space; with bracketed paste if the program has enabled it. Null means none. */
   paste?: string | null;
   /** Names of the keys to press, such as `enter` or `ctrl+c`; null means none. */
   keys?: string[] | null;
@@ -4213,7 +4213,7 @@ export interface TunnelCreate {
   sandbox: string;
   /** Number of the port. No program needs to listen yet. */
   port: number;
-  /** Its id, 1 to 40 lower-case letters, digits and single hyphens, which others can guess; null means a random one. Not for `tcp` tunnels of the gateway. */
+  /** Its guessable id: 1 to 40 lower-case letters, digits and single hyphens. Null means a random one. Not for `tcp` tunnels of the gateway. */
   name?: string | null;
   /** Its protocol; null means `tcp` with `ssh`, otherwise `http`. */
   kind?: "http" | "tcp" | "tls" | null;
